@@ -1,0 +1,1 @@
+"""Timings only; correctness lives in tests/."""

@@ -1,0 +1,336 @@
+// The only file that knows about Python: arrays in, arrays out, and who holds which lock.
+
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <numpy/arrayobject.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "assignments.hpp"
+#include "paths.hpp"
+#include "stream.hpp"
+#include "transitions.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace lawful {
+namespace {
+
+using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Memory = std::optional<std::size_t>;
+
+template <class Array>
+std::span<const double> span_of(const Array& array) {
+    return {array.data(), array.size()};
+}
+
+[[noreturn]] void raise(const char* error, const std::string& message) {
+    PyErr_SetString(nb::module_::import_("lawful.errors").attr(error).ptr(), message.c_str());
+    throw nb::python_error();
+}
+
+void raise_signals() {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+nb::object new_array(int dimensions, const npy_intp* shape, int type) {
+    PyObject* array = PyArray_SimpleNew(dimensions, shape, type);
+    if (array == nullptr) throw nb::python_error();
+    return nb::steal(array);
+}
+
+PyArrayObject* as_array(nb::handle object) {
+    return reinterpret_cast<PyArrayObject*>(object.ptr());
+}
+
+std::string text_of(const nb::object& object) { return nb::str(object).c_str(); }
+
+/// The first `rows` of an array: itself where that is all of it, else a view.
+nb::object first_rows(nb::object array, std::size_t rows) {
+    if (static_cast<std::size_t>(PyArray_DIM(as_array(array), 0)) == rows) return array;
+    return array[nb::slice(nb::int_(0), nb::int_(rows), nb::none())];
+}
+
+/// A stream as Python sees it: with a place to go on from, and safe to share between threads.
+///
+/// The place moves only when candidates have been handed out, and the core can write a candidate
+/// twice. So a call that is interrupted, or that fails for want of memory, loses nothing.
+class PyStream {
+public:
+    PyStream(std::unique_ptr<Stream> stream, Memory memory)
+        : stream_(std::move(stream)),
+          memory_(memory),
+          type_(stream_->labels() <= 1 << 8    ? NPY_UINT8
+                : stream_->labels() <= 1 << 16 ? NPY_UINT16
+                                               : NPY_UINT32) {}
+
+    /// The next (labels, log_prob), or nothing at the end.
+    nb::object next() {
+        const auto turn = wait_for_turn();
+        if (find(yielded_ + 1) == yielded_) return {};
+        const npy_intp words = static_cast<npy_intp>(stream_->words());
+        nb::object labels = new_array(1, &words, type_);
+        double log_prob;
+        write_labels(yielded_, 1, PyArray_DATA(as_array(labels)));
+        stream_->write_log_probs(yielded_, 1, &log_prob);
+        ++yielded_;
+        return nb::make_tuple(std::move(labels), log_prob);
+    }
+
+    nb::tuple take(Py_ssize_t count, nb::handle out) {
+        if (count < 0)
+            raise("InputError", "cannot take " + std::to_string(count) +
+                                    " candidates, expected a count of 0 or more");
+        check_out(out, static_cast<std::size_t>(count));
+        const auto turn = wait_for_turn();
+        const std::size_t target =
+            static_cast<std::size_t>(count) > std::numeric_limits<std::size_t>::max() - yielded_
+                ? std::numeric_limits<std::size_t>::max()
+                : yielded_ + static_cast<std::size_t>(count);
+        const std::size_t taken = search(target) - yielded_;
+
+        nb::object labels, log_probs;
+        if (out.is_none()) {
+            const npy_intp shape[] = {static_cast<npy_intp>(taken),
+                                      static_cast<npy_intp>(stream_->words())};
+            labels = new_array(2, shape, type_);
+            log_probs = new_array(1, shape, NPY_FLOAT64);
+        } else {
+            labels = first_rows(nb::borrow(out[0]), taken);
+            log_probs = first_rows(nb::borrow(out[1]), taken);
+        }
+        auto* rows = static_cast<std::byte*>(PyArray_DATA(as_array(labels)));
+        const std::size_t row_bytes = stream_->words() * item_size();
+        const std::size_t first = yielded_;
+        stream_->write_log_probs(first, taken,
+                                 static_cast<double*>(PyArray_DATA(as_array(log_probs))));
+        for (std::size_t done = 0; done < taken;) {
+            const std::size_t rows_now = std::min(taken - done, rows_at_once());
+            {
+                const nb::gil_scoped_release release;
+                write_labels(first + done, rows_now, rows + done * row_bytes);
+            }
+            done += rows_now;
+            raise_signals();
+        }
+        yielded_ += taken;
+        return nb::make_tuple(std::move(labels), std::move(log_probs));
+    }
+
+    std::size_t words() const { return stream_->words(); }
+    std::size_t labels() const { return stream_->labels(); }
+    std::size_t yielded() {
+        const auto turn = wait_for_turn();
+        return yielded_;
+    }
+    std::size_t memory() {
+        const auto turn = wait_for_turn();
+        return stream_->held();
+    }
+    void limit(std::size_t candidates) {
+        const auto turn = wait_for_turn();
+        stream_->limit(candidates);
+    }
+
+private:
+    // Between two looks for a signal: about a millisecond of search, or of writing labels.
+    static constexpr std::size_t kCandidatesAtOnce = 4096;
+    static constexpr std::size_t kLabelsAtOnce = std::size_t{1} << 22;
+
+    std::size_t rows_at_once() const { return 1 + kLabelsAtOnce / (stream_->words() + 1); }
+    std::size_t item_size() const { return type_ == NPY_UINT8 ? 1 : type_ == NPY_UINT16 ? 2 : 4; }
+
+    std::unique_lock<std::timed_mutex> wait_for_turn() {
+        std::unique_lock turn(mutex_, std::try_to_lock);
+        while (!turn.owns_lock()) {
+            {
+                const nb::gil_scoped_release release;
+                (void)turn.try_lock_for(std::chrono::milliseconds(20));
+            }
+            if (!turn.owns_lock()) raise_signals();
+        }
+        return turn;
+    }
+
+    /// Stream::find, with lawful's own errors.
+    std::size_t find(std::size_t count) {
+        try {
+            return stream_->find(count);
+        } catch (const OutOfMemoryBudget&) {
+            raise("MemoryBudgetError", "the memory budget of " + std::to_string(*memory_) +
+                                           " bytes is spent" + what_is_left());
+        } catch (const OutOfIndices& limit) {
+            raise("LimitError",
+                  std::string("a stream cannot number any more ") + limit.what + what_is_left());
+        }
+    }
+
+    std::string what_is_left() const {
+        return " after " + std::to_string(stream_->found()) + " candidates, of which " +
+               std::to_string(stream_->found() - yielded_) + " can still be taken";
+    }
+
+    /// Finds up to `target` candidates without the GIL, looking for signals now and then.
+    std::size_t search(std::size_t target) {
+        for (;;) {
+            const std::size_t found = stream_->found();
+            if (found >= target) return target;
+            const std::size_t next = found + std::min(target - found, kCandidatesAtOnce);
+            std::size_t reached;
+            try {
+                const nb::gil_scoped_release release;
+                reached = stream_->find(next);
+            } catch (...) {
+                reached = find(next);  // throws again, with the GIL, what Python should see
+            }
+            raise_signals();
+            if (reached < next) return reached;
+        }
+    }
+
+    void write_labels(std::size_t first, std::size_t count, void* rows) {
+        if (type_ == NPY_UINT8)
+            stream_->write_labels(first, count, static_cast<std::uint8_t*>(rows));
+        else if (type_ == NPY_UINT16)
+            stream_->write_labels(first, count, static_cast<std::uint16_t*>(rows));
+        else
+            stream_->write_labels(first, count, static_cast<std::uint32_t*>(rows));
+    }
+
+    void check_out(nb::handle out, std::size_t count) const {
+        if (out.is_none()) return;
+        if (!nb::isinstance<nb::tuple>(out) || nb::len(out) != 2)
+            raise("InputError", std::string("out is a ") + Py_TYPE(out.ptr())->tp_name +
+                                    ", expected the pair of arrays that an earlier take returned");
+        check_array(out[0], "labels", 2, type_, count);
+        check_array(out[1], "log_probs", 1, NPY_FLOAT64, count);
+    }
+
+    void check_array(nb::handle object, const char* name, int dimensions, int type,
+                     std::size_t count) const {
+        PyArrayObject* array = as_array(object);
+        const bool fits = PyArray_Check(object.ptr()) && PyArray_NDIM(array) == dimensions &&
+                          PyArray_TYPE(array) == type && PyArray_ISCARRAY(array) &&
+                          static_cast<std::size_t>(PyArray_DIM(array, 0)) >= count &&
+                          (dimensions == 1 ||
+                           static_cast<std::size_t>(PyArray_DIM(array, 1)) == stream_->words());
+        if (fits) return;
+        std::string expected = type == NPY_FLOAT64  ? "float64"
+                               : type == NPY_UINT8  ? "uint8"
+                               : type == NPY_UINT16 ? "uint16"
+                                                    : "uint32";
+        expected += " of shape (" + std::to_string(count);
+        expected += dimensions == 1 ? ",)" : ", " + std::to_string(stream_->words()) + ")";
+        std::string found = Py_TYPE(object.ptr())->tp_name;
+        if (PyArray_Check(object.ptr()))
+            found = text_of(object.attr("dtype")) + " of shape " + text_of(object.attr("shape"));
+        raise("InputError", "out[" + std::string(dimensions == 2 ? "0" : "1") + "] (" + name +
+                                ") is " + found + ", expected a writable, C-contiguous " +
+                                expected + " or longer");
+    }
+
+    std::unique_ptr<Stream> stream_;
+    Memory memory_;
+    int type_;
+    std::size_t yielded_ = 0;
+    std::timed_mutex mutex_;
+};
+
+/// `__next__` as a type slot: Python looks up no method, and the end of a stream throws nothing.
+PyObject* next_slot(PyObject* self) noexcept {
+    try {
+        return nb::inst_ptr<PyStream>(self)->next().release().ptr();
+    } catch (nb::python_error& error) {
+        error.restore();
+    } catch (const std::bad_alloc&) {
+        PyErr_NoMemory();
+    }
+    return nullptr;
+}
+
+PyType_Slot iterator_slots[] = {{Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
+                                {Py_tp_iternext, reinterpret_cast<void*>(next_slot)},
+                                {0, nullptr}};
+
+template <class Make>
+std::unique_ptr<PyStream> open_stream(Memory memory, Make make) {
+    std::unique_ptr<Stream> stream;
+    try {
+        const nb::gil_scoped_release release;
+        stream = make(memory.value_or(std::numeric_limits<std::size_t>::max()));
+    } catch (const OutOfMemoryBudget&) {
+        raise("MemoryBudgetError", "the memory budget of " + std::to_string(*memory) +
+                                       " bytes does not even hold the scores");
+    } catch (const OutOfIndices& limit) {
+        raise("LimitError",
+              std::string("the scores have too many ") + limit.what + ": a stream numbers 2^32");
+    }
+    return std::make_unique<PyStream>(std::move(stream), memory);
+}
+
+}  // namespace
+}  // namespace lawful
+
+NB_MODULE(_core, m) {
+    using namespace lawful;
+    if (_import_array() < 0) throw nb::python_error();
+
+    nb::class_<PyStream>(m, "Stream", nb::type_slots(iterator_slots),
+                         "Candidates by falling probability: an iterator of (labels, log_prob).")
+        .def("take", &PyStream::take, "count"_a, nb::kw_only(), "out"_a = nb::none(),
+             "The next `count` candidates as arrays: labels (count, words), log-probabilities.")
+        .def_prop_ro("words", &PyStream::words)
+        .def_prop_ro("labels", &PyStream::labels)
+        .def_prop_ro("yielded", &PyStream::yielded, "How many candidates have been handed out.")
+        .def_prop_ro("memory", &PyStream::memory, "Bytes that the stream holds.")
+        .def("_limit", &PyStream::limit, "candidates"_a)
+        .def("__repr__", [](PyStream& self) {
+            return "<lawful.Stream: " + std::to_string(self.words()) + " words x " +
+                   std::to_string(self.labels()) + " labels, " + std::to_string(self.yielded()) +
+                   " yielded>";
+        });
+
+    nb::class_<Transitions>(m, "Transitions")
+        .def(
+            "__init__",
+            [](Transitions* self, const Vector& start, const Matrix& between, const Vector& end) {
+                new (self) Transitions(span_of(start), span_of(between), span_of(end));
+            },
+            "start"_a, "between"_a, "end"_a)
+        .def_prop_ro("labels", &Transitions::labels)
+        .def_prop_ro("classes", &Transitions::classes);
+
+    m.def(
+        "assignments",
+        [](const Matrix& costs, Memory memory) {
+            return open_stream(memory, [&](std::size_t bytes) {
+                return std::make_unique<AssignmentStream>(span_of(costs), costs.shape(0),
+                                                          costs.shape(1), bytes);
+            });
+        },
+        "costs"_a, "memory"_a.none() = nb::none());
+    m.def(
+        "paths",
+        [](const Matrix& costs, std::shared_ptr<const Transitions> transitions, Memory memory) {
+            return open_stream(memory, [&](std::size_t bytes) {
+                return std::make_unique<PathStream>(span_of(costs), costs.shape(0),
+                                                    std::move(transitions), bytes);
+            });
+        },
+        "costs"_a, "transitions"_a, "memory"_a.none() = nb::none());
+}

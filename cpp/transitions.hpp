@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace lawful {
+
+/// Which label may follow which, and at what cost; compiled once, then shared by all streams.
+///
+/// Labels that may be followed by the same labels at the same costs form a class: only the class
+/// of the last label matters for what comes next. Arcs that leave every class alike are kept
+/// once, as `common`. BIO over L labels has about L/2 classes with one arc of their own each, so
+/// a step costs O(L) and not O(L^2).
+class Transitions {
+public:
+    struct Arc {
+        std::uint32_t label;
+        double cost;
+    };
+
+    /// `between` is labels x labels (from, to), row-major; `start` and `end` have one cost a
+    /// label. No NaN, no -inf; +inf forbids.
+    Transitions(std::span<const double> start, std::span<const double> between,
+                std::span<const double> end);
+
+    std::size_t labels() const { return end_.size(); }
+    std::size_t classes() const { return first_arc_.size() - 1; }
+    std::uint32_t class_of(std::size_t label) const { return class_of_[label]; }
+
+    std::span<const Arc> start() const { return start_; }
+    std::span<const Arc> common() const { return common_; }
+    /// The arcs of a class beside the common ones.
+    std::span<const Arc> own(std::size_t index) const {
+        return std::span(own_).subspan(first_arc_[index],
+                                       first_arc_[index + 1] - first_arc_[index]);
+    }
+    double end(std::size_t label) const { return end_[label]; }
+
+private:
+    std::vector<std::uint32_t> class_of_;
+    std::vector<Arc> start_, common_, own_;
+    std::vector<std::size_t> first_arc_;  // (classes + 1)
+    std::vector<double> end_;
+};
+
+}  // namespace lawful

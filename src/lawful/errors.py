@@ -1,0 +1,36 @@
+"""Every exception that lawful raises on purpose.
+
+LawfulError
+├── InputError (ValueError)       an argument is not what was expected
+│   ├── ScoresError               ... a matrix of scores
+│   └── SchemeError               ... a labelling scheme
+├── LimitError (OverflowError)    more than the core can number
+└── MemoryBudgetError (MemoryError)
+a stream may not grow any further
+"""
+
+from __future__ import annotations
+
+
+class LawfulError(Exception):
+    """The base of all of them: catch this one to catch them all."""
+
+
+class InputError(LawfulError, ValueError):
+    """An argument is not what was expected; nothing was done."""
+
+
+class ScoresError(InputError):
+    """A matrix of scores that cannot be used; the message names the row and the value."""
+
+
+class SchemeError(InputError):
+    """A labelling scheme, label name or table of transitions that cannot be used."""
+
+
+class LimitError(LawfulError, OverflowError):
+    """More words, labels or candidates than 32-bit indices can number."""
+
+
+class MemoryBudgetError(LawfulError, MemoryError):
+    """A stream reached its memory budget and stops; what it yielded stays valid."""

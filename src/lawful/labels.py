@@ -1,0 +1,265 @@
+"""Labelling schemes as data: which label may start, follow another, and end.
+
+A label is a prefix and a type, ``B-total``; what a scheme allows is a table over prefixes. ``O``,
+and any other label without a prefix, stands outside all spans and counts as ``O``. A bare prefix
+(``B``, ``I``) has the empty type, for tasks with a single kind of span.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from lawful._core import Transitions
+from lawful.errors import SchemeError
+from lawful.scores import LARGEST_COST
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+class _Prefixes(NamedTuple):
+    """What a scheme says of prefixes: who may come first and last, and who may follow whom."""
+
+    first: str
+    last: str
+    follow: Mapping[str, str]  # whatever the types are
+    continue_: Mapping[str, str]  # where both labels have the same type
+
+    @property
+    def known(self) -> str:
+        return "".join(self.follow)
+
+
+_BIO = _Prefixes(
+    first="OB",
+    last="OBI",
+    follow={"O": "OB", "B": "OB", "I": "OB"},
+    continue_={"B": "I", "I": "I"},
+)
+# Spans begin with I; B only parts a span from one of the same type right before it.
+_IOB1 = _Prefixes(
+    first="OI",
+    last="OBI",
+    follow={"O": "OI", "B": "OI", "I": "OI"},
+    continue_={"B": "B", "I": "B"},
+)
+_IO = _Prefixes(first="OI", last="OI", follow={"O": "OI", "I": "OI"}, continue_={})
+_IOBES = _Prefixes(
+    first="OBS",
+    last="OES",
+    follow={"O": "OBS", "B": "", "I": "", "E": "OBS", "S": "OBS"},
+    continue_={"B": "IE", "I": "IE"},
+)
+_BILOU = _Prefixes(
+    first="OBU",
+    last="OLU",
+    follow={"O": "OBU", "B": "", "I": "", "L": "OBU", "U": "OBU"},
+    continue_={"B": "IL", "I": "IL"},
+)
+
+SCHEMES: Mapping[str, _Prefixes] = {
+    "BIO": _BIO,
+    "IOB2": _BIO,
+    "IOB1": _IOB1,
+    "IO": _IO,
+    "IOBES": _IOBES,
+    "BIOES": _IOBES,
+    "BILOU": _BILOU,
+}
+
+# What looks like a prefix. A letter that no scheme uses is part of the name: X-ray.
+_PREFIXED = re.compile(r"([BIOESLU])(?:-(.*))?", re.DOTALL)
+
+
+class _TransitionCosts(NamedTuple):
+    """What a scheme adds to the costs of its labels; ``inf`` forbids."""
+
+    start: NDArray[np.float64]  # (labels,)
+    between: NDArray[np.float64]  # (labels, labels): from, to
+    end: NDArray[np.float64]  # (labels,)
+
+
+class Scheme:
+    """Which label sequences are legal, and optionally what each transition scores.
+
+    Made once and used for many documents: ``Scheme.named`` for the usual schemes,
+    ``Scheme.table`` for any other, ``with_scores`` for a CRF. Immutable.
+    """
+
+    def __init__(self, costs: _TransitionCosts, labels: tuple[str, ...] | None) -> None:
+        """From checked costs: use the class methods, which check."""
+        self._costs = costs
+        self.labels = labels
+
+    @classmethod
+    def named(cls, name: str, labels: Iterable[str]) -> Scheme:
+        """BIO (or IOB2), IOB1, IO, IOBES (or BIOES) or BILOU over ``labels``, in any order.
+
+        Labels may lack their ``B-`` or ``I-`` partner; what can then never be reached is legal
+        nowhere. An unprefixed label is outside all spans, like ``O``.
+        """
+        prefixes = SCHEMES.get(name.upper()) if isinstance(name, str) else None
+        if prefixes is None:
+            raise SchemeError(f"unknown scheme {name!r}; schemes: {', '.join(SCHEMES)}")
+        names = _check_names(labels)
+        split = [_split(label, name.upper(), prefixes.known) for label in names]
+        index = np.array([prefixes.known.index(prefix) for prefix, _ in split])
+        types = {type_: i for i, (_, type_) in enumerate(split)}
+        type_index = np.array([types[type_] for _, type_ in split])
+
+        follow, continue_ = (
+            np.array(
+                [[to in table.get(from_, "") for to in prefixes.known] for from_ in prefixes.known]
+            )
+            for table in (prefixes.follow, prefixes.continue_)
+        )
+        pairs = np.ix_(index, index)
+        same_type = type_index[:, None] == type_index[None, :]
+        return cls.table(
+            follow[pairs] | continue_[pairs] & same_type,
+            start=np.array([prefix in prefixes.first for prefix, _ in split]),
+            end=np.array([prefix in prefixes.last for prefix, _ in split]),
+            labels=names,
+        )
+
+    @classmethod
+    def table(
+        cls,
+        between: ArrayLike,
+        *,
+        start: ArrayLike | None = None,
+        end: ArrayLike | None = None,
+        labels: Iterable[str] | None = None,
+    ) -> Scheme:
+        """Any scheme: ``between[i, j]`` says whether label ``j`` may follow label ``i``.
+
+        ``start`` and ``end`` say who may come first and last: everyone, unless given.
+        """
+        allowed = _as_table(between, "between", None)
+        size = len(allowed)
+        names = None if labels is None else _check_names(labels)
+        if names is not None and len(names) != size:
+            raise SchemeError(f"{len(names)} labels, but between is a table of {size}")
+        everyone = np.ones(size, dtype=np.bool_)
+        first = everyone if start is None else _as_table(start, "start", size)
+        last = everyone if end is None else _as_table(end, "end", size)
+        costs = (np.where(table, 0.0, np.inf) for table in (first, allowed, last))
+        return cls(_TransitionCosts(*costs), names)
+
+    def with_scores(
+        self,
+        between: ArrayLike,
+        *,
+        start: ArrayLike | None = None,
+        end: ArrayLike | None = None,
+    ) -> Scheme:
+        """The same scheme with learned scores added to its transitions, as a CRF has them.
+
+        Scores are added to log-probabilities: higher is better, ``-inf`` forbids. What the
+        scheme forbids stays forbidden.
+        """
+        size = len(self)
+        costs = self._costs
+        return Scheme(
+            _TransitionCosts(
+                start=costs.start - (0 if start is None else _as_scores(start, "start", (size,))),
+                between=costs.between - _as_scores(between, "between", (size, size)),
+                end=costs.end - (0 if end is None else _as_scores(end, "end", (size,))),
+            ),
+            self.labels,
+        )
+
+    def __len__(self) -> int:
+        return len(self._costs.end)
+
+    def __repr__(self) -> str:
+        return f"<lawful.Scheme of {len(self)} labels>"
+
+    @cached_property
+    def transitions(self) -> Transitions:
+        """The scheme as the core wants it; compiled on first use."""
+        return Transitions(*self._costs)
+
+    def allows(self, labels: Sequence[int] | NDArray[np.integer[Any]]) -> bool:
+        """Whether this sequence of label indices is legal."""
+        path = np.asarray(labels, dtype=np.intp)
+        if not path.size:
+            return True
+        start, between, end = self._costs
+        steps = between[path[:-1], path[1:]].sum()
+        return bool(np.isfinite(start[path[0]] + steps + end[path[-1]]))
+
+
+def _check_names(labels: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(labels, str):
+        raise SchemeError(f"labels is the string {labels!r}, expected a list of names")
+    names = tuple(labels)
+    if not names:
+        raise SchemeError("zero labels, expected at least one")
+    seen: dict[str, int] = {}
+    for i, name in enumerate(names):
+        if not isinstance(name, str) or not name.strip():
+            raise SchemeError(f"label {i} is {name!r}, expected a name such as 'O' or 'B-total'")
+        if name in seen:
+            raise SchemeError(f"label {i} is {name!r} again, as label {seen[name]} already")
+        seen[name] = i
+    return names
+
+
+def _split(label: str, scheme: str, known: str) -> tuple[str, str]:
+    """A label's prefix and type; ``O`` for what has no prefix."""
+    match = _PREFIXED.fullmatch(label)
+    if match is None:
+        if label[0] in known and label[1:2] in ("_", ":", "|", "/"):
+            raise SchemeError(f"malformed label {label!r}: expected '{label[0]}-{label[2:]}'")
+        return "O", label
+    prefix, type_ = match.groups()
+    if prefix not in known:
+        raise SchemeError(
+            f"label {label!r} has prefix {prefix!r}, which {scheme} does not know; "
+            f"its prefixes: {', '.join(known)}"
+        )
+    if type_ == "" or (prefix == "O" and type_):
+        expected = "O" if prefix == "O" else f"{prefix}-name"
+        raise SchemeError(f"malformed label {label!r}: expected {expected!r}")
+    return prefix, type_ or ""
+
+
+def _as_table(values: ArrayLike, name: str, size: int | None) -> NDArray[np.bool_]:
+    table = _as_array(values, name)
+    if table.dtype != np.bool_ and not np.isin(table, (0, 1)).all():
+        raise SchemeError(f"{name} holds {table.dtype} values, expected only true and false")
+    if size is None and (table.ndim != 2 or table.shape[0] != table.shape[1] or not table.size):
+        raise SchemeError(f"{name} has shape {table.shape}, expected labels x labels")
+    if size is not None and table.shape != (size,):
+        raise SchemeError(f"{name} has shape {table.shape}, expected ({size},): one value a label")
+    return table.astype(np.bool_)
+
+
+def _as_scores(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    array = _as_array(values, name)
+    if array.shape != shape:
+        raise SchemeError(f"{name} has shape {array.shape}, expected {shape}")
+    if array.dtype.kind not in "fiub":
+        raise SchemeError(f"{name} holds {array.dtype}, expected real numbers")
+    scores = array.astype(np.float64)
+    fine = (np.abs(scores) <= LARGEST_COST) | (scores == -np.inf)
+    if not fine.all():
+        where = tuple(int(i) for i in np.unravel_index(int((~fine).argmax()), shape))
+        raise SchemeError(
+            f"{name}[{', '.join(map(str, where))}] is {scores[where]}, expected a number of size "
+            f"up to {LARGEST_COST:g}, or -inf to forbid the transition"
+        )
+    return scores
+
+
+def _as_array(values: ArrayLike, name: str) -> NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise SchemeError(f"{name} is not a table: its rows differ in length") from error

@@ -1,0 +1,1 @@
+"""Tests: brute force is the specification."""

@@ -1,0 +1,112 @@
+"""Label names and schemes: what is refused, and what is said about it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import lawful
+from lawful import Scheme, SchemeError
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([], "zero labels"),
+        ("O", "labels is the string 'O', expected a list of names"),
+        (["O", ""], "label 1 is '', expected a name"),
+        (["O", "  "], "label 1 is '  '"),
+        (["O", 3], "label 1 is 3"),
+        (["O", "B-a", "O"], "label 2 is 'O' again, as label 0 already"),
+        (["O", "B-"], "malformed label 'B-': expected 'B-name'"),
+        (["O-total"], "malformed label 'O-total': expected 'O'"),
+        (["O", "B_total"], "malformed label 'B_total': expected 'B-total'"),
+        (["O", "S-total"], "label 'S-total' has prefix 'S', which BIO does not know; .*: O, B, I"),
+        (["O", "E-mail"], "prefix 'E'"),
+    ],
+)
+def test_malformed_labels_are_named(labels, message):
+    with pytest.raises(SchemeError, match=message):
+        Scheme.named("BIO", labels)
+
+
+@pytest.mark.parametrize("name", ["BOI", "", None, 3])
+def test_an_unknown_scheme_lists_the_known_ones(name):
+    with pytest.raises(
+        SchemeError, match=r"unknown scheme .*; schemes: BIO, IOB2, IOB1, IO, IOBES"
+    ):
+        Scheme.named(name, ["O"])
+
+
+def test_names_of_schemes_have_no_case_and_some_have_two():
+    labels = ["O", "B-a", "I-a", "B-b", "I-b"]
+    for path in np.ndindex(5, 5, 5):
+        assert Scheme.named("bio", labels).allows(path) == Scheme.named("IOB2", labels).allows(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "legal", "illegal"),
+    [
+        ("BIO", ["O B-a I-a O", "B-a B-a", "B-a B-b", "B-a I-a I-a"],
+                ["I-a", "O I-a", "B-a I-b", "B-a O I-a"]),
+        ("IOB1", ["I-a I-a", "I-a B-a", "I-a I-b", "O I-a"], ["B-a", "O B-a", "I-a B-b"]),
+        ("IO", ["I-a I-b O", "O I-a"], []),
+        ("IOBES", ["S-a", "B-a E-a", "B-a I-a E-a O", "S-a S-a"],
+                  ["B-a", "B-a O", "I-a E-a", "B-a E-b", "E-a", "B-a S-a"]),
+        ("BILOU", ["U-a", "B-a L-a", "B-a I-a L-a O"], ["B-a", "B-a B-a", "L-a", "B-a L-b"]),
+    ],
+)  # fmt: skip
+def test_sequences_a_person_would_check(name, legal, illegal):
+    labels = sorted({label for text in legal + illegal for label in text.split()})
+    scheme = Scheme.named(name, labels)
+    for text in legal:
+        assert scheme.allows([labels.index(label) for label in text.split()]), text
+    for text in illegal:
+        assert not scheme.allows([labels.index(label) for label in text.split()]), text
+
+
+def test_a_scheme_must_fit_the_scores():
+    scheme = Scheme.named("BIO", ["O", "B-a"])
+    with pytest.raises(SchemeError, match="the scheme has 2 labels, the scores have 3 columns"):
+        lawful.paths([[0.2, 0.3, 0.5]], scheme)
+    with pytest.raises(SchemeError, match="scheme is 'BIO', expected a Scheme such as"):
+        lawful.paths([[0.5, 0.5]], "BIO")
+
+
+@pytest.mark.parametrize(
+    ("between", "options", "message"),
+    [
+        ([[1, 0]], {}, r"between has shape \(1, 2\), expected labels x labels"),
+        ([], {}, "expected labels x labels"),
+        ([[1, 2], [0, 1]], {}, "between holds .* expected only true and false"),
+        ([[1, 0], [1]], {}, "between is not a table: its rows differ in length"),
+        ([[1]], {"start": [1, 0]}, r"start has shape \(2,\), expected \(1,\): one value a label"),
+        ([[1]], {"end": [[1]]}, r"end has shape \(1, 1\)"),
+        ([[1]], {"labels": ["O", "B-a"]}, "2 labels, but between is a table of 1"),
+    ],
+)
+def test_bad_tables_are_named(between, options, message):
+    with pytest.raises(SchemeError, match=message):
+        Scheme.table(between, **options)
+
+
+@pytest.mark.parametrize(
+    ("between", "options", "message"),
+    [
+        (np.zeros((2, 3)), {}, r"between has shape \(2, 3\), expected \(2, 2\)"),
+        ([[0, np.nan], [0, 0]], {}, r"between\[0, 1\] is nan"),
+        ([[0, 0], [np.inf, 0]], {}, r"between\[1, 0\] is inf, expected .* -inf to forbid"),
+        (np.zeros((2, 2)), {"start": [0, np.nan]}, r"start\[1\] is nan"),
+        (np.zeros((2, 2)), {"end": [0]}, r"end has shape \(1,\), expected \(2,\)"),
+        ([["a", "b"], ["c", "d"]], {}, "expected real numbers"),
+    ],
+)
+def test_bad_transition_scores_are_named(between, options, message):
+    with pytest.raises(SchemeError, match=message):
+        Scheme.named("BIO", ["O", "B-a"]).with_scores(between, **options)
+
+
+def test_scores_cannot_allow_what_the_scheme_forbids():
+    scheme = Scheme.named("BIO", ["O", "I-a"]).with_scores(np.full((2, 2), 50.0))
+    assert not scheme.allows([0, 1])
+    assert scheme.allows([0, 0])

@@ -1,0 +1,87 @@
+"""Scores that cannot be used are refused, with the row and the value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import lawful
+from lawful.scores import as_costs
+
+INF, NAN = float("inf"), float("nan")
+PROBS = "expected a probability between 0 and 1"
+
+
+@pytest.mark.parametrize(
+    ("scores", "kind", "message"),
+    [
+        ([[0.5, 0.5], [NAN, 1]], "probs", f"row 1, label 0 of probs is nan, {PROBS}"),
+        ([[0.5, 0.5], [1.25, -0.25]], "probs", f"row 1, label 1 of probs is -0.25, {PROBS}"),
+        ([[0.5, INF]], "probs", f"row 0, label 1 of probs is inf, {PROBS}"),
+        ([[0.5, 0.5], [0.5, 0.37]], "probs", r"row 1 of probs sums to 0.87, expected 1 \(within"),
+        ([[0.6, 0.6]], "probs", "row 0 of probs sums to 1.2"),
+        ([[-0.7, NAN]], "log_probs", "row 0, label 1 of log_probs is nan"),
+        ([[0.0, INF]], "log_probs", "row 0, label 1 of log_probs is inf, expected .* -inf to"),
+        ([[0.5, -0.7]], "log_probs", r"row 0 of exp\(log_probs\) sums to 2.14"),
+        ([[NAN]], "costs", "row 0, label 0 of costs is nan"),
+        ([[1.0], [-INF]], "costs", "row 1, label 0 of costs is -inf, expected .*, or inf to"),
+        ([[1e101]], "costs", "row 0, label 0 of costs is 1e.101, expected a number of size up to"),
+        ([[1.0, INF]], "emissions", "row 0, label 1 of emissions is inf"),
+        (
+            [0.5, 0.5],
+            "probs",
+            r"probs has 1 dimension \(shape \(2,\)\), expected 2: words x labels",
+        ),
+        (np.ones((2, 1, 1)), "probs", "probs has 3 dimensions"),
+        (3.0, "costs", r"costs has 0 dimensions"),
+        (np.empty((3, 0)), "probs", r"shape \(3, 0\): zero labels"),
+        (np.empty((0, 0)), "probs", "zero labels"),
+        ([["a", "b"]], "probs", "expected real numbers"),
+        (np.ones((1, 1), complex), "probs", "holds complex128, expected real numbers"),
+        ([[None, 1.0]], "probs", "holds object, expected real numbers"),
+        ([[0.5, 0.5], ["a"]], "probs", "is not a matrix"),
+        ([[0.5, 0.5], 1.0], "probs", "is not a matrix"),
+        ([[1.0]], "logits", "unknown kind of scores 'logits'; kinds: probs, log_probs, emissions"),
+    ],
+)
+def test_bad_scores_are_named(scores, kind, message):
+    with pytest.raises(lawful.ScoresError, match=message) as caught:
+        lawful.assignments(scores, kind=kind)
+    assert isinstance(caught.value, ValueError)
+    with pytest.raises(lawful.ScoresError):
+        lawful.paths(scores, lawful.Scheme.table([[True]]), kind=kind)
+
+
+def test_kinds_are_one_another():
+    probs = np.array([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]])
+    with np.errstate(divide="ignore"):
+        log_probs = np.log(probs)
+    costs = as_costs(probs, "probs")
+    assert np.array_equal(costs, as_costs(log_probs, "log_probs"))
+    assert np.array_equal(costs, as_costs(log_probs, "emissions"))
+    assert np.array_equal(costs, as_costs(-log_probs, "costs"))
+
+
+def test_unnormalised_scores_are_used_as_they_are():
+    labels, score = next(lawful.assignments([[2.0, 5.0], [-1.0, -3.0]], kind="emissions"))
+    assert (labels.tolist(), score) == ([1, 0], 4.0)
+    labels, score = next(lawful.assignments([[2.0, 5.0], [-1.0, -3.0]], kind="costs"))
+    assert (labels.tolist(), score) == ([0, 1], 1.0)
+
+
+def test_half_precision_may_be_further_from_one():
+    flat = np.full((1, 61), -np.log(61)).astype(np.float16)  # sums to 1.0015
+    lawful.assignments(flat, kind="log_probs")
+    with pytest.raises(lawful.ScoresError, match=r"sums to 1\.0015"):
+        lawful.assignments(flat.astype(np.float64), kind="log_probs")
+
+
+def test_whole_numbers_are_probabilities_too():
+    assert len(list(lawful.assignments([[1, 0], [0, 1]]))) == 1
+    assert len(list(lawful.assignments(np.eye(3, dtype=bool)))) == 1
+
+
+def test_ragged_paths_are_refused_with_the_row():
+    scheme = lawful.Scheme.named("BIO", ["O", "B-a"])
+    with pytest.raises(lawful.ScoresError, match="row 1 of probs has 1 labels, expected 2"):
+        lawful.paths([[0.5, 0.5], [1.0]], scheme)
