@@ -1,0 +1,1 @@
+"""What the paper says, to be run beside it."""
