@@ -1,0 +1,217 @@
+"""``make bench``: the streams against their peers, as ratios in one run.
+
+    python -m benchmarks [--quick] [--out build/benchmarks.json]
+
+Times are medians over repeats in one process, peers and ours next to each other; memory is
+measured in a process of its own. Absolute times depend on the machine, the ratios hardly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+
+import lawful
+from benchmarks import peers
+from benchmarks.rows import SIZES, bio_labels, peaked
+
+MILLION = 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table: our time (or bytes) against a peer's."""
+
+    what: str
+    words: int
+    labels: int
+    k: int
+    ours: float
+    peer: str
+    theirs: float
+    unit: str
+
+    @property
+    def ratio(self) -> float:
+        """How many times more the peer takes."""
+        return self.theirs / self.ours
+
+
+def timed(*calls: Callable[[], object], repeats: int) -> list[float]:
+    """The median time of each call in microseconds, after a first call that does not count.
+
+    Quick calls are repeated more often: until they have filled a tenth of a second.
+    """
+    medians = []
+    for call in calls:
+        call()
+        times: list[float] = []
+        while len(times) < repeats or (sum(times) < 0.1 and len(times) < 1000):
+            begin = perf_counter()
+            call()
+            times.append(perf_counter() - begin)
+        medians.append(median(times) * MILLION)
+    return medians
+
+
+def consume(stream: Iterator[object], k: int) -> None:
+    """Makes ``k`` Python objects, one after another."""
+    deque(islice(stream, k), maxlen=0)
+
+
+def assignments(ks: list[int], repeats: int) -> Iterator[Row]:
+    """Arrays out, and one Python object per step, against the peer package."""
+    for words, labels in SIZES:
+        probs = peaked(np.random.default_rng(words), words, labels)
+        for k in ks:
+            theirs, arrays, steps = timed(
+                lambda: peers.lazy_k(probs, k),
+                lambda: lawful.assignments(probs).take(k),
+                lambda: consume(lawful.assignments(probs), k),
+                repeats=repeats,
+            )
+            size = (words, labels, k)
+            yield Row("assignments, arrays", *size, arrays / k, "lazy-k", theirs / k, "us each")
+            yield Row("assignments, steps", *size, steps / k, "lazy-k", theirs / k, "us each")
+
+
+def paths(ks: list[int], repeats: int) -> Iterator[Row]:
+    """The k best BIO paths, against a k-best Viterbi and OpenFst."""
+    has_fst = find_spec("pynini") is not None
+    for words, labels in SIZES:
+        probs = peaked(np.random.default_rng(words), words, labels)
+        costs = -np.log(probs)
+        scheme = lawful.Scheme.named("BIO", bio_labels(labels))
+        n_best = peers.open_fst(costs) if has_fst else None
+        for k in ks:
+            size = (words, labels, k)
+            calls = [lambda: lawful.paths(probs, scheme).take(k)]
+            names = []
+            if words * labels * k * 4 <= 2**30:  # its back-pointers must fit
+                calls.append(lambda: peers.k_best_viterbi(costs, k))
+                names.append("k-best Viterbi (NumPy)")
+            if n_best is not None and words * k <= 2**22:
+                calls.append(lambda: n_best(k))
+                names.append("OpenFst n-best")
+            ours, *theirs = timed(*calls, repeats=repeats)
+            if not names:
+                yield Row("paths, arrays", *size, ours / k, "-", float("nan"), "us each")
+            for name, time in zip(names, theirs, strict=True):
+                yield Row("paths, arrays", *size, ours / k, name, time / k, "us each")
+
+
+def first_candidate(repeats: int) -> Iterator[Row]:
+    """What a document pays whose best labelling is fine, checks of the input included."""
+    for words, labels in SIZES:
+        probs = peaked(np.random.default_rng(words), words, labels)
+        costs = -np.log(probs)
+        scheme = lawful.Scheme.named("BIO", bio_labels(labels))
+        size = (words, labels, 1)
+        ours, theirs = timed(
+            lambda: next(lawful.assignments(probs)),
+            lambda: peers.lazy_k(probs, 1),
+            repeats=repeats,
+        )
+        yield Row("first assignment", *size, ours, "lazy-k", theirs, "us")
+        (ours,) = timed(lambda: next(lawful.paths(probs, scheme)), repeats=repeats)
+        (theirs,) = timed(lambda: peers.pulp_cbc(costs), repeats=repeats)
+        yield Row("first legal path", *size, ours, "PuLP+CBC", theirs, "us")
+
+
+def memory(k: int) -> Iterator[Row]:
+    """Peak resident growth per candidate."""
+
+    def measure(method: str, words: int, labels: int, k: int) -> float:
+        command = [sys.executable, "-m", "benchmarks.memory", method, *map(str, (words, labels, k))]
+        return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+    for words, labels in SIZES:
+        theirs = measure("lazy-k", words, labels, k)
+        for method in ("assignments", "paths"):
+            ours = measure(method, words, labels, k)
+            yield Row(f"memory, {method}", words, labels, k, ours, "lazy-k", theirs, "bytes each")
+
+
+def threads(k: int, repeats: int) -> Iterator[Row]:
+    """Two streams in two threads against the same two one after the other."""
+    words, labels = SIZES[-1]
+    probs = peaked(np.random.default_rng(words), words, labels)
+
+    def work() -> None:
+        stream = lawful.assignments(probs)
+        out = stream.take(1024)
+        for _ in range(k // 1024):
+            stream.take(1024, out=out)
+
+    def together() -> None:
+        workers = [threading.Thread(target=work) for _ in range(2)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+
+    ours, theirs = timed(together, lambda: (work(), work()), repeats=repeats)
+    yield Row(
+        "two threads", words, labels, k, ours / k, "one after the other", theirs / k, "us each"
+    )
+
+
+def import_time(repeats: int) -> Iterator[Row]:
+    """``import lawful`` against ``import numpy``, each in a new interpreter."""
+
+    def load(module: str) -> Callable[[], object]:
+        return lambda: subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
+
+    ours, theirs = timed(load("lawful"), load("numpy"), repeats=3 * repeats)
+    yield Row("import", 0, 0, 0, ours, "import numpy", theirs, "us")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small k, few repeats")
+    parser.add_argument("--out", type=Path, default=Path("build/benchmarks.json"))
+    arguments = parser.parse_args()
+    ks = [2**10] if arguments.quick else [2**10, 2**13, 2**16]
+    repeats = 3 if arguments.quick else 5
+
+    rows: list[Row] = []
+    header = ("what", "words", "labels", "k", "ours", "theirs", "", "peer", "ratio")
+    print("{:<20}{:>6}{:>7}{:>7}{:>12}{:>14} {:<11}{:<24}{:>9}".format(*header))
+    for section in (
+        assignments(ks, repeats),
+        paths(ks, repeats),
+        first_candidate(repeats),
+        memory(ks[-1]),
+        threads(ks[-1], repeats),
+        import_time(repeats),
+    ):
+        for row in section:
+            rows.append(row)
+            print(
+                f"{row.what:<20}{row.words:>6}{row.labels:>7}{row.k:>7}{row.ours:>12.3f}"
+                f"{row.theirs:>14.2f} {row.unit:<11}{row.peer:<24}{row.ratio:>8.1f}x",
+                flush=True,
+            )
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    machine = {"python": platform.python_version(), "machine": platform.machine()}
+    records = [asdict(row) | {"ratio": row.ratio} for row in rows]
+    arguments.out.write_text(json.dumps({**machine, "rows": records}, indent=1))
+    print(f"written to {arguments.out}")
+
+
+if __name__ == "__main__":
+    main()
