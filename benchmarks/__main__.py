@@ -41,14 +41,20 @@ class Row:
     labels: int
     k: int
     ours: float
-    peer: str
-    theirs: float
+    peer: str | None  # none: too slow or too large to be run
+    theirs: float | None
     unit: str
 
     @property
-    def ratio(self) -> float:
+    def ratio(self) -> float | None:
         """How many times more the peer takes."""
-        return self.theirs / self.ours
+        return None if self.theirs is None else self.theirs / self.ours
+
+    def __str__(self) -> str:
+        line = f"{self.what:<20}{self.words:>6}{self.labels:>7}{self.k:>7}{self.ours:>12.3f}"
+        if self.theirs is None or self.ratio is None:
+            return f"{line}{'-':>14} {self.unit}"
+        return f"{line}{self.theirs:>14.2f} {self.unit:<11}{self.peer:<24}{self.ratio:>8.1f}x"
 
 
 def timed(*calls: Callable[[], object], repeats: int) -> list[float]:
@@ -109,7 +115,7 @@ def paths(ks: list[int], repeats: int) -> Iterator[Row]:
                 names.append("OpenFst n-best")
             ours, *theirs = timed(*calls, repeats=repeats)
             if not names:
-                yield Row("paths, arrays", *size, ours / k, "-", float("nan"), "us each")
+                yield Row("paths, arrays", *size, ours / k, None, None, "us each")
             for name, time in zip(names, theirs, strict=True):
                 yield Row("paths, arrays", *size, ours / k, name, time / k, "us each")
 
@@ -201,11 +207,7 @@ def main() -> None:
     ):
         for row in section:
             rows.append(row)
-            print(
-                f"{row.what:<20}{row.words:>6}{row.labels:>7}{row.k:>7}{row.ours:>12.3f}"
-                f"{row.theirs:>14.2f} {row.unit:<11}{row.peer:<24}{row.ratio:>8.1f}x",
-                flush=True,
-            )
+            print(row, flush=True)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     machine = {"python": platform.python_version(), "machine": platform.machine()}
     records = [asdict(row) | {"ratio": row.ratio} for row in rows]

@@ -1,0 +1,63 @@
+"""The package as a user meets it: names, import, README and examples."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lawful
+
+ROOT = Path(__file__).parent.parent
+
+
+def run(*command):
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def test_the_public_names_are_the_ones_listed():
+    modules = {"errors", "labels", "scores", "streams"}
+    public = {name for name in vars(lawful) if not name.startswith("_")} - modules
+    assert public == set(lawful.__all__)
+
+
+def test_every_public_name_says_what_it_is_for():
+    for name in lawful.__all__:
+        assert getattr(lawful, name).__doc__, name
+    assert lawful.Stream.take.__doc__
+
+
+def test_import_needs_numpy_and_the_core_only():
+    script = (
+        "import numpy, sys; before = set(sys.modules); import lawful;"
+        "print(*set(sys.modules) - before)"
+    )
+    loaded = set(run(sys.executable, "-c", script).split())
+    foreign = {name.split(".")[0] for name in loaded} - sys.stdlib_module_names
+    assert foreign - {"_editable_skbc_lawful"} == {"lawful"}
+
+
+def test_the_version_is_written_once():
+    assert re.fullmatch(r"\d+\.\d+\.\d+", lawful.__version__)
+    assert "dynamic" in (ROOT / "pyproject.toml").read_text()
+
+
+def test_the_session_in_the_readme_is_real():
+    failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    assert tried > 5
+    assert failed == 0
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
+def test_examples_run(example):
+    assert run(sys.executable, str(example))
+
+
+def test_the_walkthrough_prints_the_papers_table():
+    lines = run(sys.executable, "examples/walkthrough.py").splitlines()
+    assert "   4.8%   B-total  I-total  I-total  yes   no" in lines
+    assert "   4.5%   B-cash   I-cash   I-cash   yes   yes" in lines
