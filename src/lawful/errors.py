@@ -20,12 +20,28 @@ class InputError(LawfulError, ValueError):
     """An argument is not what was expected; nothing was done."""
 
 
+class DocumentError(InputError):
+    """A document that cannot be used; the message names the document and the word."""
+
+
 class ScoresError(InputError):
     """A matrix of scores that cannot be used; the message names the row and the value."""
 
 
 class SchemeError(InputError):
     """A labelling scheme, label name or table of transitions that cannot be used."""
+
+
+class RulesError(InputError):
+    """A rule, field or rule file that cannot be used; the message says where."""
+
+
+class RuleFailure(LawfulError):  # noqa: N818 - the rule failed, not the user
+    """A rule's own Python code raised an exception; the message names document and rule."""
+
+
+class MissingExtraError(LawfulError, ImportError):
+    """Something optional is needed and not installed; the message names the extra."""
 
 
 class LimitError(LawfulError, OverflowError):
