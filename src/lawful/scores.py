@@ -1,18 +1,20 @@
-"""Scores, checked once: what a model says of every word and label, as costs.
+"""Scores, checked once: what a model says of every word and label.
 
-A cost is ``-log p``: lower is better and ``inf`` forbids a label. Everything behind this module
-relies on what is checked here: two dimensions, at least one label, float64, C order, no NaN, no
-``-inf``, nothing so large that a sum of costs could overflow.
+``Scores`` are log-probabilities tied to label names. The core wants costs, which ``as_costs`` makes
+of anything a user may have. A cost is ``-log p``: lower is better and ``inf`` forbids a label. What
+lies behind this module relies on what is checked here: two dimensions, at least one label, float64,
+C order, no NaN, no ``-inf``, nothing so large that a sum of costs could overflow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from lawful.errors import ScoresError
+from lawful.errors import SchemeError, ScoresError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -33,6 +35,126 @@ TOLERANCE = 1e-3
 
 LARGEST_COST = 1e100
 """Finite costs are at most this large in size, so that no sum of them overflows."""
+
+
+Pooling: TypeAlias = Literal["mean", "first", "product"]
+"""What a word takes from its pieces: the mean of their log-probabilities, the first piece's
+distribution, or the product of their probabilities."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """What a model says of every word and label: log-probabilities tied to label names.
+
+    Made by one of the class methods, which check; read-only from then on. Every row is a
+    distribution, or forbids every label.
+    """
+
+    log_probs: NDArray[np.float64]  # (words, labels)
+    labels: tuple[str, ...]
+
+    @classmethod
+    def from_probs(cls, probs: ArrayLike, labels: Iterable[str]) -> Scores:
+        """From probabilities, each row summing to one."""
+        return cls._checked(np.negative(as_costs(probs, "probs")), labels)
+
+    @classmethod
+    def from_log_probs(cls, log_probs: ArrayLike, labels: Iterable[str]) -> Scores:
+        """From log-probabilities, each row's exponentials summing to one."""
+        return cls._checked(np.negative(as_costs(log_probs, "log_probs")), labels)
+
+    @classmethod
+    def from_logits(
+        cls, logits: ArrayLike, labels: Iterable[str], *, temperature: float = 1.0
+    ) -> Scores:
+        """From a model's raw outputs: divided by ``temperature``, then normalised by row."""
+        check_temperature(temperature)
+        costs = as_costs(logits, "emissions")
+        return cls._checked(_normalise(-costs / temperature), labels)
+
+    @classmethod
+    def _checked(cls, log_probs: NDArray[np.float64], labels: Iterable[str]) -> Scores:
+        names = check_names(labels)
+        if len(names) != log_probs.shape[1]:
+            raise ScoresError(
+                f"{len(names)} labels, but the scores have {log_probs.shape[1]} columns"
+            )
+        log_probs.flags.writeable = False
+        return cls(log_probs, names)
+
+    def __len__(self) -> int:
+        return len(self.log_probs)
+
+    @property
+    def costs(self) -> Costs:
+        """``-log p``, for the core."""
+        return np.negative(self.log_probs)
+
+    def with_temperature(self, temperature: float) -> Scores:
+        """The same scores, flatter (above one) or sharper; the order of labels stays."""
+        check_temperature(temperature)
+        return Scores._checked(_normalise(self.log_probs / temperature), self.labels)
+
+    def to_words(self, joins: Sequence[bool], how: Pooling = "mean") -> Scores:
+        """From word pieces to words: ``joins[i]`` says that piece ``i`` belongs to the word before.
+
+        A word that is ``B-x`` is a ``B-x`` piece and then ``I-x`` pieces, so that is where its
+        evidence is taken from; a label without such a partner speaks for all pieces.
+        """
+        if how not in get_args(Pooling):
+            raise ScoresError(f"unknown pooling {how!r}; poolings: {', '.join(get_args(Pooling))}")
+        if len(joins) != len(self):
+            raise ScoresError(f"{len(joins)} marks of joins for {len(self)} pieces")
+        starts = np.flatnonzero(~np.asarray(joins, dtype=np.bool_))
+        if len(self) and (not starts.size or starts[0] != 0):
+            raise ScoresError("piece 0 joins the word before it, but there is none")
+        if how == "first" or not len(self):
+            return Scores._checked(self.log_probs[starts].copy(), self.labels)
+        index = {name: i for i, name in enumerate(self.labels)}
+        inside = [
+            index.get("I" + name[1:], i) if name[:2] in ("B-", "B") else i
+            for i, name in enumerate(self.labels)
+        ]
+        pieces = self.log_probs[:, inside]
+        pieces[starts] = self.log_probs[starts]
+        pooled = np.add.reduceat(pieces, starts, axis=0)
+        if how == "mean":
+            pooled /= np.diff(np.append(starts, len(self)))[:, None]
+        return Scores._checked(_normalise(pooled), self.labels)
+
+
+def _normalise(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log-softmax by row; a row that forbids everything stays as it is."""
+    top = scores.max(axis=1, keepdims=True, initial=-np.inf)
+    shift = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        total = np.log(np.exp(scores - shift).sum(axis=1, keepdims=True))
+    return np.asarray(np.where(np.isfinite(total), scores - shift - total, -np.inf))
+
+
+def check_temperature(temperature: float) -> None:
+    """A number above zero, or a ``ScoresError``."""
+    if isinstance(temperature, bool) or not isinstance(temperature, int | float):
+        raise ScoresError(f"temperature is {temperature!r}, expected a number")
+    if not 0 < temperature < LARGEST_COST:
+        raise ScoresError(f"temperature is {temperature}, expected a number above zero")
+
+
+def check_names(labels: Iterable[str]) -> tuple[str, ...]:
+    """Label names: at least one, all strings, none empty, none twice."""
+    if isinstance(labels, str):
+        raise SchemeError(f"labels is the string {labels!r}, expected a list of names")
+    names = tuple(labels)
+    if not names:
+        raise SchemeError("zero labels, expected at least one")
+    seen: dict[str, int] = {}
+    for i, name in enumerate(names):
+        if not isinstance(name, str) or not name.strip():
+            raise SchemeError(f"label {i} is {name!r}, expected a name such as 'O' or 'B-total'")
+        if name in seen:
+            raise SchemeError(f"label {i} is {name!r} again, as label {seen[name]} already")
+        seen[name] = i
+    return names
 
 
 def as_costs(scores: ArrayLike, kind: Kind, *, ragged: bool = False) -> Costs:

@@ -1,0 +1,73 @@
+"""Decoders: ways to find the labelling. One file each, listed once, behind one Protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from lawful.decoders.argmax import Argmax
+from lawful.decoders.beam import Beam
+from lawful.decoders.best_first import BestFirst
+from lawful.decoders.lazy_ilp import LazyIlp
+from lawful.decoders.lazyk import LazyK
+from lawful.decoders.paths import Paths
+from lawful.decoders.search import Problem
+from lawful.decoding import Budget, Decoding
+from lawful.document import Document
+from lawful.errors import InputError
+from lawful.rules.model import Rules
+from lawful.scores import Scores
+
+
+class Decoder(Protocol):
+    """Finds the labelling of highest worth: log-probability minus the violated rules' weights.
+
+    ``exact``: with budget enough, what comes back is the best there is, and said to be ``optimal``.
+    Every document gets a decoding; ``status`` says of which kind.
+    """
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether budget enough proves the answer."""
+
+    @property
+    def default_budget(self) -> Budget:
+        """What it may spend unless the caller says."""
+
+    def decode(self, problem: Problem, budget: Budget) -> Decoding:
+        """The best labelling it finds."""
+
+
+DECODERS: Mapping[str, Decoder] = {
+    decoder.name: decoder
+    for decoder in (Argmax(), Beam(), BestFirst(), LazyK(), LazyIlp(), Paths())
+}
+
+
+def decode(
+    document: Document,
+    scores: Scores,
+    rules: Rules,
+    *,
+    decoder: str | Decoder = "paths",
+    budget: Budget | None = None,
+) -> Decoding:
+    """The most probable labelling that the rules accept, or the best trade-off where they clash.
+
+    Maximises log-probability minus the weights of violated rules, over legal labellings. The
+    result says whether that is proven, what it changed and why. Without rules it is the best
+    legal labelling.
+    """
+    chosen = decoder_named(decoder) if isinstance(decoder, str) else decoder
+    return chosen.decode(Problem(document, scores, rules), budget or chosen.default_budget)
+
+
+def decoder_named(name: str) -> Decoder:
+    """The decoder that users call so."""
+    if name not in DECODERS:
+        raise InputError(f"unknown decoder {name!r}; decoders: {', '.join(DECODERS)}")
+    return DECODERS[name]

@@ -1,0 +1,55 @@
+"""Best-first search: explore the most probable assignment, push every neighbour of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import count
+from typing import ClassVar
+
+import numpy as np
+
+from lawful.decoders.search import Chunk, Problem, walk
+from lawful.decoding import Budget, Decoding
+
+
+@dataclass(frozen=True, slots=True)
+class BestFirst:
+    """The paper's baseline: as many pushes as words for every candidate, and a set of the pushed.
+
+    Exact: the same candidates as ``lazyk``, later. When the budget ends first, the best labelling
+    so far comes back, or else the best legal one.
+    """
+
+    name: ClassVar[str] = "best_first"
+    exact: ClassVar[bool] = True
+    default_budget: ClassVar[Budget] = Budget(candidates=2**8)
+
+    def decode(self, problem: Problem, budget: Budget) -> Decoding:
+        return walk(self.name, problem, self._all(problem), budget, legal=False, complete=True)
+
+    @staticmethod
+    def _all(problem: Problem) -> Iterator[Chunk]:
+        words = len(problem.costs)
+        order = np.argsort(problem.costs, axis=1, kind="stable")
+        ranked = np.take_along_axis(problem.costs, order, axis=1)  # by rank
+        ranked = np.pad(ranked, ((0, 0), (0, 1)), constant_values=np.inf)
+        everyone = np.arange(words)
+        best = np.zeros(words, dtype=np.uint32)
+        if not np.isfinite(ranked[:, 0]).all():
+            return
+        pushed = {best.tobytes()}
+        tie = count()
+        heap = [(float(ranked[:, 0].sum()), next(tie), best)]
+        while heap:
+            cost, _, ranks = heappop(heap)
+            yield order[everyone, ranks][None], np.array([-cost])
+            steps = ranked[everyone, ranks + 1] - ranked[everyone, ranks]
+            for word in np.flatnonzero(np.isfinite(steps)).tolist():
+                child = ranks.copy()
+                child[word] += 1
+                key = child.tobytes()
+                if key not in pushed:
+                    pushed.add(key)
+                    heappush(heap, (cost + float(steps[word]), next(tie), child))

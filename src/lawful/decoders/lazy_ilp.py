@@ -1,0 +1,95 @@
+"""Lazy-ILP: legal labellings from an integer program, each solution excluded before the next."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from lawful.decoders.search import Chunk, Problem, walk
+from lawful.decoding import Budget, Decoding
+from lawful.errors import MissingExtraError
+
+
+@dataclass(frozen=True, slots=True)
+class LazyIlp:
+    """The paper's method, with PuLP (the ``ilp`` extra). Exact up to the solver's tolerance.
+
+    The scheme is linear: a label needs one of its predecessors on the word before. What rules say
+    is not, so they judge the solutions, which come as from ``paths``, more slowly.
+    """
+
+    solver: Literal["cbc", "highs"] = "cbc"
+
+    name: ClassVar[str] = "lazy_ilp"
+    exact: ClassVar[bool] = True
+    default_budget: ClassVar[Budget] = Budget(candidates=2**4)
+
+    def decode(self, problem: Problem, budget: Budget) -> Decoding:
+        solutions = self._solutions(problem)
+        return walk(self.name, problem, solutions, budget, legal=True, complete=True)
+
+    def _solutions(self, problem: Problem) -> Iterator[Chunk]:
+        try:
+            import pulp
+        except ImportError:
+            raise MissingExtraError(
+                "the lazy_ilp decoder needs PuLP: install the 'ilp' extra"
+            ) from None
+        solver = self._make_solver(pulp)
+        model, variables = _model(pulp, problem)
+        words = len(problem.costs)
+        if words == 0:
+            yield np.empty((1, 0), dtype=np.intp), np.zeros(1)
+            return
+        while model is not None and model.solve(solver) == pulp.LpStatusOptimal:
+            labels = np.array(
+                [max(row, key=lambda label: row[label].value()) for row in variables], dtype=np.intp
+            )
+            yield labels[None], np.array([problem.log_prob(labels)])
+            chosen = (row[label] for row, label in zip(variables, labels.tolist(), strict=True))
+            model += pulp.lpSum(chosen) <= words - 1
+
+    def _make_solver(self, pulp: Any) -> Any:
+        makers = {"cbc": pulp.PULP_CBC_CMD, "highs": pulp.HiGHS}
+        with warnings.catch_warnings():
+            # The CBC that PuLP brings along is announced to leave with PuLP 4, which we exclude.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            solver = makers[self.solver](msg=False)
+        if not solver.available():
+            raise MissingExtraError(
+                f"PuLP has no {self.solver} solver here: install the 'ilp' extra"
+            )
+        return solver
+
+
+def _model(pulp: Any, problem: Problem) -> tuple[Any, list[dict[int, Any]]]:
+    """The program: one label a word, and for every label a predecessor that allows it."""
+    start, between, end = problem.scheme.allowed
+    costs = problem.costs.copy()
+    if len(costs):
+        costs[0, ~start] = np.inf
+        costs[-1, ~end] = np.inf
+    model = pulp.LpProblem("labels", pulp.LpMinimize)
+    variables = [
+        {
+            label: model.add_variable(f"x_{word}_{label}", 0, 1, cat=pulp.LpBinary)
+            for label in np.flatnonzero(np.isfinite(row)).tolist()
+        }
+        for word, row in enumerate(costs)
+    ]
+    if not all(variables):
+        return None, variables
+    model += pulp.lpSum(
+        costs[word, label] * x for word, row in enumerate(variables) for label, x in row.items()
+    )
+    for word, row in enumerate(variables):
+        model += pulp.lpSum(row.values()) == 1
+        for label, x in row.items() if word else ():
+            if not between[:, label].all():
+                before = variables[word - 1]
+                model += x <= pulp.lpSum(before[k] for k in before if between[k, label])
+    return model, variables

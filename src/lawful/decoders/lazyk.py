@@ -1,0 +1,26 @@
+"""Lazy-k: assignments by falling probability until the rules, legality among them, accept one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from lawful import _core
+from lawful.decoders.search import Problem, chunked, walk
+from lawful.decoding import Budget, Decoding
+
+
+@dataclass(frozen=True, slots=True)
+class LazyK:
+    """The paper's order on stream 1, exact. Most of its candidates are not even legal.
+
+    When the budget ends first, the best labelling so far comes back, or else the best legal one.
+    """
+
+    name: ClassVar[str] = "lazyk"
+    exact: ClassVar[bool] = True
+    default_budget: ClassVar[Budget] = Budget()
+
+    def decode(self, problem: Problem, budget: Budget) -> Decoding:
+        stream = chunked(_core.assignments(problem.costs))
+        return walk(self.name, problem, stream, budget, legal=False, complete=True)

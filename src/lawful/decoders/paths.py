@@ -1,0 +1,26 @@
+"""Paths: legal label sequences by falling probability until the rules accept one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from lawful import _core
+from lawful.decoders.search import Problem, chunked, walk
+from lawful.decoding import Budget, Decoding
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """Stream 2, exact. Its first candidate is the best legal labelling: the one to beat.
+
+    When the budget ends first, the best labelling so far comes back.
+    """
+
+    name: ClassVar[str] = "paths"
+    exact: ClassVar[bool] = True
+    default_budget: ClassVar[Budget] = Budget()
+
+    def decode(self, problem: Problem, budget: Budget) -> Decoding:
+        stream = chunked(_core.paths(problem.costs, problem.scheme.transitions))
+        return walk(self.name, problem, stream, budget, legal=True, complete=True)

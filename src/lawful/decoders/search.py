@@ -1,0 +1,228 @@
+"""What decoders share: the problem, and the walk over candidates until the rules are content.
+
+Candidates come by falling probability and cost ``-log p``. A labelling is worth its log-probability
+minus the weights of the rules it violates; a labelling that violates a hard rule is worth nothing.
+Later candidates are never more probable, so the walk may stop, with a proof, as soon as the next
+candidate's log-probability alone is not above what the best labelling so far is worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import exp, inf
+from time import perf_counter
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lawful import _core
+from lawful.decoding import Budget, Correction, Decoding, Limit, Status
+from lawful.document import Document
+from lawful.errors import DocumentError
+from lawful.rules.judge import Judge
+from lawful.rules.model import Rules
+from lawful.scores import Scores
+
+Labels: TypeAlias = NDArray[np.integer[Any]]  # (words,)
+Chunk: TypeAlias = tuple[NDArray[np.integer[Any]], NDArray[np.float64]]
+"""Candidates as arrays: labels (candidates, words) and log-probabilities."""
+
+LARGEST_CHUNK = 256
+
+
+class Problem:
+    """One document with its scores and rules: everything a decoder needs to know."""
+
+    def __init__(self, document: Document, scores: Scores, rules: Rules) -> None:
+        if len(document) != len(scores):
+            raise DocumentError(
+                f"document {document.id!r} has {len(document)} words, its scores {len(scores)} rows"
+            )
+        self.document = document
+        self.scores = scores
+        self.scheme = rules.scheme_for(scores.labels)
+        self.costs = scores.costs
+        self.judge = Judge(document, rules, self.scheme)
+        if self.best_legal is not None:
+            self.judge.keep(self.best_legal)
+
+    @cached_property
+    def argmax(self) -> Labels:
+        """The model's first choice for every word, legal or not."""
+        return np.asarray(self.costs.argmin(axis=1))
+
+    @cached_property
+    def best_legal(self) -> Labels | None:
+        """The most probable legal labelling; ``None`` when no labelling is legal."""
+        labels, _ = _core.paths(self.costs, self.scheme.transitions).take(1)
+        return labels[0] if len(labels) else None
+
+    def indices(self, labels: Sequence[str]) -> Labels:
+        """Label names as indices."""
+        index = {name: i for i, name in enumerate(self.scores.labels)}
+        return np.array([index[label] for label in labels], dtype=np.intp)
+
+    def log_prob(self, labels: Labels) -> float:
+        """The log-probability of a labelling."""
+        return float(self.scores.log_probs[np.arange(len(labels)), labels].sum())
+
+
+@dataclass(slots=True)
+class Walk:
+    """A walk over candidates, and what it has found so far."""
+
+    problem: Problem
+    budget: Budget
+    began: float
+    tried: int = 0
+    mass: float = 0.0
+    last: float = 0.0  # log-probability of the last candidate
+    best: Labels | None = None
+    worth: float = -inf  # of the best: its log-probability minus the weights it violates
+    proven: bool = False
+    stopped_by: Limit | None = None
+
+    def run(self, chunks: Iterator[Chunk], *, legal: bool, complete: bool) -> Walk:
+        """Follows the candidates to the end, the proof or the budget.
+
+        ``legal``: they are all legal, so that need not be asked. ``complete``: when they end,
+        there are no others, which proves what was found, or that there is nothing.
+        """
+        for rows, log_probs in chunks:
+            allowed = None if legal else self.problem.scheme.allow(rows)
+            for i, (row, log_prob) in enumerate(zip(rows, log_probs.tolist(), strict=True)):
+                if log_prob <= self.worth:
+                    self.proven = True
+                    return self
+                if self._out_of_budget():
+                    return self
+                self.tried += 1
+                self.mass += exp(log_prob)
+                self.last = log_prob
+                if allowed is not None and not allowed[i]:
+                    continue
+                penalty = self.problem.judge.penalty(row)
+                if log_prob - penalty > self.worth:
+                    self.best, self.worth = row.copy(), log_prob - penalty
+        self.proven = complete or (self.best is not None and self.worth >= self.last)
+        if not self.proven and self.stopped_by is None:
+            self.stopped_by = "candidates"
+        return self
+
+    def _out_of_budget(self) -> bool:
+        budget = self.budget
+        if budget.candidates is not None and self.tried >= budget.candidates:
+            self.stopped_by = "candidates"
+        elif budget.mass is not None and self.mass >= budget.mass:
+            self.stopped_by = "mass"
+        elif budget.seconds is not None and perf_counter() - self.began >= budget.seconds:
+            self.stopped_by = "seconds"
+        if self.stopped_by is None:
+            return False
+        # The best may be proven all the same: nothing that follows is more probable than the last.
+        self.proven = self.best is not None and self.worth >= self.last
+        if self.proven:
+            self.stopped_by = None
+        return True
+
+
+def walk(
+    decoder: str,
+    problem: Problem,
+    chunks: Iterator[Chunk],
+    budget: Budget,
+    *,
+    legal: bool,
+    complete: bool,
+) -> Decoding:
+    """The decoding that a walk over these candidates leads to."""
+    found = Walk(problem, budget, perf_counter()).run(chunks, legal=legal, complete=complete)
+    return conclude(decoder, found)
+
+
+def conclude(decoder: str, found: Walk) -> Decoding:
+    """What was found, as a decoding; the model's best legal answer where nothing was."""
+    problem = found.problem
+    labels = found.best
+    if labels is None:
+        labels = problem.argmax if problem.best_legal is None else problem.best_legal
+    reading = problem.judge.read(labels)
+    checks = problem.judge.checks(reading)
+    violated = any(check.state == "violated" for check in checks)
+    status: Status = "exhausted"
+    if found.proven:
+        status = "infeasible" if found.best is None else "relaxed" if violated else "satisfied"
+    log_prob = problem.log_prob(labels)
+    worth = found.worth if found.best is not None else -inf
+    names = problem.scores.labels
+    return Decoding(
+        id=problem.document.id,
+        decoder=decoder,
+        status=status,
+        optimal=found.proven and found.best is not None,
+        labels=tuple(names[i] for i in labels),
+        fields=problem.judge.fields(reading),
+        log_prob=log_prob,
+        penalty=sum(check.weight for check in checks if check.state == "violated"),
+        bound=worth if found.proven else max(worth, found.last),
+        checks=tuple(checks),
+        corrections=tuple(corrections(problem, labels)),
+        tried=found.tried,
+        mass=min(found.mass, 1.0),
+        seconds=perf_counter() - found.began,
+        stopped_by=found.stopped_by,
+        words=problem.document.words,
+    )
+
+
+def corrections(problem: Problem, labels: Labels) -> Iterator[Correction]:
+    """Every word that did not keep the model's first choice, with its price and its reasons.
+
+    The reasons are found by putting labels back: the word's own, and those of all changed words
+    next to it, which often had to change together. A rule that is then violated, and is not now,
+    asked for the change; so did the scheme if the labels are then illegal.
+    """
+    names, log_probs = problem.scores.labels, problem.scores.log_probs
+    changed = np.flatnonzero(labels != problem.argmax)
+    now = _violated(problem, labels)
+    for group in np.split(changed, np.flatnonzero(np.diff(changed) > 1) + 1):
+        together = _reasons(problem, labels, group, now) if len(group) > 1 else ()
+        for word in group.tolist():
+            old, new = int(problem.argmax[word]), int(labels[word])
+            alone = _reasons(problem, labels, np.array([word]), now)
+            yield Correction(
+                word=word,
+                old=names[old],
+                new=names[new],
+                price=float(log_probs[word, old] - log_probs[word, new]),
+                because=tuple(dict.fromkeys((*alone, *together))),
+            )
+
+
+def _reasons(
+    problem: Problem, labels: Labels, words: NDArray[np.intp], now: set[str]
+) -> tuple[str, ...]:
+    back = labels.astype(np.intp)
+    back[words] = problem.argmax[words]
+    if not problem.scheme.allows(back):
+        return ("legal",)
+    return tuple(sorted(_violated(problem, back) - now))
+
+
+def _violated(problem: Problem, labels: Labels) -> set[str]:
+    checks = problem.judge.checks(problem.judge.read(labels))
+    return {check.id for check in checks if check.state == "violated"}
+
+
+def chunked(stream: _core.Stream) -> Iterator[Chunk]:
+    """A stream in pieces that grow: the first candidate is often the last one needed."""
+    size = 1
+    while True:
+        rows, log_probs = stream.take(size)
+        if not len(rows):
+            return
+        yield rows, log_probs
+        size = min(2 * size, LARGEST_CHUNK)

@@ -1,0 +1,131 @@
+"""What decoding a document gives: labels, fields, what came of the rules, and how sure it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from math import exp
+from typing import Literal, TypeAlias
+
+from lawful.errors import InputError
+from lawful.rules.judge import Check, FieldValue
+from lawful.values import format_value
+
+Status: TypeAlias = Literal["satisfied", "relaxed", "infeasible", "exhausted"]
+"""``satisfied``: every rule that could be checked holds. ``relaxed``: the best trade-off violates a
+weighted rule. ``infeasible``: proven that the hard rules cannot hold. ``exhausted``: the budget
+ended first, and the best answer so far is what came back."""
+
+Limit: TypeAlias = Literal["candidates", "seconds", "mass"]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much a decoder may spend; whichever limit is reached first ends the search.
+
+    ``mass`` is the share of the model's probability to look at.
+    """
+
+    candidates: int | None = 2**13
+    seconds: float | None = None
+    mass: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value, most in (
+            ("candidates", self.candidates, float("inf")),
+            ("seconds", self.seconds, float("inf")),
+            ("mass", self.mass, 1),
+        ):
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if value is not None and (not number or not 0 < value <= most):
+                expected = "a share above 0, at most 1" if name == "mass" else "a number above 0"
+                raise InputError(f"budget: {name} is {value!r}, expected {expected} or None")
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A word whose label is not the model's first choice, what that cost, and which rules asked.
+
+    ``because`` lists the rules that are violated, and were not, when the word (or the changed words
+    around it) gets its old label back; ``legal`` is the labelling scheme.
+    """
+
+    word: int
+    old: str
+    new: str
+    price: float  # in nats
+    because: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """The answer for one document: ``status`` says of which kind, ``optimal`` whether it is proven.
+
+    No accepted labelling is more probable than ``bound``, a log-probability.
+    """
+
+    id: str
+    decoder: str
+    status: Status
+    optimal: bool
+    labels: tuple[str, ...]
+    fields: dict[str, list[FieldValue]]
+    log_prob: float
+    penalty: float  # the weights of the violated rules
+    bound: float
+    checks: tuple[Check, ...]
+    corrections: tuple[Correction, ...]
+    tried: int
+    mass: float  # probability of the candidates tried
+    seconds: float
+    stopped_by: Limit | None = None
+    words: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def violations(self) -> tuple[Check, ...]:
+        """The checks that failed."""
+        return tuple(check for check in self.checks if check.state == "violated")
+
+    def __str__(self) -> str:
+        proof = "optimal" if self.optimal else "not proven optimal"
+        stopped = f", stopped by its budget of {self.stopped_by}" if self.stopped_by else ""
+        lines = [
+            f"{self.id}: {self.status} ({proof}, p = {exp(self.log_prob):.2g}, {self.tried} "
+            f"candidate{'s' * (self.tried != 1)} in {self.seconds * 1000:.1f} ms{stopped})"
+        ]
+        width = max(map(len, self.fields), default=0)
+        for name, values in self.fields.items():
+            for value in values:
+                read = "?" if value.value is None else format_value(value.value)
+                shown = value.text if read == value.text else f"{value.text}  = {read}"
+                lines.append(f"  {name:<{width}}  {shown}")
+        for check in self.checks:
+            if check.state != "satisfied":
+                lines.append(f"  {check.state} {check.id}: {check.message}")
+        for c in self.corrections:
+            word = f" {self.words[c.word]!r}" if self.words else ""
+            why = f", because of {', '.join(c.because)}" if c.because else ""
+            lines.append(f"  word {c.word}{word}: {c.old} -> {c.new} ({c.price:.2f} nats{why})")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(name)}</td><td>{escape(value.text)}</td>"
+            f"<td>{'' if value.value is None else escape(format_value(value.value))}</td></tr>"
+            for name, values in self.fields.items()
+            for value in values
+        )
+        checks = "".join(
+            f"<li>{escape(check.state)}: {escape(check.id)} {escape(check.message)}</li>"
+            for check in self.checks
+        )
+        corrections = "".join(
+            f"<li>{escape(self.words[c.word] if self.words else str(c.word))}: {escape(c.old)} "
+            f"&rarr; {escape(c.new)} ({c.price:.2f} nats; {escape(', '.join(c.because))})</li>"
+            for c in self.corrections
+        )
+        return (
+            f"<b>{escape(self.id)}</b>: {self.status}{', optimal' if self.optimal else ''}"
+            f"<table><tr><th>field</th><th>text</th><th>value</th></tr>{rows}</table>"
+            f"<ul>{checks}</ul><ul>{corrections}</ul>"
+        )

@@ -1,0 +1,50 @@
+"""Random choices that come out the same on every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+
+
+class Dice:
+    """The choices of one document: they depend on the seed and the document's number alone.
+
+    Everything is made from uniform draws of PCG64, whose stream NumPy promises to keep; it makes
+    no such promise for its other distributions.
+    """
+
+    def __init__(self, seed: int, number: int) -> None:
+        self.generator = np.random.Generator(np.random.PCG64([seed, number]))
+
+    def chance(self, probability: float) -> bool:
+        """True this often."""
+        return self.generator.random() < probability
+
+    def between(self, low: float, high: float) -> float:
+        """A number from ``low`` to ``high``."""
+        return low + (high - low) * self.generator.random()
+
+    def whole(self, low: int, high: int) -> int:
+        """A whole number from ``low`` to ``high``, both included."""
+        return low + int((high - low + 1) * self.generator.random())
+
+    def pick(self, options: Sequence[T]) -> T:
+        """One of the options, all as likely."""
+        return options[int(len(options) * self.generator.random())]
+
+    def weighted(self, options: Sequence[tuple[T, float]]) -> T:
+        """One of the options, each as likely as the weight beside it says."""
+        left = self.generator.random() * sum(weight for _, weight in options)
+        for option, weight in options:
+            left -= weight
+            if left < 0:
+                return option
+        return options[-1][0]
+
+    def digits(self, count: int) -> str:
+        """A number of this many digits, such as a receipt is full of."""
+        return str(self.whole(10 ** (count - 1), 10**count - 1))

@@ -1,0 +1,113 @@
+"""Documents: words in reading order, with boxes and pages where the reader knows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from lawful.errors import DocumentError
+
+
+class Box(NamedTuple):
+    """A rectangle on a page, in whatever unit the reader uses; ``x0 <= x1`` and ``y0 <= y1``."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    def union(self, other: Box) -> Box:
+        """The smallest box around both."""
+        return Box(
+            min(self.x0, other.x0),
+            min(self.y0, other.y0),
+            max(self.x1, other.x1),
+            max(self.y1, other.y1),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Words in reading order; checked when made, so everything behind may rely on it.
+
+    ``joins`` marks words that are glued to the one before: with word pieces for words, ``"56"``,
+    ``"."`` and ``"000"`` read as ``56.000``.
+    """
+
+    id: str
+    words: tuple[str, ...]
+    boxes: tuple[Box, ...] | None = None
+    pages: tuple[int, ...] | None = None
+    joins: tuple[bool, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.id, str) or not self.id:
+            raise DocumentError(f"the document's id is {self.id!r}, expected a name")
+        for field in ("words", "boxes", "pages", "joins"):
+            values = getattr(self, field)
+            if values is None:
+                continue
+            if isinstance(values, str):
+                raise DocumentError(f"{self._name}: {field} is a string, expected a list")
+            object.__setattr__(self, field, tuple(values))
+        for i, word in enumerate(self.words):
+            if not isinstance(word, str):
+                raise DocumentError(f"{self._name}: word {i} is {word!r}, expected a string")
+        for field in ("boxes", "pages", "joins"):
+            values = getattr(self, field)
+            if values is not None and len(values) != len(self.words):
+                raise DocumentError(
+                    f"{self._name} has {len(values)} {field} for {len(self.words)} words"
+                )
+        if self.boxes is not None:
+            object.__setattr__(self, "boxes", tuple(map(self._box, range(len(self.words)))))
+        for i, page in enumerate(self.pages or ()):
+            if isinstance(page, bool) or not isinstance(page, int) or page < 0:
+                raise DocumentError(f"{self._name}: page of word {i} is {page!r}, expected 0, 1, …")
+        for i, mark in enumerate(self.joins or ()):
+            if not isinstance(mark, bool):
+                raise DocumentError(
+                    f"{self._name}: joins of word {i} is {mark!r}, expected true or false"
+                )
+
+    @property
+    def _name(self) -> str:
+        return f"document {self.id!r}"
+
+    def _box(self, i: int) -> Box:
+        given = self.boxes[i] if self.boxes is not None else None
+        try:
+            box = Box(*map(float, given))  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            box = None
+        # Written so that NaN, which is neither smaller nor larger, is refused too.
+        if box is None or not (-1e9 < box.x0 <= box.x1 < 1e9 and -1e9 < box.y0 <= box.y1 < 1e9):
+            raise DocumentError(
+                f"{self._name}: box of word {i} is {given!r}, "
+                "expected [x0, y0, x1, y1] with x0 <= x1 and y0 <= y1"
+            )
+        return box
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def text(self, start: int, end: int) -> str:
+        """The words of a span as printed: parted by blanks, but for those that join."""
+        if self.joins is None:
+            return " ".join(self.words[start:end])
+        glue = ("" if i == start or self.joins[i] else " " for i in range(start, end))
+        return "".join(map("".join, zip(glue, self.words[start:end], strict=True)))
+
+    def box(self, start: int, end: int) -> Box | None:
+        """The smallest box around a span, on the page where it starts."""
+        if self.boxes is None or start >= end:
+            return None
+        box = self.boxes[start]
+        for i in range(start + 1, end):
+            if self.pages is None or self.pages[i] == self.pages[start]:
+                box = box.union(self.boxes[i])
+        return box
+
+    def page(self, start: int) -> int | None:
+        """The page of a word."""
+        return None if self.pages is None else self.pages[start]

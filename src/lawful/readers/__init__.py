@@ -1,0 +1,1 @@
+"""Readers: files in, documents out; one small file for each format."""

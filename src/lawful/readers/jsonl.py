@@ -1,0 +1,327 @@
+"""Documents as JSON lines, one object a line; ``.gz`` too, and ``-`` for standard input.
+
+    {"id": "r1", "words": ["Total", "56.000"], "labels": ["O", "B-total", "I-total"],
+     "probs": [[0.9, 0.1, 0.0], [0.2, 0.7, 0.1]]}
+
+Instead of ``probs``, scores may be ``log_probs`` or ``logits``, or sit in an ``.npz`` file of the
+same name (``scores/<id>`` for every document, ``labels`` and ``kind`` for all). ``boxes``,
+``pages``, ``joins`` and ``gold`` are optional. Files are read line by line: one may be larger than
+memory.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+import numpy as np
+
+from lawful.decoding import Decoding
+from lawful.document import Document
+from lawful.errors import InputError, LawfulError
+from lawful.scores import Pooling, Scores
+
+_KINDS = {
+    "probs": Scores.from_probs,
+    "log_probs": Scores.from_log_probs,
+    "logits": Scores.from_logits,
+}
+
+
+class _Line(msgspec.Struct):
+    id: str
+    words: list[str]
+    labels: list[str] | None = None
+    boxes: list[list[float]] | None = None
+    pages: list[int] | None = None
+    joins: list[bool] | None = None
+    gold: list[str] | None = None
+    probs: list[list[float]] | None = None
+    log_probs: list[list[float]] | None = None
+    logits: list[list[float]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A document with its scores and, where known, the true labels."""
+
+    document: Document
+    scores: Scores
+    gold: tuple[str, ...] | None = None
+    line: int | None = None
+
+    def __post_init__(self) -> None:
+        document, scores, gold = self.document, self.scores, self.gold
+        if len(document) != len(scores):
+            raise InputError(
+                f"document {document.id!r} has {len(document)} words, its scores {len(scores)} rows"
+            )
+        if gold is not None and len(gold) != len(document):
+            raise InputError(
+                f"document {document.id!r} has {len(document)} words, its gold {len(gold)} labels"
+            )
+        for i, label in enumerate(gold or ()):
+            if label not in scores.labels:
+                raise InputError(
+                    f"document {document.id!r}: gold of word {i} is {label!r}, which is not among "
+                    "the labels"
+                )
+
+    def to_words(self, how: Pooling = "mean") -> Scored:
+        """From word pieces to words; as it is where no word joins another."""
+        joins = self.document.joins
+        if joins is None or not any(joins):
+            return self
+        document = self.document
+        scores = self.scores.to_words(joins, how)
+        starts = [i for i, join in enumerate(joins) if not join]
+        ends = [*starts[1:], len(joins)]
+        words = tuple(document.text(a, b) for a, b in zip(starts, ends, strict=True))
+        boxes = [document.box(a, b) for a, b in zip(starts, ends, strict=True)]
+        return replace(
+            self,
+            document=Document(
+                document.id,
+                words,
+                None if document.boxes is None else tuple(box for box in boxes if box is not None),
+                None if document.pages is None else tuple(document.pages[i] for i in starts),
+            ),
+            scores=scores,
+            gold=None if self.gold is None else tuple(self.gold[i] for i in starts),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that could not be read, and why."""
+
+    line: int
+    message: str
+
+
+def read_jsonl(path: str | Path) -> Iterator[Scored | BadLine]:
+    """Every line of a file as a scored document, or what is wrong with it.
+
+    A file that is not there, or cannot be unpacked, is an ``InputError`` at once.
+    """
+    parser = LineParser(path)
+    for number, text in read_lines(path):
+        yield parser.parse(number, text)
+
+
+def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
+    """The lines that hold something, with their numbers, as they stand in the file."""
+    number = 0
+    with _open(path) as lines:
+        while True:
+            number += 1
+            try:
+                text = lines.readline()
+            except (OSError, EOFError, zlib.error) as error:
+                raise InputError(f"{path}: unreadable after line {number - 1}: {error}") from None
+            if not text:
+                return
+            if text.strip():
+                yield number, text
+
+
+class LineParser:
+    """Makes scored documents of lines; knows the ``.npz`` file beside them."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._beside = None if str(path) == "-" else _npz_beside(Path(path))
+        self._decoder = msgspec.json.Decoder(_Line)
+        self._labels: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def parse(self, number: int, text: bytes) -> Scored | BadLine:
+        """The document of a line, or what is wrong with it."""
+        try:
+            return self._scored(self._decoder.decode(text), number)
+        except (msgspec.DecodeError, LawfulError, UnicodeDecodeError, RecursionError) as error:
+            return BadLine(number, str(error))
+
+    def _scored(self, line: _Line, number: int) -> Scored:
+        document = Document(
+            line.id,
+            tuple(line.words),
+            line.boxes,  # type: ignore[arg-type]
+            line.pages,  # type: ignore[arg-type]
+            line.joins,  # type: ignore[arg-type]
+        )
+        kind, rows = self._rows(line)
+        labels = line.labels
+        if labels is None and self._beside is not None and "labels" in self._beside:
+            labels = [str(name) for name in self._beside["labels"]]
+        if labels is None:
+            raise InputError(f"document {line.id!r} has no labels: a list of names, one a column")
+        if not len(rows):
+            rows = np.empty((0, len(labels)))
+        # One tuple for all documents with the same labels, so that their scheme is made once.
+        names = self._labels.setdefault(tuple(labels), tuple(labels))
+        scores = replace(_KINDS[kind](rows, names), labels=names)
+        gold = None if line.gold is None else tuple(line.gold)
+        return Scored(document, scores, gold, number)
+
+    def _rows(self, line: _Line) -> tuple[str, Any]:
+        given = [kind for kind in _KINDS if getattr(line, kind) is not None]
+        if len(given) == 1:
+            return given[0], getattr(line, given[0])
+        beside = self._beside
+        if not given and beside is not None and f"scores/{line.id}" in beside:
+            kind = str(beside["kind"]) if "kind" in beside else "log_probs"
+            if kind not in _KINDS:
+                raise InputError(f"unknown kind of scores {kind!r}; kinds: {', '.join(_KINDS)}")
+            return kind, beside[f"scores/{line.id}"]
+        found = " and ".join(given) or "no scores"
+        raise InputError(
+            f"document {line.id!r} has {found}, expected one of {', '.join(_KINDS)}"
+            + ("" if beside is None else f" or scores/{line.id} in the .npz file")
+        )
+
+
+def _npz_beside(path: Path) -> Mapping[str, Any] | None:
+    name = path.name.removesuffix(".gz").removesuffix(".jsonl")
+    beside = path.with_name(name + ".npz")
+    if not beside.exists():
+        return None
+    try:
+        return np.load(beside, allow_pickle=False)  # type: ignore[no-any-return]
+    except (OSError, ValueError) as error:
+        raise InputError(f"{beside}: cannot be read: {error}") from None
+
+
+@contextmanager
+def _open(path: str | Path) -> Iterator[IO[bytes]]:
+    if str(path) == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        raw = Path(path).open("rb")  # noqa: SIM115 - closed below, once it is known to open
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    with raw:
+        packed = raw.read(2) == b"\x1f\x8b"
+        raw.seek(0)
+        if packed:
+            with gzip.open(raw) as unpacked:
+                yield unpacked  # type: ignore[misc]
+        else:
+            yield raw
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[IO[str]]:
+    """A text file that appears whole or not at all; ``-`` is standard output, ``.gz`` is packed."""
+    if str(path) == "-":
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    target = Path(path)
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None
+    try:
+        with os.fdopen(handle, "wb") as raw:
+            if target.suffix == ".gz":
+                packed = gzip.GzipFile(fileobj=raw, mode="wb", mtime=0)
+                with packed, io.TextIOWrapper(packed, encoding="utf-8") as text:
+                    yield text
+            else:
+                with io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as text:
+                    yield text
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(name).chmod(0o666 & ~umask)
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+encode = msgspec.json.Encoder(decimal_format="number").encode
+
+
+def decoding_line(decoding: Decoding) -> str:
+    """A decoding as one line of JSON; amounts keep their digits."""
+    return encode(decoding_record(decoding)).decode()
+
+
+def decoding_record(decoding: Decoding) -> dict[str, Any]:
+    """A decoding as plain values, in the order in which people read it."""
+    return {
+        "id": decoding.id,
+        "status": decoding.status,
+        "optimal": decoding.optimal,
+        "log_prob": decoding.log_prob,
+        "labels": list(decoding.labels),
+        "fields": {
+            name: [
+                {
+                    "text": value.text,
+                    "value": value.value,
+                    "words": list(value.words),
+                    "box": None if value.box is None else list(value.box),
+                    **({} if value.page is None else {"page": value.page}),
+                }
+                for value in values
+            ]
+            for name, values in decoding.fields.items()
+        },
+        "checks": [
+            {"id": check.id, "state": check.state, "message": check.message}
+            for check in decoding.checks
+        ],
+        "corrections": [
+            {
+                "word": c.word,
+                "from": c.old,
+                "to": c.new,
+                "price": c.price,
+                "because": list(c.because),
+            }
+            for c in decoding.corrections
+        ],
+        "decoder": decoding.decoder,
+        "bound": decoding.bound if np.isfinite(decoding.bound) else None,
+        "penalty": decoding.penalty if np.isfinite(decoding.penalty) else "hard",
+        "stopped_by": decoding.stopped_by,
+        "tried": decoding.tried,
+        "mass": decoding.mass,
+        "seconds": decoding.seconds,
+    }
+
+
+def scored_line(scored: Scored) -> str:
+    """A scored document as one line, as ``read_jsonl`` reads it."""
+    document = scored.document
+    record: dict[str, Any] = {"id": document.id, "words": document.words}
+    for name in ("boxes", "pages", "joins"):
+        if (values := getattr(document, name)) is not None:
+            record[name] = values
+    record["labels"] = scored.scores.labels
+    probs = np.exp(scored.scores.log_probs)
+    record["probs"] = [[round(p, 7) for p in row] for row in probs.tolist()]
+    if scored.gold is not None:
+        record["gold"] = scored.gold
+    return msgspec.json.encode(record).decode()
+
+
+def write_jsonl(path: str | Path, documents: Iterable[Scored]) -> int:
+    """Writes scored documents, whole or not at all; says how many."""
+    count = 0
+    with whole_file(path) as out:
+        for scored in documents:
+            out.write(scored_line(scored) + "\n")
+            count += 1
+    return count
