@@ -7,8 +7,9 @@ PLAIN_CORE := $(filter-out cpp/bindings.cpp,$(wildcard cpp/*.cpp))
 
 .PHONY: demo test unit lint format sanitize bench clean
 
-demo: .venv/installed  ## the streams, on the paper's walk-through table
-	$(BIN)/python examples/walkthrough.py
+demo: .venv/installed  ## decode the shipped receipts under rules, and write a report
+	@mkdir -p build
+	$(BIN)/lawful demo --out build/demo.html
 
 test: lint sanitize unit  ## everything that must hold
 

@@ -1,0 +1,418 @@
+"""The command line: arguments in, the functions of the package called, people told what came of it.
+
+Results go to standard output or a file; everything said about them goes to standard error. The
+exit code is 0 when every document is satisfied, 1 when some are not (or a line was bad and
+skipped), 2 when the command, the rules or the input cannot be used.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from enum import StrEnum
+from itertools import islice
+from math import exp, isinf
+from pathlib import Path
+from typing import IO, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+import lawful
+from lawful import _core
+from lawful.batch import Job, Result, decode_lines
+from lawful.decoders import DECODERS
+from lawful.decoders.search import Problem
+from lawful.decoding import Budget, Decoding
+from lawful.errors import InputError, LawfulError
+from lawful.readers.jsonl import (
+    BadLine,
+    Scored,
+    decoding_line,
+    encode,
+    read_jsonl,
+    read_lines,
+    whole_file,
+)
+from lawful.rules.load import json_schema
+from lawful.rules.model import Rules
+from lawful.values import format_value
+
+app = typer.Typer(
+    help="Find the most probable labelling that obeys your rules.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+told = Console(stderr=True, highlight=False)
+
+
+class Format(StrEnum):
+    """How results are written."""
+
+    jsonl = "jsonl"
+    csv = "csv"
+    html = "html"
+
+
+class BadLines(StrEnum):
+    """What a line that cannot be used does."""
+
+    skip = "skip"
+    fail = "fail"
+
+
+class Pool(StrEnum):
+    """How word pieces become words."""
+
+    mean = "mean"
+    first = "first"
+    product = "product"
+
+
+class Source(StrEnum):
+    """Which labels to judge."""
+
+    gold = "gold"
+    argmax = "argmax"
+    legal = "legal"
+
+
+Documents = Annotated[
+    str, typer.Argument(help="Scored documents, JSON lines (.gz too); - is stdin.")
+]
+RuleFile = Annotated[Path, typer.Option("--rules", "-r", help="The rule file.")]
+Out = Annotated[str, typer.Option("--out", "-o", help="Where to write; - is stdout.")]
+DecoderName = Annotated[str, typer.Option("--decoder", "-d", help=f"One of {', '.join(DECODERS)}.")]
+Candidates = Annotated[int | None, typer.Option(help="Most candidates to try for a document.")]
+Seconds = Annotated[float | None, typer.Option(help="Most seconds to spend on a document.")]
+Mass = Annotated[float | None, typer.Option(help="Most of the model's probability to look at.")]
+Temperature = Annotated[float, typer.Option(help="Divide log-probabilities by this first.")]
+PoolOption = Annotated[
+    Pool | None, typer.Option(help="Decode words, not pieces: how a word takes from its pieces.")
+]
+
+
+@app.callback(invoke_without_command=True)
+def version(
+    show: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+) -> None:
+    """Find the most probable labelling that obeys your rules."""
+    if show:
+        print(lawful.__version__)
+        raise typer.Exit
+
+
+@app.command()
+def decode(
+    documents: Documents,
+    rules: RuleFile,
+    out: Out = "-",
+    decoder: DecoderName = "paths",
+    candidates: Candidates = None,
+    seconds: Seconds = None,
+    mass: Mass = None,
+    temperature: Temperature = 1.0,
+    pool: PoolOption = None,
+    workers: Annotated[int, typer.Option(help="Processes that decode.", min=1)] = 1,
+    format_: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.jsonl,
+    bad_lines: Annotated[BadLines, typer.Option(help="Skip bad lines, or stop.")] = BadLines.skip,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")] = False,
+) -> None:
+    """Decode documents under rules: labels, fields, checks and corrections."""
+    loaded = Rules.load(rules)
+    budget = _budget(decoder, candidates, seconds, mass)
+    job = Job(documents, rules, decoder, budget, temperature, pool.value if pool else None)
+    states: Counter[str] = Counter()
+    with whole_file(out) as file, _progress(documents, quiet) as advance:
+        lines = advance(read_lines(documents))
+        results = _good(decode_lines(job, lines, workers), bad_lines, states)
+        _WRITERS[format_](file, results, loaded)
+    if not quiet:
+        _summarise(states)
+    _exit(states)
+
+
+@app.command()
+def check(
+    documents: Documents,
+    rules: RuleFile,
+    out: Out = "-",
+    labels: Annotated[Source, typer.Option(help="Which labels to judge.")] = Source.gold,
+    pool: PoolOption = None,
+) -> None:
+    """Judge labels without decoding: the document's own (gold), the argmax, or the best legal."""
+    loaded = Rules.load(rules)
+    job = Job(documents, loaded, pool=pool.value if pool else None)
+    states: Counter[str] = Counter()
+    with whole_file(out) as file:
+        for scored in read_jsonl(documents):
+            result = scored if isinstance(scored, BadLine) else _judge(job, scored, loaded, labels)
+            if isinstance(result, BadLine):
+                _complain(result, BadLines.skip, states)
+                continue
+            violated = any(c["state"] == "violated" for c in result["checks"])
+            states["violated" if violated else "satisfied"] += 1
+            file.write(encode(result).decode() + "\n")
+    _summarise(states)
+    _exit(states)
+
+
+def _judge(job: Job, scored: Scored, rules: Rules, labels: Source) -> dict[str, Any] | BadLine:
+    try:
+        scored = job.prepare(scored)
+        problem = Problem(scored.document, scored.scores, rules)
+        if labels is Source.gold:
+            if scored.gold is None:
+                raise InputError(f"document {scored.document.id!r} has no gold labels to judge")
+            chosen = problem.indices(scored.gold)
+        else:
+            best = problem.best_legal if labels is Source.legal else None
+            chosen = problem.argmax if best is None else best
+        reading = problem.judge.read(chosen)
+        checks = problem.judge.checks(reading)
+        legal = problem.scheme.allows(chosen)
+    except LawfulError as error:
+        return BadLine(scored.line or 0, str(error))
+    listed = [{"id": c.id, "state": c.state, "message": c.message} for c in checks]
+    if not legal:
+        listed.append({"id": "legal", "state": "violated", "message": "the labels are not legal"})
+    fields = {
+        name: [{"text": v.text, "value": v.value, "words": v.words} for v in values]
+        for name, values in problem.judge.fields(reading).items()
+    }
+    return {"id": scored.document.id, "fields": fields, "checks": listed}
+
+
+@app.command()
+def explain(
+    documents: Documents,
+    rules: RuleFile,
+    id_: Annotated[str | None, typer.Option("--id", help="Which document; the first.")] = None,
+    decoder: DecoderName = "paths",
+    candidates: Candidates = None,
+    pool: PoolOption = None,
+) -> None:
+    """One document: what was wrong, what changed, what it cost, and what came next."""
+    loaded = Rules.load(rules)
+    job = Job(documents, loaded, decoder, pool=pool.value if pool else None)
+    budget = _budget(decoder, candidates, None, None)
+    for scored in read_jsonl(documents):
+        if isinstance(scored, BadLine):
+            told.print(f"line {scored.line}: {scored.message}", style="yellow", markup=False)
+        elif id_ is None or scored.document.id == id_:
+            _explain(job.prepare(scored), loaded, decoder, budget)
+            return
+    raise InputError(f"no document{'' if id_ is None else f' {id_!r}'} in {documents}")
+
+
+def _explain(scored: Scored, rules: Rules, decoder: str, budget: Budget | None) -> None:
+    console = Console(highlight=False)
+    problem = Problem(scored.document, scored.scores, rules)
+    before = problem.judge.checks(problem.judge.read(problem.argmax))
+    console.print(f"{scored.document.id}: {len(scored.document)} words", markup=False)
+    console.print("\nwhat the model said:", style="bold")
+    legal = problem.scheme.allows(problem.argmax)
+    console.print(
+        f"  p = {exp(problem.log_prob(problem.argmax)):.2g}, {'' if legal else 'il'}legal"
+    )
+    for found in before:
+        if found.state != "satisfied":
+            console.print(f"  {found.state} {found.id}: {found.message}", markup=False)
+    decoding = lawful.decode(scored.document, scored.scores, rules, decoder=decoder, budget=budget)
+    console.print(f"\nwhat {decoder} made of it:", style="bold")
+    console.print(str(decoding), markup=False)
+    console.print("\nthe most probable legal labellings, and what the rules say:", style="bold")
+    stream = _core.paths(problem.costs, problem.scheme.transitions)
+    best = problem.argmax if problem.best_legal is None else problem.best_legal
+    for rank, (labels, log_prob) in enumerate(islice(stream, 6)):
+        penalty = problem.judge.penalty(labels)
+        verdict = "refused" if isinf(penalty) else f"- {penalty:g} nats" if penalty else "accepted"
+        changes = [
+            f"{scored.document.words[i]} {problem.scores.labels[best[i]]} -> "
+            f"{problem.scores.labels[labels[i]]}"
+            for i in (labels != best).nonzero()[0]
+        ]
+        console.print(
+            f"  {rank + 1}. log p = {log_prob:8.3f}  {verdict:<12} {'; '.join(changes) or 'best'}",
+            markup=False,
+            soft_wrap=True,
+        )
+
+
+@app.command()
+def rules(
+    file: Annotated[Path | None, typer.Argument(help="The rule file.")] = None,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema.")] = False,
+) -> None:
+    """Validate a rule file and list what it reads, or print the JSON Schema of rule files."""
+    if schema:
+        print(json.dumps(json_schema(), indent=2))
+        return
+    if file is None:
+        raise InputError("name a rule file, or ask for --schema")
+    loaded = Rules.load(file)
+    console = Console(highlight=False)
+    table = Table("field", "label", "type", "presence", "repeat", "default", box=None)
+    for f in loaded.fields:
+        many = f"list of {f.type}" if f.many else f.type
+        repeat = "-" if f.many else f.repeat
+        default = "" if f.default is None else format_value(f.default)
+        table.add_row(f.name, f.label, many, f.presence, repeat, default)
+    console.print(table)
+    table = Table("rule", "weight", "reads", box=None)
+    for rule in loaded.compiled:
+        weight = "hard" if isinf(rule.weight) else f"{rule.weight:g}"
+        table.add_row(rule.id, weight, ", ".join(rule.reads))
+    console.print(table)
+    count = len(loaded.compiled)
+    told.print(f"{file}: {len(loaded.fields)} fields, {count} rules, scheme {loaded.scheme}: fine")
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="The HTML report.")] = Path("lawful-demo.html"),
+    pages: Annotated[int, typer.Option(help="How many pages to show in full.", min=0)] = 3,
+) -> None:
+    """Decode the shipped receipts, show what changed, and compare ways of decoding them."""
+    from lawful.demo.show import show
+
+    show(out, pages)
+
+
+# What commands share.
+
+
+def _budget(
+    decoder: str, candidates: int | None, seconds: float | None, mass: float | None
+) -> Budget | None:
+    """The decoder's own budget, with what was asked for instead."""
+    default = lawful.decoders.decoder_named(decoder).default_budget
+    if candidates is None and seconds is None and mass is None:
+        return default
+    # Asked for seconds or mass alone, nothing else should end the search first.
+    return Budget(candidates, seconds, mass)
+
+
+class _progress:  # noqa: N801 - used like a function
+    """A bar on standard error while lines go by; nothing at all when that is no terminal."""
+
+    def __init__(self, path: str, quiet: bool) -> None:
+        self.size: int | None = None
+        if path != "-" and not path.endswith(".gz") and Path(path).is_file():
+            self.size = Path(path).stat().st_size
+        self.shown = not quiet and told.is_terminal
+        self.bar = Progress(
+            TextColumn("{task.fields[documents]} documents, {task.fields[rate]}/s"),
+            BarColumn(),
+            TimeRemainingColumn(),
+            console=told,
+            transient=True,
+            disable=not self.shown,
+        )
+
+    def __enter__(self) -> Any:
+        self.bar.start()
+        return self.advance
+
+    def advance(self, lines: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+        task = self.bar.add_task("", total=self.size, documents=0, rate="-")
+        for done, (number, text) in enumerate(lines, 1):
+            yield number, text
+            elapsed = self.bar.tasks[0].elapsed or 1e-9
+            rate = f"{done / elapsed:,.0f}"
+            self.bar.update(task, advance=len(text), documents=f"{done:,}", rate=rate)
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+
+def _good(
+    results: Iterator[Result], bad_lines: BadLines, states: Counter[str]
+) -> Iterator[tuple[Scored, Decoding]]:
+    for result in results:
+        if isinstance(result, BadLine):
+            _complain(result, bad_lines, states)
+        else:
+            states[result[1].status] += 1
+            yield result
+
+
+def _complain(bad: BadLine, bad_lines: BadLines, states: Counter[str]) -> None:
+    if bad_lines is BadLines.fail:
+        raise InputError(f"line {bad.line}: {bad.message}")
+    states["bad lines"] += 1
+    told.print(f"line {bad.line}: {bad.message}", style="yellow", markup=False)
+
+
+def _summarise(states: Counter[str]) -> None:
+    count = sum(states.values()) - states["bad lines"]
+    parts = ", ".join(f"{number:,} {state}" for state, number in states.most_common() if number)
+    told.print(f"{count:,} documents: {parts or 'nothing'}")
+
+
+def _exit(states: Counter[str]) -> None:
+    raise typer.Exit(0 if set(states) <= {"satisfied"} else 1)
+
+
+def _write_jsonl(file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules: Rules) -> None:
+    del rules
+    for _, decoding in results:
+        file.write(decoding_line(decoding) + "\n")
+
+
+def _write_csv(file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules: Rules) -> None:
+    """One row a document, one column a field; several values are parted by "; "."""
+    names = [f.name for f in rules.fields]
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["id", "status", "optimal", *names, "violated"])
+    for _, decoding in results:
+        cells = (
+            "; ".join(
+                v.text if v.value is None else str(v.value) for v in decoding.fields.get(n, [])
+            )
+            for n in names
+        )
+        violated = "; ".join(f"{c.id}: {c.message}" for c in decoding.violations)
+        writer.writerow([decoding.id, decoding.status, decoding.optimal, *cells, violated])
+
+
+def _write_html(file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules: Rules) -> None:
+    from lawful.report import write_report
+
+    del rules
+    write_report(file, results)
+
+
+_WRITERS = {Format.jsonl: _write_jsonl, Format.csv: _write_csv, Format.html: _write_html}
+
+
+_INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
+
+
+def run() -> None:
+    """The command line with its exit codes; lawful's own errors are printed, not thrown."""
+    try:
+        code = app(standalone_mode=False) or 0
+    except LawfulError as error:
+        told.print(f"lawful: {error}", style="red", markup=False, soft_wrap=True)
+        sys.exit(2)
+    except (KeyboardInterrupt, typer.Abort):
+        code = _INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has had enough
+        sys.exit(1)
+    except Exception as error:
+        # Typer's own complaints about arguments know how to show themselves.
+        if hasattr(error, "show") and hasattr(error, "exit_code"):
+            error.show()
+            sys.exit(error.exit_code)
+        raise
+    if code == _INTERRUPTED:
+        told.print("lawful: interrupted; no output file was written", style="red")
+    sys.exit(code)

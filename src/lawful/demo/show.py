@@ -1,0 +1,133 @@
+"""What ``lawful demo`` shows: pages before and after, and four ways of decoding them compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import inf
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from lawful import demo
+from lawful.decoders import decode
+from lawful.decoding import Decoding
+from lawful.errors import InputError
+from lawful.evaluation import Scoreboard
+from lawful.readers.jsonl import BadLine, Scored, read_jsonl, whole_file
+from lawful.report import write_report
+from lawful.rules.model import Rules
+from lawful.values import format_value
+
+_HEADINGS = (
+    "rules checked", "passed", "un-checked", "value F1", "entity F1", "pages right",
+    "fixed", "broken",
+)  # fmt: skip
+
+
+def show(out: Path, pages: int) -> None:
+    """Decodes the shipped receipts, prints what changed, writes the HTML report to ``out``."""
+    console = Console(highlight=False, soft_wrap=True)
+    if not console.is_terminal:
+        console.width = 120  # a file or a pipe has no width of its own
+    rules = Rules.load(demo.RULES)
+    documents = list(_documents())
+    console.print(
+        f"{len(documents)} generated receipts and invoices, a simulated tagger's scores, and rules:"
+    )
+    for rule in rules.rules:
+        console.print(f"    {rule.check}", markup=False)
+    decodings = [decode(d.document, d.scores, rules) for d in documents]
+
+    corrected = [(d, r) for d, r in zip(documents, decodings, strict=True) if _improved(d, r)]
+    for scored, decoding in corrected[:pages]:
+        _show_page(console, scored, rules, decoding)
+
+    _compare(console, documents, rules, decodings)
+    with whole_file(out) as file:
+        write_report(file, zip(documents, decodings, strict=True), title="lawful demo")
+    console.print(f"every page, with its boxes: {out}", markup=False)
+
+
+def _documents() -> Iterator[Scored]:
+    for scored in read_jsonl(demo.shipped()):
+        if isinstance(scored, BadLine):
+            raise InputError(f"{demo.shipped()}, line {scored.line}: {scored.message}")
+        yield scored
+
+
+def _improved(scored: Scored, decoding: Decoding) -> bool:
+    """Whether corrections that a rule asked for made the page right."""
+    asked = any(set(c.because) - {"legal"} for c in decoding.corrections)
+    return asked and decoding.labels == scored.gold
+
+
+def _show_page(console: Console, scored: Scored, rules: Rules, decoding: Decoding) -> None:
+    before = decode(scored.document, scored.scores, rules, decoder="argmax")
+    table = Table("field", "the model's answer", "lawful's answer", box=None, padding=(0, 2, 0, 2))
+    for f in rules.fields:
+        old, new = (_values(found, f.name) for found in (before, decoding))
+        if old or new:
+            table.add_row(f.name, old or "-", new or "-", style="bold" if old != new else "dim")
+    console.print(f"\n[bold]{scored.document.id}[/bold], {len(scored.document)} words")
+    console.print(table)
+    for check in before.violations:
+        console.print(f"  was violated: {check.message}", markup=False)
+    for c in decoding.corrections:
+        why = ", ".join(c.because)
+        word = scored.document.words[c.word]
+        console.print(
+            f"  {word}: {c.old} -> {c.new}, {c.price:.2f} nats, because of {why}",
+            markup=False,
+        )
+
+
+def _values(decoding: Decoding, field: str) -> str:
+    found = decoding.fields.get(field, [])
+    return " ".join("?" if v.value is None else format_value(v.value) for v in found)
+
+
+def _compare(
+    console: Console, documents: list[Scored], rules: Rules, decodings: list[Decoding]
+) -> None:
+    paper = rules.with_defaults(presence="free", repeat="first", weight=inf)
+    nothing = Rules(rules.fields, scheme=rules.scheme, defaults=rules.defaults).with_defaults(
+        presence="free", repeat="any", weight=0.0
+    )
+    ways: dict[str, Callable[[Scored], Decoding]] = {
+        "argmax": lambda d: decode(d.document, d.scores, rules, decoder="argmax"),
+        "best legal labelling": lambda d: decode(d.document, d.scores, nothing),
+        "the paper's semantics": lambda d: decode(d.document, d.scores, paper),
+    }
+    boards = {}
+    for name, way in ways.items():
+        boards[name] = _score(rules, documents, [way(d) for d in documents])
+    boards["lawful's defaults"] = _score(rules, documents, decodings)
+    baseline = boards["best legal labelling"]
+
+    console.print("\nhow ways of decoding compare (fixed and broken: against the best legal one)")
+    table = Table(box=None, padding=(0, 1))
+    table.add_column("")
+    for heading in _HEADINGS:
+        table.add_column(heading, justify="right")
+    for name, board in boards.items():
+        fixed, broken = board.against(baseline)
+        table.add_row(
+            name,
+            str(board.checked),
+            str(board.passed),
+            str(board.unchecked),
+            f"{100 * board.values.f1:.1f}",
+            f"{100 * board.entities.f1:.1f}",
+            f"{sum(board.right_pages)} of {board.pages}",
+            "-" if board is baseline else str(fixed),
+            "-" if board is baseline else str(broken),
+        )
+    console.print(table)
+
+
+def _score(rules: Rules, documents: list[Scored], decodings: list[Decoding]) -> Scoreboard:
+    board = Scoreboard(rules)
+    for scored, decoding in zip(documents, decodings, strict=True):
+        board.add(scored, decoding)
+    return board

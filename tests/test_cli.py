@@ -1,0 +1,235 @@
+"""The command line, as a user would run it: in a process of its own."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lawful import Scored, demo, write_jsonl
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS, RULES = str(demo.shipped()), str(demo.RULES)
+
+
+def run(*arguments, stdin=None, cwd=ROOT):
+    return subprocess.run(
+        [sys.executable, "-m", "lawful", *map(str, arguments)],
+        input=stdin, cwd=cwd, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def decoded():
+    return run("decode", DOCUMENTS, "--rules", RULES)
+
+
+def test_decode_prints_a_line_a_document(decoded):
+    records = [json.loads(line) for line in decoded.stdout.splitlines()]
+    assert len(records) == 48
+    assert decoded.returncode == 1  # some gold breaks a rule, so not all can be satisfied
+    assert "48 documents: " in decoded.stderr
+    for record in records:
+        assert set(record) >= {
+            "id", "status", "optimal", "log_prob", "labels", "fields", "checks", "corrections",
+            "tried", "seconds",
+        }  # fmt: skip
+        for correction in record["corrections"]:
+            assert set(correction) == {"word", "from", "to", "price", "because"}
+
+
+def test_workers_keep_the_order_and_the_answers(decoded):
+    found = run("decode", DOCUMENTS, "-r", RULES, "--workers", 2)
+    assert found.returncode == 1
+
+    def timeless(text):
+        return [{**json.loads(line), "seconds": 0} for line in text.splitlines()]
+
+    assert timeless(found.stdout) == timeless(decoded.stdout)
+
+
+def test_standard_input_and_an_output_file(tmp_path):
+    lines = demo_lines(3, noise=0)
+    out = tmp_path / "out.jsonl"
+    found = run("decode", "-", "-r", RULES, "-o", out, "--quiet", stdin=lines)
+    assert found.stderr == ""
+    assert found.stdout == ""
+    assert len(out.read_text().splitlines()) == 3
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def demo_lines(count, **options):
+    return "".join(demo.json_line(e) + "\n" for e in demo.generate(count, **options))
+
+
+def test_exit_code_0_when_everything_is_satisfied():
+    satisfied = [
+        demo.json_line(e)
+        for e, line in zip(
+            demo.generate(12, seed=4, noise=0),
+            run(
+                "decode", "-", "-r", RULES, stdin=demo_lines(12, seed=4, noise=0)
+            ).stdout.splitlines(),
+            strict=True,
+        )
+        if json.loads(line)["status"] == "satisfied"
+    ]
+    assert len(satisfied) > 3
+    assert run("decode", "-", "-r", RULES, stdin="\n".join(satisfied)).returncode == 0
+
+
+def test_a_bad_line_is_skipped_or_fatal_as_asked(tmp_path):
+    good = demo_lines(2, noise=0)
+    lines = good + '{"id": "bad"}\n' + good
+    found = run("decode", "-", "-r", RULES, stdin=lines)
+    assert len(found.stdout.splitlines()) == 4
+    assert "line 3: " in found.stderr
+    assert "1 bad lines" in found.stderr
+    assert found.returncode == 1
+    out = tmp_path / "out.jsonl"
+    found = run("decode", "-", "-r", RULES, "--bad-lines", "fail", "-o", out, stdin=lines)
+    assert found.returncode == 2
+    assert "line 3: " in found.stderr
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["decode", "nothing.jsonl", "-r", RULES], "cannot read nothing.jsonl: No such file"),
+        (["decode", DOCUMENTS, "-r", "nothing.yaml"], "cannot read rule file nothing.yaml"),
+        (["decode", DOCUMENTS], "Missing option '--rules'"),
+        (
+            ["decode", DOCUMENTS, "-r", RULES, "-d", "best"],
+            "unknown decoder 'best'; decoders: argmax",
+        ),
+        (["decode", DOCUMENTS, "-r", RULES, "--candidates", "0"], "budget: candidates is 0"),
+        (["decode", DOCUMENTS, "-r", RULES, "--format", "xml"], "Invalid value for '--format'"),
+        (["decode", DOCUMENTS, "-r", RULES, "-o", "no/such/folder/x"], "cannot write"),
+        (["decode", DOCUMENTS, "-r", RULES, "--temperature", "0"], "temperature is 0"),
+        (["explain", DOCUMENTS, "-r", RULES, "--id", "nobody"], "no document 'nobody'"),
+        (["rules"], "name a rule file"),
+        (["nonsense"], "No such command"),
+    ],
+)
+def test_usage_and_input_errors_exit_with_2_and_no_traceback(arguments, message):
+    found = run(*arguments)
+    assert found.returncode == 2
+    assert message in " ".join(found.stderr.replace("│", " ").split())
+    assert "Traceback" not in found.stderr
+
+
+def test_csv_has_a_column_a_field():
+    found = run("decode", DOCUMENTS, "-r", RULES, "--format", "csv", "--quiet")
+    rows = list(csv.DictReader(found.stdout.splitlines()))
+    assert len(rows) == 48
+    assert {"id", "status", "total", "items", "violated"} <= set(rows[0])
+
+
+def test_html_is_one_file(tmp_path):
+    out = tmp_path / "report.html"
+    run("decode", DOCUMENTS, "-r", RULES, "--format", "html", "-o", out)
+    text = out.read_text()
+    assert text.startswith("<!")
+    assert "receipt-00007" in text
+    assert "http://" not in text
+    assert "https://" not in text
+
+
+def test_check_judges_gold_without_decoding():
+    found = run("check", DOCUMENTS, "-r", RULES)
+    records = [json.loads(line) for line in found.stdout.splitlines()]
+    violated = [r for r in records if any(c["state"] == "violated" for c in r["checks"])]
+    assert len(records) == 48
+    assert 5 < len(violated) < 20
+    assert found.returncode == 1
+    assert run("check", DOCUMENTS, "-r", RULES, "--labels", "argmax").returncode == 1
+
+
+def test_explain_says_what_was_wrong_what_changed_and_what_came_next(decoded):
+    corrected = next(
+        record["id"]
+        for record in map(json.loads, decoded.stdout.splitlines())
+        if any(set(c["because"]) - {"legal"} for c in record["corrections"])
+    )
+    text = run("explain", DOCUMENTS, "-r", RULES, "--id", corrected).stdout
+    assert "what the model said" in text
+    assert "nats, because of" in text
+    assert "6. log p" in text
+
+
+def test_rules_are_validated_listed_and_described(tmp_path):
+    found = run("rules", RULES)
+    assert found.returncode == 0
+    assert "list of money" in found.stdout
+    assert "9 fields, 3 rules" in found.stderr
+    assert json.loads(run("rules", "--schema").stdout)["title"] == "lawful rules"
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("fields: {a: {label: x}}\nrules: [b == 1]\n")
+    assert "unknown field 'b'" in run("rules", wrong).stderr
+
+
+def test_demo_shows_pages_a_table_and_a_report(tmp_path):
+    out = tmp_path / "demo.html"
+    found = run("demo", "--out", out)
+    assert found.returncode == 0, found.stderr
+    assert "because of" in found.stdout
+    for name in ("argmax", "best legal labelling", "the paper's semantics", "lawful's defaults"):
+        assert name in found.stdout
+    assert out.stat().st_size > 10_000
+
+
+def test_version():
+    assert run("--version").stdout.strip().count(".") == 2
+
+
+def big_file(tmp_path, count):
+    path = tmp_path / "big.jsonl"
+    lines = demo_lines(50, words=(24, 40), noise=0.3)
+    path.write_text(lines * (count // 50))
+    return path
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_leaves_nothing_half_written(tmp_path, workers):
+    path, out = big_file(tmp_path, 20_000), tmp_path / "out.jsonl"
+    command = [sys.executable, "-m", "lawful", "decode", str(path), "-r", RULES, "-o", str(out),
+               "--workers", str(workers)]  # fmt: skip
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    time.sleep(2.5)
+    os.kill(process.pid, signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130, stderr
+    assert "interrupted" in stderr
+    assert "Traceback" not in stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["big.jsonl"]
+
+
+def test_memory_stays_flat_over_ten_thousand_documents(tmp_path):
+    script = (
+        "import resource, sys; from lawful.batch import Job, decode_lines;"
+        "from lawful.readers.jsonl import read_lines; from pathlib import Path;"
+        "from lawful import Budget; peaks = [];\n"
+        "job = Job(sys.argv[1], Path(sys.argv[2]), budget=Budget(candidates=16))\n"
+        "for i, _ in enumerate(decode_lines(job, read_lines(sys.argv[1]))):\n"
+        "    if i in (999, 9999): peaks.append(resource.getrusage(resource.RUSAGE_SELF)[2])\n"
+        "print(*peaks)"
+    )
+    path = big_file(tmp_path, 10_000)
+    command = [sys.executable, "-c", script, str(path), RULES]
+    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    early, late = map(int, output.split())  # in KiB
+    assert late - early < 20_000
+
+
+def test_written_documents_decode(tmp_path):
+    path = tmp_path / "d.jsonl.gz"
+    write_jsonl(path, (Scored(e.document, e.scores, e.gold) for e in demo.generate(3)))
+    assert len(run("decode", path, "-r", RULES).stdout.splitlines()) == 3
