@@ -36,7 +36,7 @@ bench: .venv/benched  ## against the peers; ten minutes
 clean:
 	rm -rf .venv build
 
-.venv/installed: pyproject.toml CMakeLists.txt $(CORE) | .venv/bin/python
+.venv/installed: pyproject.toml CMakeLists.txt $(CORE) | .venv/made
 	@echo "--- building the core and installing lawful into .venv"
 	$(BIN)/pip install --quiet --no-build-isolation --editable '.[test,lint]'
 	@touch $@
@@ -46,11 +46,12 @@ clean:
 	$(BIN)/pip install --quiet --no-build-isolation --editable '.[bench]'
 	@touch $@
 
-.venv/bin/python:
+.venv/made:
 	@echo "--- making .venv"
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("lawful needs Python 3.11 or newer, found " + sys.version.split()[0] + ": make PYTHON=/path/to/a/newer/python")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet cmake ninja scikit-build-core nanobind 'numpy>=2.0'
+	@touch $@
 
 build/random_cases: tests/random_cases.cpp $(filter-out cpp/bindings.cpp,$(CORE))
 	@echo "--- building the core with AddressSanitizer and UndefinedBehaviourSanitizer"

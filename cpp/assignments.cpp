@@ -15,7 +15,7 @@ constexpr double kForbidden = std::numeric_limits<double>::infinity();
 AssignmentStream::AssignmentStream(std::span<const double> costs, std::size_t words,
                                    std::size_t labels, std::size_t memory)
     : Stream(words, labels, memory), rank_bits_(std::bit_width(labels - 1)) {
-    if (rank_bits_ > 32 || words > std::uint64_t{1} << (32 - rank_bits_))
+    if (rank_bits_ > 31 || words > std::uint64_t{1} << (32 - rank_bits_))
         throw OutOfIndices{"words times labels"};
     costs_ = arena_.allocate<double>(costs.size());
     std::copy(costs.begin(), costs.end(), costs_);
@@ -84,7 +84,7 @@ void AssignmentStream::sort_rows() {
 }
 
 Ranking& AssignmentStream::ranking(Row& row) {
-    if (row.ranking.size() > 0) return row.ranking;
+    if (row.ranking.made()) return row.ranking;
     const double* costs = costs_ + row.word * labels();
     Option* options = arena_.allocate<Option>(labels());
     std::size_t count = 0;

@@ -10,6 +10,7 @@
 #include <numpy/arrayobject.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -17,6 +18,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "assignments.hpp"
@@ -60,11 +62,58 @@ PyArrayObject* as_array(nb::handle object) {
 
 std::string text_of(const nb::object& object) { return nb::str(object).c_str(); }
 
-/// The first `rows` of an array: itself where that is all of it, else a view.
+/// The first `rows` of an array: itself where that is all of it, else a view. A subclass of
+/// ndarray gets a plain view: what it makes of indexing is not ours to trust.
 nb::object first_rows(nb::object array, std::size_t rows) {
-    if (static_cast<std::size_t>(PyArray_DIM(as_array(array), 0)) == rows) return array;
-    return array[nb::slice(nb::int_(0), nb::int_(rows), nb::none())];
+    const bool all = static_cast<std::size_t>(PyArray_DIM(as_array(array), 0)) == rows;
+    if (all && PyArray_CheckExact(array.ptr())) return array;
+    PyObject* plain = PyArray_View(as_array(array), nullptr, &PyArray_Type);
+    if (plain == nullptr) throw nb::python_error();
+    return nb::steal(plain)[nb::slice(nb::int_(0), nb::int_(rows), nb::none())];
 }
+
+bool overlap(PyArrayObject* a, PyArrayObject* b) {
+    const auto* start_a = static_cast<const std::byte*>(PyArray_DATA(a));
+    const auto* start_b = static_cast<const std::byte*>(PyArray_DATA(b));
+    return start_a < start_b + PyArray_NBYTES(b) && start_b < start_a + PyArray_NBYTES(a);
+}
+
+/// Gives the GIL to others while it lives.
+///
+/// Taking it back from a dying interpreter would end the thread by unwinding it, which C++ answers
+/// with an abort. So before the interpreter dies, `end` lets everybody in who is waiting for the
+/// GIL, and whoever comes later sleeps: nobody waits for a daemon thread.
+class Unlocked {
+public:
+    Unlocked() : state_(PyEval_SaveThread()) {}
+    ~Unlocked() {
+        ++returning_;
+        if (ending_ && std::this_thread::get_id() != ender_) {
+            --returning_;
+            for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+        }
+        PyEval_RestoreThread(state_);
+        --returning_;
+    }
+    Unlocked(const Unlocked&) = delete;
+    Unlocked& operator=(const Unlocked&) = delete;
+
+    /// For `atexit`, called with the GIL held.
+    static void end() {
+        ender_ = std::this_thread::get_id();
+        ending_ = true;
+        PyThreadState* state = PyEval_SaveThread();
+        while (returning_ > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        PyEval_RestoreThread(state);
+    }
+
+private:
+    static inline std::atomic<bool> ending_ = false;
+    static inline std::thread::id ender_;           // written before ending_, read after it
+    static inline std::atomic<int> returning_ = 0;  // threads that wait for the GIL in here
+
+    PyThreadState* state_;
+};
 
 /// A stream as Python sees it: with a place to go on from, and safe to share between threads.
 ///
@@ -77,11 +126,12 @@ public:
           memory_(memory),
           type_(stream_->labels() <= 1 << 8    ? NPY_UINT8
                 : stream_->labels() <= 1 << 16 ? NPY_UINT16
-                                               : NPY_UINT32) {}
+                                               : NPY_UINT32),
+          held_(stream_->held()) {}
 
     /// The next (labels, log_prob), or nothing at the end.
     nb::object next() {
-        const auto turn = wait_for_turn();
+        const Turn turn(*this);
         if (find(yielded_ + 1) == yielded_) return {};
         const npy_intp words = static_cast<npy_intp>(stream_->words());
         nb::object labels = new_array(1, &words, type_);
@@ -97,7 +147,7 @@ public:
             raise("InputError", "cannot take " + std::to_string(count) +
                                     " candidates, expected a count of 0 or more");
         check_out(out, static_cast<std::size_t>(count));
-        const auto turn = wait_for_turn();
+        const Turn turn(*this);
         const std::size_t target =
             static_cast<std::size_t>(count) > std::numeric_limits<std::size_t>::max() - yielded_
                 ? std::numeric_limits<std::size_t>::max()
@@ -122,7 +172,7 @@ public:
         for (std::size_t done = 0; done < taken;) {
             const std::size_t rows_now = std::min(taken - done, rows_at_once());
             {
-                const nb::gil_scoped_release release;
+                const Unlocked unlocked;
                 write_labels(first + done, rows_now, rows + done * row_bytes);
             }
             done += rows_now;
@@ -134,38 +184,51 @@ public:
 
     std::size_t words() const { return stream_->words(); }
     std::size_t labels() const { return stream_->labels(); }
-    std::size_t yielded() {
-        const auto turn = wait_for_turn();
-        return yielded_;
-    }
-    std::size_t memory() {
-        const auto turn = wait_for_turn();
-        return stream_->held();
-    }
+    // These two never wait: somebody may want to watch a long take from another thread.
+    std::size_t yielded() const { return yielded_; }
+    std::size_t memory() const { return held_; }
     void limit(std::size_t candidates) {
-        const auto turn = wait_for_turn();
+        const Turn turn(*this);
         stream_->limit(candidates);
     }
 
 private:
-    // Between two looks for a signal: about a millisecond of search, or of writing labels.
-    static constexpr std::size_t kCandidatesAtOnce = 4096;
+    // Between two looks for a signal: so many candidates searched, or labels written.
+    static constexpr std::size_t kMostAtOnce = std::size_t{1} << 16;
     static constexpr std::size_t kLabelsAtOnce = std::size_t{1} << 22;
 
     std::size_t rows_at_once() const { return 1 + kLabelsAtOnce / (stream_->words() + 1); }
     std::size_t item_size() const { return type_ == NPY_UINT8 ? 1 : type_ == NPY_UINT16 ? 2 : 4; }
 
-    std::unique_lock<std::timed_mutex> wait_for_turn() {
-        std::unique_lock turn(mutex_, std::try_to_lock);
-        while (!turn.owns_lock()) {
-            {
-                const nb::gil_scoped_release release;
-                (void)turn.try_lock_for(std::chrono::milliseconds(20));
+    /// Holds the stream for one call; others wait, or are told when they are that very call.
+    class Turn {
+    public:
+        explicit Turn(PyStream& stream) : stream_(stream), lock_(stream.mutex_, std::try_to_lock) {
+            if (!lock_.owns_lock() && stream.owner_ == std::this_thread::get_id())
+                raise("InputError",
+                      "the stream is in use by this very thread: a signal handler or finalizer "
+                      "cannot take from it");
+            while (!lock_.owns_lock()) {
+                {
+                    const Unlocked unlocked;
+                    (void)lock_.try_lock_for(std::chrono::milliseconds(20));
+                }
+                if (!lock_.owns_lock()) raise_signals();
             }
-            if (!turn.owns_lock()) raise_signals();
+            stream.owner_ = std::this_thread::get_id();
         }
-        return turn;
-    }
+        ~Turn() {
+            if (!lock_.owns_lock()) return;
+            stream_.held_ = stream_.stream_->held();
+            stream_.owner_ = std::thread::id();
+        }
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
+
+    private:
+        PyStream& stream_;
+        std::unique_lock<std::timed_mutex> lock_;
+    };
 
     /// Stream::find, with lawful's own errors.
     std::size_t find(std::size_t count) {
@@ -176,7 +239,7 @@ private:
                                            " bytes is spent" + what_is_left());
         } catch (const OutOfIndices& limit) {
             raise("LimitError",
-                  std::string("a stream cannot number any more ") + limit.what + what_is_left());
+                  std::string("a stream cannot number any more ") + limit.of + what_is_left());
         }
     }
 
@@ -187,19 +250,30 @@ private:
 
     /// Finds up to `target` candidates without the GIL, looking for signals now and then.
     std::size_t search(std::size_t target) {
+        std::size_t at_once = 64;
         for (;;) {
             const std::size_t found = stream_->found();
             if (found >= target) return target;
-            const std::size_t next = found + std::min(target - found, kCandidatesAtOnce);
-            std::size_t reached;
-            try {
-                const nb::gil_scoped_release release;
-                reached = stream_->find(next);
-            } catch (...) {
-                reached = find(next);  // throws again, with the GIL, what Python should see
+            const std::size_t next = found + std::min(target - found, at_once);
+            const auto began = std::chrono::steady_clock::now();
+            bool stopped = false;
+            std::size_t reached = 0;
+            {
+                const Unlocked unlocked;
+                try {
+                    reached = stream_->find(next);
+                } catch (const std::exception&) {
+                    stopped = true;
+                }
             }
+            if (stopped) reached = find(next);  // throws again, now that Python can be told
+            held_ = stream_->held();
             raise_signals();
             if (reached < next) return reached;
+            // About ten milliseconds between two looks, whatever a candidate costs.
+            const auto took = std::chrono::steady_clock::now() - began;
+            at_once = took > std::chrono::milliseconds(10) ? std::max<std::size_t>(at_once / 2, 1)
+                                                           : std::min(at_once * 2, kMostAtOnce);
         }
     }
 
@@ -219,6 +293,8 @@ private:
                                     ", expected the pair of arrays that an earlier take returned");
         check_array(out[0], "labels", 2, type_, count);
         check_array(out[1], "log_probs", 1, NPY_FLOAT64, count);
+        if (overlap(as_array(out[0]), as_array(out[1])))
+            raise("InputError", "out holds two arrays that share memory");
     }
 
     void check_array(nb::handle object, const char* name, int dimensions, int type,
@@ -247,12 +323,18 @@ private:
     std::unique_ptr<Stream> stream_;
     Memory memory_;
     int type_;
-    std::size_t yielded_ = 0;
+    std::atomic<std::size_t> yielded_ = 0;
+    std::atomic<std::size_t> held_ = 0;
     std::timed_mutex mutex_;
+    std::atomic<std::thread::id> owner_;
 };
 
 /// `__next__` as a type slot: Python looks up no method, and the end of a stream throws nothing.
 PyObject* next_slot(PyObject* self) noexcept {
+    if (!nb::inst_ready(self)) {
+        PyErr_SetString(PyExc_TypeError, "the stream was never opened");
+        return nullptr;
+    }
     try {
         return nb::inst_ptr<PyStream>(self)->next().release().ptr();
     } catch (nb::python_error& error) {
@@ -271,14 +353,14 @@ template <class Make>
 std::unique_ptr<PyStream> open_stream(Memory memory, Make make) {
     std::unique_ptr<Stream> stream;
     try {
-        const nb::gil_scoped_release release;
+        const Unlocked unlocked;
         stream = make(memory.value_or(std::numeric_limits<std::size_t>::max()));
     } catch (const OutOfMemoryBudget&) {
         raise("MemoryBudgetError", "the memory budget of " + std::to_string(*memory) +
                                        " bytes does not even hold the scores");
     } catch (const OutOfIndices& limit) {
         raise("LimitError",
-              std::string("the scores have too many ") + limit.what + ": a stream numbers 2^32");
+              std::string("the scores have too many ") + limit.of + ": a stream numbers 2^32");
     }
     return std::make_unique<PyStream>(std::move(stream), memory);
 }
@@ -289,8 +371,10 @@ std::unique_ptr<PyStream> open_stream(Memory memory, Make make) {
 NB_MODULE(_core, m) {
     using namespace lawful;
     if (_import_array() < 0) throw nb::python_error();
+    nb::set_leak_warnings(false);  // a daemon thread's stream outlives the interpreter
+    nb::module_::import_("atexit").attr("register")(nb::cpp_function(&Unlocked::end));
 
-    nb::class_<PyStream>(m, "Stream", nb::type_slots(iterator_slots),
+    nb::class_<PyStream>(m, "Stream", nb::is_final(), nb::type_slots(iterator_slots),
                          "Candidates by falling probability: an iterator of (labels, log_prob).")
         .def("take", &PyStream::take, "count"_a, nb::kw_only(), "out"_a = nb::none(),
              "The next `count` candidates as arrays: labels (count, words), log-probabilities.")

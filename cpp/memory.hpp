@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <limits>
 #include <memory>
 #include <type_traits>
@@ -12,7 +13,7 @@
 namespace lawful {
 
 /// Thrown when a stream may not grow any further; what it found before stays valid.
-struct OutOfMemoryBudget {};
+struct OutOfMemoryBudget : std::exception {};
 
 /// All memory of one stream: handed out piecewise, given back together, never above a budget.
 ///
@@ -49,7 +50,6 @@ private:
         const std::size_t room = budget_ - held_;
         if (bytes > room) throw OutOfMemoryBudget{};
         const std::size_t size = std::min(std::max(bytes, usual), room);
-        slabs_.reserve(slabs_.size() + 1);
         slabs_.push_back(std::make_unique_for_overwrite<std::byte[]>(size));
         top_ = slabs_.back().get();
         left_ = size;
@@ -76,7 +76,6 @@ public:
     /// Appends and returns the new element's index.
     std::uint32_t push(const T& value) {
         if ((size_ & kMask) == 0) {
-            chunks_.reserve(chunks_.size() + 1);
             chunks_.push_back(arena_.allocate<T>(kMask + 1));
         }
         chunks_[size_ >> kShift][size_ & kMask] = value;

@@ -34,7 +34,17 @@ PathStream::PathStream(std::span<const double> costs, std::size_t words,
         return;
     }
     values_ = arena_.allocate<double>(costs.size());
-    std::copy(costs.begin(), costs.end(), values_);
+    double offset = transitions_->offset(words);
+    for (std::size_t word = 0; word < words; ++word) {
+        // What a word costs at least, it costs on every path: taken out here, added in the end,
+        // so that the sums below hold differences only and keep their digits.
+        const std::span<const double> row = costs.subspan(word * labels(), labels());
+        const double least = *std::min_element(row.begin(), row.end());
+        if (least == kForbidden) return;
+        offset += least;
+        std::transform(row.begin(), row.end(), values_ + word * labels(),
+                       [least](double cost) { return cost - least; });
+    }
     rest_ = arena_.allocate<double>(words * classes_);
     best_way_ = arena_.allocate<std::uint32_t>(words * classes_);
     find_best_ways();
@@ -43,7 +53,7 @@ PathStream::PathStream(std::span<const double> costs, std::size_t words,
     std::vector<std::uint32_t> best(words);
     for (std::size_t at = 0; at < words; ++at)
         best[at] = best_way_[at == 0 ? 0 : node_at(at, best[at - 1])];
-    start(rest_[0], std::move(best));
+    start(offset + rest_[0], std::move(best));
 }
 
 /// Position 0 has one node, the start, in the place of class 0.
@@ -140,8 +150,8 @@ std::uint32_t PathStream::first_detour(std::size_t position, std::uint32_t node)
             if (arc.label != best_way_[node])
                 second = std::min(second, {arc.cost + values[arc.label], arc.label});
     if (second.cost == kForbidden) return kNone;
-    return detours_.push({second.cost - rest_[node], static_cast<std::uint32_t>(position), node,
-                          second.label, kUnknown, 0, 0});
+    return add_detour({second.cost - rest_[node], static_cast<std::uint32_t>(position), node,
+                       second.label, kUnknown, 0, 0});
 }
 
 std::uint32_t PathStream::next_detour(std::uint32_t index) {
@@ -161,14 +171,14 @@ std::uint32_t PathStream::next_detour(std::uint32_t index) {
         else
             return detours_[index].next = kNone;
     }
-    const std::uint32_t next = detours_.push({option.cost - rest_[detour.node], detour.position,
-                                              detour.node, option.label, kUnknown, c, o});
+    const std::uint32_t next = add_detour({option.cost - rest_[detour.node], detour.position,
+                                           detour.node, option.label, kUnknown, c, o});
     return detours_[index].next = next;
 }
 
 Ranking& PathStream::rank_common(const Detour& at) {
     Ranking& ranking = common_[at.position];
-    if (ranking.size() == 0) ranking = rank(common_arcs(at.node), at.position);
+    if (!ranking.made()) ranking = rank(common_arcs(at.node), at.position);
     return ranking;
 }
 
@@ -208,16 +218,24 @@ std::uint32_t PathStream::tree_of(std::size_t position, std::uint32_t node) {
 
 /// A tree with one more detour; the old one stays as it was.
 std::uint32_t PathStream::insert(std::uint32_t tree, std::uint32_t detour) {
-    if (detours_.size() >= kTreeStep || trees_.size() >= kTreeStep) throw OutOfIndices{"detours"};
     const double cost = detours_[detour].cost;
-    if (tree == kNone || cost <= trees_[tree].cost)
-        return trees_.push({cost, detour, tree, kNone, 1});
+    if (tree == kNone || cost <= trees_[tree].cost) return add_tree({cost, detour, tree, kNone, 1});
     Tree copy = trees_[tree];
     copy.right = insert(copy.right, detour);
     if (copy.left == kNone || trees_[copy.left].spine < trees_[copy.right].spine)
         std::swap(copy.left, copy.right);
     copy.spine = 1 + (copy.right == kNone ? 0 : trees_[copy.right].spine);
-    return trees_.push(copy);
+    return add_tree(copy);
+}
+
+std::uint32_t PathStream::add_detour(const Detour& detour) {
+    if (detours_.size() >= kTreeStep) throw OutOfIndices{"detours"};
+    return detours_.push(detour);
+}
+
+std::uint32_t PathStream::add_tree(const Tree& tree) {
+    if (trees_.size() >= kTreeStep) throw OutOfIndices{"detours"};
+    return trees_.push(tree);
 }
 
 }  // namespace lawful

@@ -27,7 +27,9 @@ namespace lawful {
 ///   - instead of this detour, the next dearer one at the same node,
 ///   - on top of it, the cheapest detour after it: the root of the heap of the node it leads to.
 ///
-/// Again one parent each, no successor cheaper, and costs are always `prefix + detour`.
+/// Again one parent each, no successor cheaper, and costs are always `prefix + detour`. What a
+/// detour costs is a difference of two ways to the end, as exact as sums of the words' cost
+/// differences are: relative to the largest of them, one part in 10^15.
 class PathStream final : public Stream {
 public:
     /// `costs` is words x labels, row-major, without NaN or -inf; +inf forbids a label. It is
@@ -75,6 +77,8 @@ private:
     Ranking rank(std::span<const Transitions::Arc> arcs, std::size_t position);
     std::uint32_t tree_of(std::size_t position, std::uint32_t node);
     std::uint32_t insert(std::uint32_t tree, std::uint32_t detour);
+    std::uint32_t add_detour(const Detour& detour);
+    std::uint32_t add_tree(const Tree& tree);
     std::uint32_t detour_of(std::uint32_t step) const {
         return step & kTreeStep ? trees_[step & ~kTreeStep].detour : step;
     }

@@ -24,10 +24,12 @@ public:
     Ranking() = default;
 
     /// Takes over `options` (finite costs only) and reorders them in place.
-    explicit Ranking(std::span<Option> options) : options_(options) {
+    explicit Ranking(std::span<Option> options) : options_(options), made_(true) {
         std::make_heap(options_.begin(), options_.end(), dearer);
     }
 
+    /// False until there are options to rank, be it none.
+    bool made() const { return made_; }
     std::size_t size() const { return options_.size(); }
 
     /// The option of that rank, 0 being the cheapest; `rank` is below size().
@@ -43,6 +45,7 @@ private:
 
     std::span<Option> options_;
     std::size_t sorted_ = 0;
+    bool made_ = false;
 };
 
 }  // namespace lawful

@@ -29,7 +29,9 @@ bool Stream::find_next() {
 }
 
 void Stream::write_log_probs(std::size_t first, std::size_t count, double* log_probs) const {
-    for (std::size_t i = 0; i < count; ++i) log_probs[i] = -(best_cost_ + found_[first + i].cost);
+    // 0.0 - x, not -x, so that certainty is 0 and not -0.
+    for (std::size_t i = 0; i < count; ++i)
+        log_probs[i] = 0.0 - (best_cost_ + found_[first + i].cost);
 }
 
 }  // namespace lawful

@@ -14,8 +14,9 @@
 namespace lawful {
 
 /// Thrown when 32-bit indices cannot number the words, labels or candidates of a stream.
-struct OutOfIndices {
-    const char* what;
+struct OutOfIndices : std::exception {
+    explicit OutOfIndices(const char* of) : of(of) {}
+    const char* of;  // what there are too many of
 };
 
 /// A label of a candidate that the cheapest candidate does not have.
@@ -39,7 +40,7 @@ public:
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
 
-    std::size_t words() const { return best_.size(); }
+    std::size_t words() const { return words_; }
     std::size_t labels() const { return labels_; }
 
     /// Candidates found so far.
@@ -62,7 +63,7 @@ public:
 
 protected:
     Stream(std::size_t words, std::size_t labels, std::size_t memory)
-        : arena_(memory), found_(arena_), frontier_(arena_), labels_(labels), best_(words) {}
+        : arena_(memory), found_(arena_), frontier_(arena_), words_(words), labels_(labels) {}
 
     /// States the cheapest candidate, from the constructor; otherwise the stream is empty.
     void start(double cost, std::vector<std::uint32_t> labels) {
@@ -85,6 +86,7 @@ protected:
 private:
     bool find_next();
 
+    std::size_t words_;
     std::size_t labels_;
     std::size_t limit_ = std::numeric_limits<std::uint32_t>::max();
     bool feasible_ = false;

@@ -18,11 +18,22 @@ struct RowLess {
     }
 };
 
+/// The least cost, to be taken out of all of them; nothing where all is forbidden.
+double least(std::span<const double> costs) {
+    const double cost = *std::min_element(costs.begin(), costs.end());
+    return cost == kForbidden ? 0 : cost;
+}
+
 }  // namespace
 
 Transitions::Transitions(std::span<const double> start, std::span<const double> between,
                          std::span<const double> end)
-    : class_of_(end.size()), end_(end.begin(), end.end()) {
+    : class_of_(end.size()),
+      end_(end.begin(), end.end()),
+      start_offset_(least(start)),
+      between_offset_(least(between)),
+      end_offset_(least(end)) {
+    for (double& cost : end_) cost -= end_offset_;
     const std::size_t labels = end.size();
     std::map<std::span<const double>, std::uint32_t, RowLess> classes;
     std::vector<std::span<const double>> rows;  // by class
@@ -40,13 +51,14 @@ Transitions::Transitions(std::span<const double> start, std::span<const double> 
         is_common[to] = cost != kForbidden &&
                         std::all_of(rows.begin(), rows.end(),
                                     [&](std::span<const double> row) { return row[to] == cost; });
-        if (is_common[to]) common_.push_back({to, cost});
-        if (start[to] != kForbidden) start_.push_back({to, start[to]});
+        if (is_common[to]) common_.push_back({to, cost - between_offset_});
+        if (start[to] != kForbidden) start_.push_back({to, start[to] - start_offset_});
     }
     for (const std::span<const double> row : rows) {
         first_arc_.push_back(own_.size());
         for (std::uint32_t to = 0; to < labels; ++to)
-            if (row[to] != kForbidden && !is_common[to]) own_.push_back({to, row[to]});
+            if (row[to] != kForbidden && !is_common[to])
+                own_.push_back({to, row[to] - between_offset_});
     }
     first_arc_.push_back(own_.size());
 }

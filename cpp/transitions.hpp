@@ -38,11 +38,20 @@ public:
     }
     double end(std::size_t label) const { return end_[label]; }
 
+    /// What every path of so many words pays whatever it does. It is taken out of all the costs
+    /// above, so that a large one cannot drown the differences that matter.
+    double offset(std::size_t words) const {
+        return words == 0
+                   ? 0
+                   : start_offset_ + end_offset_ + static_cast<double>(words - 1) * between_offset_;
+    }
+
 private:
     std::vector<std::uint32_t> class_of_;
     std::vector<Arc> start_, common_, own_;
     std::vector<std::size_t> first_arc_;  // (classes + 1)
     std::vector<double> end_;
+    double start_offset_, between_offset_, end_offset_;
 };
 
 }  // namespace lawful

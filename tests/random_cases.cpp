@@ -160,6 +160,15 @@ void too_many_cells() {
         std::exit(1);
     } catch (const OutOfIndices&) {
     }
+    // Two classes of labels, so 2^32 nodes; a million words would do if there were more classes.
+    const std::vector<double> start(2), end(2), between = {0, kInf, 0, 0};
+    const auto transitions = std::make_shared<const Transitions>(start, between, end);
+    try {
+        PathStream(std::span<const double>{}, std::size_t{1} << 31, transitions, kUnlimited);
+        std::printf("FAILED: 2^32 nodes are too many\n");
+        std::exit(1);
+    } catch (const OutOfIndices&) {
+    }
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,16 @@ from lawful import Scheme, SchemeError
     ("labels", "message"),
     [
         ([], "zero labels"),
-        ("O", "labels is the string 'O', expected a list of names"),
+        ("O", "labels is 'O', expected a list of names"),
+        ({"O", "B-a"}, "expected a list of names, in column order"),
+        ({"O": 0}, "expected a list of names, in column order"),
+        (None, "labels is None"),
+        (["O", " B-a"], "label 1 is ' B-a'"),
+        (["O", "B\u2013a"], "malformed label .*: expected 'B-a'"),
+        (["O", "\uff22-a"], "malformed label .*: expected 'B-a'"),
+        (["O", "B a"], "malformed label 'B a': expected 'B-a'"),
+        (["O", "B:"], "malformed label 'B:': expected 'B-name'"),
+        (["O_x"], "malformed label 'O_x': expected 'O'"),
         (["O", ""], "label 1 is '', expected a name"),
         (["O", "  "], "label 1 is '  '"),
         (["O", 3], "label 1 is 3"),
@@ -63,6 +74,22 @@ def test_sequences_a_person_would_check(name, legal, illegal):
         assert scheme.allows([labels.index(label) for label in text.split()]), text
     for text in illegal:
         assert not scheme.allows([labels.index(label) for label in text.split()]), text
+
+
+@pytest.mark.parametrize("path", [[1, -1], [0, 3], [1.0, 2.0], [[0, 1]], ["O"], [True]])
+def test_what_is_no_sequence_of_labels_is_refused(path):
+    with pytest.raises(SchemeError, match="label indices"):
+        Scheme.named("BIO", ["O", "B-a", "I-a"]).allows(path)
+
+
+def test_a_scheme_survives_pickling_even_after_use():
+    scheme = Scheme.named("BIO", ["O", "B-a", "I-a"])
+    assert len(list(lawful.paths([[0.2, 0.3, 0.5]], scheme))) == 2
+    again = pickle.loads(pickle.dumps(scheme))
+    assert again.labels == scheme.labels
+    assert len(list(lawful.paths([[0.2, 0.3, 0.5]], again))) == 2
+    with pytest.raises(AttributeError):
+        scheme.labels = ()
 
 
 def test_a_scheme_must_fit_the_scores():

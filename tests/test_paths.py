@@ -119,6 +119,48 @@ def test_agrees_with_k_best_viterbi_on_longer_documents(name, with_scores):
     assert len(np.unique(found, axis=0)) == 300
 
 
+@pytest.mark.parametrize("huge", [1e16, 1e38, -1e30])
+def test_a_cost_that_every_path_pays_drowns_no_difference(huge):
+    # A padding row, masked with the smallest float; or a CRF whose transitions are all alike.
+    random = np.random.default_rng(1)
+    costs = random.normal(size=(6, 3))
+    expected, _ = lawful.assignments(costs, kind="costs").take(50)
+    everything = lawful.Scheme.table(np.ones((3, 3)))
+    padded = np.vstack([costs, np.full((1, 3), huge)])
+    found, _ = lawful.paths(padded, everything, kind="costs").take(150)
+    assert np.array_equal(np.unique(found[:30, :6], axis=0), np.unique(expected[:10], axis=0))
+    crf = everything.with_scores(np.full((3, 3), huge), start=[huge] * 3, end=[huge] * 3)
+    found, _ = lawful.paths(costs, crf, kind="costs").take(50)
+    assert np.array_equal(found, expected)
+
+
+def test_heaps_of_detours_stay_shallow():
+    # Every earlier detour is dearer, so that it goes to the bottom of the heap.
+    words = 2000
+    costs = np.zeros((words, 2))
+    costs[:, 1] = 1 + np.arange(words)[::-1] / words
+    stream = lawful.paths(costs, lawful.Scheme.table(np.ones((2, 2))), kind="costs")
+    stream.take(2)
+    assert stream.memory < 5_000_000
+
+
+def test_memory_per_path_is_small_even_where_all_common_labels_are_forbidden():
+    common, own = 300, 30
+    size = common + own
+    between = np.ones((size, size), dtype=bool)
+    between[:, common:] = np.eye(size, dtype=bool)[:, common:]
+    between[:common, common:] = True
+    random = np.random.default_rng(0)
+    costs = random.random((3, size))
+    costs[1:, :common] = np.inf
+    stream = lawful.paths(costs, lawful.Scheme.table(between), kind="costs")
+    stream.take(1)
+    held = stream.memory
+    found, _ = stream.take(9000)
+    assert len(found) == 9000
+    assert (stream.memory - held) / 9000 < 150
+
+
 def test_the_first_path_takes_no_more_than_it_needs():
     probs = peaked(np.random.default_rng(0), 200, 21)
     stream = lawful.paths(probs, lawful.Scheme.named("BIO", bio_labels(21)))

@@ -5,6 +5,9 @@ from __future__ import annotations
 import _thread
 import copy
 import pickle
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -321,6 +324,71 @@ def test_ctrl_c_interrupts_a_long_take_and_loses_nothing(open_stream):
         stream.take(10**11)
     assert stream.yielded == 0
     assert same(stream.take(100), open_stream(probs).take(100))
+
+
+def test_a_signal_handler_that_takes_from_the_stream_is_told_not_hung(probs):
+    stream = lawful.assignments(peaked(np.random.default_rng(2), 120, 21, hard=0.5))
+    told = []
+
+    def handler(*_):
+        told.append(stream.yielded)  # looking is fine, taking is not
+        with pytest.raises(lawful.InputError, match="in use by this very thread"):
+            next(stream)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(KeyboardInterrupt):
+            stream.take(10**10)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert told == [0]
+
+
+def test_out_may_be_a_subclass_but_is_not_trusted(probs):
+    class Odd(np.ndarray):
+        def __getitem__(self, key):
+            return 7
+
+    expected = lawful.assignments(probs).take(4)
+    out = (np.empty((9, 60), np.uint8).view(Odd), np.empty(9).view(Odd))
+    found = lawful.assignments(probs).take(4, out=out)
+    assert type(found[0]) is np.ndarray
+    assert same(found, expected)
+
+
+def test_out_arrays_that_share_memory_are_refused(probs):
+    memory = np.empty(4 * 60, np.uint8)
+    out = (memory.reshape(4, 60), memory[:32].view(np.float64))
+    with pytest.raises(lawful.InputError, match="share memory"):
+        lawful.assignments(probs).take(4, out=out)
+
+
+def test_a_stream_that_was_never_opened_is_no_crash():
+    with pytest.raises(TypeError):
+        next(lawful.Stream.__new__(lawful.Stream))
+    with pytest.raises(TypeError):
+        type("Mine", (lawful.Stream,), {})
+
+
+def test_a_daemon_thread_inside_take_does_not_abort_the_exit():
+    script = (
+        "import threading, time, lawful\n"
+        "def loop():\n"
+        "    stream = lawful.assignments([[0.05] * 20] * 200)\n"
+        "    while True: stream.take(5000)\n"
+        "for _ in range(2): threading.Thread(target=loop, daemon=True).start()\n"
+        "time.sleep(0.2)\n"
+    )
+    for _ in range(4):
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+        assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_certainty_has_log_probability_zero():
+    _, log_prob = next(lawful.assignments([[1.0, 0.0]]))
+    assert str(log_prob) == "0.0"
 
 
 def test_a_stream_is_neither_copied_nor_pickled(probs):

@@ -17,7 +17,7 @@ from lawful.errors import (
     ScoresError,
 )
 from lawful.labels import Scheme, Span
-from lawful.scores import Scores
+from lawful.scores import Kind, Scores
 from lawful.streams import assignments, paths
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ __all__ = [
     "Field",
     "FieldValue",
     "InputError",
+    "Kind",
     "LawfulError",
     "LimitError",
     "MemoryBudgetError",

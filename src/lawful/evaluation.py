@@ -88,7 +88,7 @@ def entity_f1(pairs: Iterable[tuple[Iterable[str], Iterable[str]]], scheme: Sche
 
 
 def _indices(labels: Iterable[str], scheme: Scheme) -> np.ndarray:
-    index = {name: i for i, name in enumerate(scheme.labels or ())}
+    index = {name: i for i, name in enumerate(scheme.labels)}
     return np.array([index[label] for label in labels], dtype=np.intp)
 
 

@@ -9,6 +9,7 @@ with a single kind of span.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -80,6 +81,9 @@ _CLOSES = "ESLU"  # ends it
 _PREFIXED = re.compile(r"([BIOESLU])(?:-(.*))?", re.DOTALL)
 
 
+_LOOK_LIKE_A_HYPHEN = tuple("-_:|/. \u2010\u2011\u2012\u2013\u2014\u2015\u2212")
+
+
 class Span(NamedTuple):
     """Words ``start`` to ``end``, the latter not included, of one type."""
 
@@ -109,19 +113,27 @@ class Scheme:
     """Which label sequences are legal, and optionally what each transition scores.
 
     Made once and used for many documents: ``Scheme.named`` for the usual schemes,
-    ``Scheme.table`` for any other, ``with_scores`` for a CRF. Immutable.
+    ``Scheme.table`` for any other, ``with_scores`` for a CRF. It does not change afterwards.
     """
 
     def __init__(
         self,
         costs: _TransitionCosts,
-        labels: tuple[str, ...] | None,
+        labels: tuple[str, ...],
         spans: _Spans | None = None,
     ) -> None:
         """From checked costs: use the class methods, which check."""
         self._costs = costs
+        self._labels = labels
         self._spans = spans
-        self.labels = labels
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scheme, (self._costs, self._labels, self._spans)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the labels; their numbers where a table has none."""
+        return self._labels
 
     @classmethod
     def named(cls, name: str, labels: Iterable[str]) -> Scheme:
@@ -176,8 +188,8 @@ class Scheme:
         """
         allowed = _as_table(between, "between", None)
         size = len(allowed)
-        names = None if labels is None else check_names(labels)
-        if names is not None and len(names) != size:
+        names = tuple(map(str, range(size))) if labels is None else check_names(labels)
+        if len(names) != size:
             raise SchemeError(f"{len(names)} labels, but between is a table of {size}")
         everyone = np.ones(size, dtype=np.bool_)
         first = everyone if start is None else _as_table(start, "start", size)
@@ -205,7 +217,7 @@ class Scheme:
                 between=costs.between - _as_scores(between, "between", (size, size)),
                 end=costs.end - (0 if end is None else _as_scores(end, "end", (size,))),
             ),
-            self.labels,
+            self._labels,
             self._spans,
         )
 
@@ -230,24 +242,32 @@ class Scheme:
         kind = -1 if self._spans is None else int(self._spans.type_of[label])
         return None if kind < 0 else self.types[kind]
 
-    def spans(self, labels: NDArray[np.integer[Any]]) -> list[Span]:
+    def spans(
+        self, labels: NDArray[np.integer[Any]], only: NDArray[np.bool_] | None = None
+    ) -> list[Span]:
         """The spans that a sequence of label indices makes, in order of words.
 
         An illegal sequence is read leniently: an inside label that continues nothing opens a span.
+        With ``only``, one truth value a label, spans of the other labels are left out; labels of
+        one type must have the same.
         """
         if self._spans is None:
             raise SchemeError("a table of transitions does not say which labels make a span")
         types, type_of, opens, closes = self._spans
-        kinds = type_of[labels]
+        chosen = np.flatnonzero(type_of[labels] >= 0 if only is None else only[labels])
         found: list[Span] = []
-        open_kind, last = -1, -2
-        for at in np.flatnonzero(kinds >= 0).tolist():
-            kind, label = int(kinds[at]), labels[at]
-            if at == last + 1 and kind == open_kind and not opens[label]:
-                found[-1] = found[-1]._replace(end=at + 1)
-            else:
-                found.append(Span(types[kind], at, at + 1))
-            open_kind, last = -1 if closes[label] else kind, at
+        open_kind = last_kind = -1
+        start = end = 0
+        kinds = type_of[labels[chosen]].tolist()
+        for at, kind, label in zip(chosen.tolist(), kinds, labels[chosen].tolist(), strict=True):
+            if at != end or kind != open_kind or opens[label]:
+                if end > start:
+                    found.append(Span(types[last_kind], start, end))
+                start = at
+            end, last_kind = at + 1, kind
+            open_kind = -1 if closes[label] else kind
+        if end > start:
+            found.append(Span(types[last_kind], start, end))
         return found
 
     @cached_property
@@ -266,15 +286,25 @@ class Scheme:
 
     def allows(self, labels: Sequence[int] | NDArray[np.integer[Any]]) -> bool:
         """Whether this sequence of label indices is legal."""
-        return bool(self.allow(np.asarray(labels, dtype=np.intp)[None])[0])
+        row = np.asarray(labels)
+        if not row.size:
+            row = row.astype(np.intp)
+        if row.ndim != 1 or row.dtype.kind not in "iu":
+            raise SchemeError(f"{labels!r} is no sequence of label indices")
+        if row.size and not 0 <= row.min() <= row.max() < len(self):
+            raise SchemeError(f"label indices run from 0 to {len(self) - 1}, found {labels!r}")
+        return bool(self.allow(row[None])[0])
 
 
 def _split(label: str, scheme: str, known: str) -> tuple[str, str]:
     """A label's prefix and type; ``O`` for what has no prefix."""
     match = _PREFIXED.fullmatch(label)
     if match is None:
-        if label[0] in known and label[1:2] in ("_", ":", "|", "/"):
-            raise SchemeError(f"malformed label {label!r}: expected '{label[0]}-{label[2:]}'")
+        # What was surely meant as a prefix would otherwise lose its meaning without a word.
+        looks = unicodedata.normalize("NFKC", label)
+        if looks[0] in known and looks[1:2] in _LOOK_LIKE_A_HYPHEN:
+            expected = "O" if looks[0] == "O" else f"{looks[0]}-{looks[2:] or 'name'}"
+            raise SchemeError(f"malformed label {label!r}: expected {expected!r}")
         return ("I" if scheme == "IO" else "O"), label
     prefix, type_ = match.groups()
     if prefix not in known:

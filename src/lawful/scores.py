@@ -8,7 +8,7 @@ C order, no NaN, no ``-inf``, nothing so large that a sum of costs could overflo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -142,14 +142,14 @@ def check_temperature(temperature: float) -> None:
 
 def check_names(labels: Iterable[str]) -> tuple[str, ...]:
     """Label names: at least one, all strings, none empty, none twice."""
-    if isinstance(labels, str):
-        raise SchemeError(f"labels is the string {labels!r}, expected a list of names")
+    if isinstance(labels, str | bytes | Mapping | Set) or not isinstance(labels, Iterable):
+        raise SchemeError(f"labels is {labels!r}, expected a list of names, in column order")
     names = tuple(labels)
     if not names:
         raise SchemeError("zero labels, expected at least one")
     seen: dict[str, int] = {}
     for i, name in enumerate(names):
-        if not isinstance(name, str) or not name.strip():
+        if not isinstance(name, str) or not name or name != name.strip():
             raise SchemeError(f"label {i} is {name!r}, expected a name such as 'O' or 'B-total'")
         if name in seen:
             raise SchemeError(f"label {i} is {name!r} again, as label {seen[name]} already")
@@ -173,11 +173,15 @@ def as_costs(scores: ArrayLike, kind: Kind, *, ragged: bool = False) -> Costs:
     costs = matrix if kind == "costs" else np.negative(matrix, out=matrix)
     _check_costs(costs, kind)
     if kind == "log_probs":
-        _check_sums(np.exp(-costs).sum(axis=1), kind, tolerance)
+        with np.errstate(over="ignore"):
+            sums = np.exp(-costs).sum(axis=1)
+        _check_sums(sums, kind, tolerance, forbidden=np.asarray(np.isinf(costs).all(axis=1)))
     return costs
 
 
 def _as_matrix(scores: ArrayLike, kind: str, ragged: bool) -> NDArray[np.float64]:
+    if isinstance(scores, np.ndarray) and hasattr(scores, "mask"):
+        raise ScoresError(f"{kind} is a masked array: fill what is masked, or forbid it")
     try:
         matrix = np.asarray(scores)
     except ValueError:  # NumPy's word for rows of different lengths
@@ -191,7 +195,13 @@ def _as_matrix(scores: ArrayLike, kind: str, ragged: bool) -> NDArray[np.float64
         raise ScoresError(f"{kind} has shape {matrix.shape}: zero labels, expected at least one")
     if matrix.dtype.kind not in "fiub":
         raise ScoresError(f"{kind} holds {matrix.dtype}, expected real numbers")
-    return np.array(matrix, dtype=np.float64, order="C")
+    with np.errstate(over="ignore", under="ignore"):
+        doubles = np.array(matrix, dtype=np.float64, order="C")
+    if matrix.dtype.itemsize > doubles.dtype.itemsize:
+        lost = (np.isinf(doubles) & ~np.isinf(matrix)) | ((doubles == 0) & (matrix != 0))
+        if lost.any():
+            _raise_first(lost, matrix, kind, "a number that fits into 64 bits")
+    return doubles
 
 
 def _pad(scores: Any, kind: str, ragged: bool) -> NDArray[Any]:
@@ -216,16 +226,19 @@ def _check_probs(probs: NDArray[np.float64], tolerance: float) -> None:
     # Comparisons with NaN are false, so this also asks for NaN; a sum catches inf.
     if probs.size and not probs.min() >= 0:
         _raise_first(~(probs >= 0), probs, "probs", "a probability between 0 and 1")
-    sums = probs.sum(axis=1)
+    with np.errstate(over="ignore"):
+        sums = probs.sum(axis=1)
     if np.isinf(sums).any():
-        _raise_first(np.isinf(probs), probs, "probs", "a probability between 0 and 1")
-    _check_sums(sums, "probs", tolerance)
+        _raise_first(probs > 1 + tolerance, probs, "probs", "a probability between 0 and 1")
+    _check_sums(sums, "probs", tolerance, forbidden=sums == 0)
 
 
-def _check_sums(sums: NDArray[np.float64], kind: str, tolerance: float) -> None:
+def _check_sums(
+    sums: NDArray[np.float64], kind: str, tolerance: float, forbidden: NDArray[np.bool_]
+) -> None:
     if np.all(np.abs(sums - 1) <= tolerance):
         return
-    wrong = (np.abs(sums - 1) > tolerance) & (sums != 0)  # a row of zeros forbids every label
+    wrong = (np.abs(sums - 1) > tolerance) & ~forbidden  # a row may forbid every label
     if wrong.any():
         row = int(wrong.argmax())
         what = kind if kind == "probs" else f"exp({kind})"
@@ -245,7 +258,7 @@ def _check_costs(costs: Costs, kind: str) -> None:
 
 
 def _raise_first(
-    wrong: NDArray[np.bool_], values: NDArray[np.float64], kind: str, expected: str
+    wrong: NDArray[np.bool_], values: NDArray[np.floating[Any]], kind: str, expected: str
 ) -> None:
     row, label = np.unravel_index(int(wrong.argmax()), wrong.shape)
     raise ScoresError(

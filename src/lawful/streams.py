@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING
 
 from lawful import _core
@@ -47,8 +48,10 @@ def paths(
 
 
 def _bytes(memory: int | None) -> int | None:
-    if memory is not None and (isinstance(memory, bool) or not isinstance(memory, int)):
+    if memory is None:
+        return None
+    if isinstance(memory, bool) or not hasattr(memory, "__index__"):
         raise InputError(f"memory is {memory!r}, expected a whole number of bytes or None")
-    if memory is not None and memory < 0:
-        raise InputError(f"memory is {memory}, expected a number of bytes of 0 or more")
-    return memory
+    if not 0 <= (size := index(memory)) < 2**63:
+        raise InputError(f"memory is {memory}, expected a number of bytes from 0 to 2^63")
+    return size

@@ -7,7 +7,7 @@ So verdicts are kept by what the fields are, and values by the words they are re
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice, product
 from math import inf
@@ -62,12 +62,14 @@ class Judge:
         self.rules = rules
         self.scheme = scheme
         self._index = {f.label: i for i, f in enumerate(rules.fields)}
-        assert scheme.labels is not None  # noqa: S101 - named schemes have labels
         # A label that no rule reads is as good as any other such label.
         relevant = [scheme.type_of(i) in self._index for i in range(len(scheme))]
-        self._relevant = np.where(relevant, np.arange(1, len(scheme) + 1), 0).astype(np.uint32)
+        self._relevant = np.array(relevant)
+        codes = np.where(relevant, np.arange(1, len(scheme) + 1), 0)
+        self._codes = codes.astype(np.min_scalar_type(len(scheme)))
         self._penalties: dict[bytes, float] = {}
         self._values: dict[tuple[int, int, int], tuple[Any, ...]] = {}
+        self._faults: dict[tuple[int, int, int], tuple[Check, ...]] = {}
         self._kept: frozenset[str] = frozenset()
 
     def keep(self, labels: Labels) -> None:
@@ -83,23 +85,28 @@ class Judge:
     def read(self, labels: Labels) -> Reading:
         """Where the fields are, as a labelling has it."""
         found: list[list[tuple[int, int]]] = [[] for _ in self.rules.fields]
-        for span in self.scheme.spans(labels):
-            if (index := self._index.get(span.type)) is not None:
-                found[index].append((span.start, span.end))
+        for type_, start, end in self.scheme.spans(labels, self._relevant):
+            found[self._index[type_]].append((start, end))
         return tuple(map(tuple, found))
 
     def penalty(self, labels: Labels) -> float:
         """The weights of the violated rules, added up; ``inf`` when a hard one is among them."""
-        key = self._relevant[labels].tobytes()
+        key = self._codes[labels].tobytes()
         penalty = self._penalties.get(key)
         if penalty is None:
-            reading = self.read(labels)
-            penalty = sum(c.weight for c in self._violations(reading))
-            self._penalties[key] = penalty
+            penalty = self._penalties[key] = self._weigh(self.read(labels))
         return penalty
 
-    def _violations(self, reading: Reading) -> list[Check]:
-        return [check for check in self.checks(reading) if check.state == "violated"]
+    def _weigh(self, reading: Reading) -> float:
+        """As ``checks`` would have it, without the messages."""
+        environments = self._environments(reading)
+        penalty = 0.0
+        for rule in self.rules.compiled:
+            if self._state(rule, environments)[0] == "violated":
+                penalty += rule.weight
+        for f, spans in zip(self.rules.fields, reading, strict=True):
+            penalty += sum(check.weight for check in self._check_field(f, spans))
+        return penalty
 
     def checks(self, reading: Reading) -> list[Check]:
         """Every rule's check, and those of what fields imply that are violated."""
@@ -157,17 +164,26 @@ class Judge:
             for choice in islice(product(*options), MOST_COMBINATIONS)
         ]
 
-    def _check_rule(self, rule: CompiledRule, environments: list[dict[str, Any]]) -> Check:
+    def _state(
+        self, rule: CompiledRule, environments: list[dict[str, Any]]
+    ) -> tuple[State, dict[str, Any]]:
+        """What came of a rule, and the values that show it."""
         verdicts = [self._holds(rule, environment) for environment in environments]
         if True in verdicts:
-            return Check(rule.id, "satisfied", "", rule.weight)
+            return "satisfied", environments[verdicts.index(True)]
         if False in verdicts:
-            environment = environments[verdicts.index(False)]
-            return Check(rule.id, "violated", _message(rule, environment), rule.weight)
-        environment = environments[0]
-        missing = sorted(name for name in rule.reads if environment[name] is None)
-        why = f"not checked: {', '.join(missing)} missing" if missing else "does not apply"
-        return Check(rule.id, "vacuous", why, rule.weight)
+            return "violated", environments[verdicts.index(False)]
+        return "vacuous", environments[0]
+
+    def _check_rule(self, rule: CompiledRule, environments: list[dict[str, Any]]) -> Check:
+        state, environment = self._state(rule, environments)
+        message = ""
+        if state == "violated":
+            message = _message(rule, environment)
+        elif state == "vacuous":
+            missing = sorted(name for name in rule.reads if environment[name] is None)
+            message = f"not checked: {', '.join(missing)} missing" if missing else "does not apply"
+        return Check(rule.id, state, message, rule.weight)
 
     def _holds(self, rule: CompiledRule, environment: Mapping[str, Any]) -> bool | None:
         if rule.when is not None and rule.when.evaluate(environment) is not True:
@@ -188,34 +204,46 @@ class Judge:
 
     def _check_field(self, f: Field, spans: tuple[tuple[int, int], ...]) -> list[Check]:
         """The violated ones among what a field implies: presence, form, and repeats that agree."""
-        weight = self.rules.defaults.weight
-        violated: list[Check] = []
-
-        def violate(what: str, message: str, weight: float = weight) -> None:
-            violated.append(Check(f"{f.name}:{what}", "violated", message, weight))
-
         if not spans:
             if f.presence == "required":
-                violate("required", f"{f.name} is missing")
-            elif f.name in self._kept:
+                return [self._violated(f, "required", f"{f.name} is missing")]
+            if f.name in self._kept:
                 # Hard, so that no rule is ever "satisfied" by deleting what it reads.
-                violate("kept", f"{f.name} was there and may not vanish", inf)
-            return violated
+                message = f"{f.name} was there and may not vanish"
+                return [Check(f"{f.name}:kept", "violated", message, inf)]
+            return []
         index = self._index[f.label]
-        texts = [self.document.text(start, end) for start, end in spans]
-        values = [self._read_span(index, start, end) for start, end in spans]
-        for text, readings, (start, end) in zip(texts, values, spans, strict=True):
-            if not readings:
-                violate("reads", f"{f.name} is {text!r}, which is no {f.type}")
-            if f.max_words is not None and end - start > f.max_words:
-                violate("max_words", f"{f.name} is {text!r}: more than {f.max_words} words")
-            if f.pattern is not None and not re.fullmatch(f.pattern, text):
-                violate("pattern", f"{f.name} is {text!r}, which does not match {f.pattern!r}")
-        if not f.many and f.repeat == "agree":
+        violated = [fault for start, end in spans for fault in self._check_span(index, start, end)]
+        if len(spans) > 1 and not f.many and f.repeat == "agree":
+            values = (self._read_span(index, start, end) for start, end in spans)
             distinct = list(dict.fromkeys(readings[0] for readings in values if readings))
             if len(distinct) > 1:
-                violate("agrees", f"{f.name} is {' and '.join(map(format_value, distinct))}")
+                message = f"{f.name} is {' and '.join(map(format_value, distinct))}"
+                violated.append(self._violated(f, "agrees", message))
         return violated
+
+    def _check_span(self, index: int, start: int, end: int) -> tuple[Check, ...]:
+        """What is wrong with one span by itself, whatever the rest of the document says."""
+        key = (index, start, end)
+        faults = self._faults.get(key)
+        if faults is None:
+            faults = self._faults[key] = tuple(self._find_faults(index, start, end))
+        return faults
+
+    def _find_faults(self, index: int, start: int, end: int) -> Iterator[Check]:
+        f = self.rules.fields[index]
+        text = self.document.text(start, end)
+        if not self._read_span(index, start, end):
+            yield self._violated(f, "reads", f"{f.name} is {text!r}, which is no {f.type}")
+        if f.max_words is not None and end - start > f.max_words:
+            message = f"{f.name} is {text!r}: more than {f.max_words} words"
+            yield self._violated(f, "max_words", message)
+        if f.pattern is not None and not re.fullmatch(f.pattern, text):
+            message = f"{f.name} is {text!r}, which does not match {f.pattern!r}"
+            yield self._violated(f, "pattern", message)
+
+    def _violated(self, f: Field, what: str, message: str) -> Check:
+        return Check(f"{f.name}:{what}", "violated", message, self.rules.defaults.weight)
 
 
 def _message(rule: CompiledRule, environment: Mapping[str, Any]) -> str:
