@@ -57,6 +57,30 @@ def test_the_session_in_the_readme_is_real():
     assert failed == 0
 
 
+def test_the_command_line_session_in_the_readme_is_real():
+    session = (ROOT / "README.md").read_text().split("```console\n")[1].split("```")[0]
+    command, *shown = session.splitlines()
+    arguments = command.split("#")[0].split()[2:]
+    found = subprocess.run(
+        [sys.executable, "-m", "lawful", *arguments],
+        cwd=ROOT / "src/lawful/demo", capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    timed = re.compile(r"[\d.]+ ms")
+    lines = timed.sub("", found).splitlines()
+    for line in shown:
+        assert line.strip() == "..." or timed.sub("", line) in lines, line
+
+
+def test_the_numbers_in_the_readme_are_the_demos(tmp_path):
+    printed = run(sys.executable, "-m", "lawful", "demo", "--out", str(tmp_path / "demo.html"))
+    table = (ROOT / "README.md").read_text().split("| lawful's defaults |")[1].splitlines()[0]
+    (row,) = (line for line in printed.splitlines() if line.startswith(" lawful's defaults"))
+    checked, passed, unchecked, value_f1, *_, fixed, broken = row.split()[2:]
+    cells = [cell.strip() for cell in table.split("|")]
+    assert cells[:4] == [checked, passed, unchecked, value_f1]
+    assert cells[5:7] == [fixed, broken]
+
+
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
 def test_examples_run(example):
     assert run(sys.executable, str(example))

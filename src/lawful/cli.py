@@ -212,7 +212,7 @@ def explain(
 
 
 def _explain(scored: Scored, rules: Rules, decoder: str, budget: Budget | None) -> None:
-    console = Console(highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
     problem = Problem(scored.document, scored.scores, rules)
     before = problem.judge.checks(problem.judge.read(problem.argmax))
     console.print(f"{scored.document.id}: {len(scored.document)} words", markup=False)
