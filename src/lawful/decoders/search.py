@@ -92,8 +92,11 @@ class Walk:
         there are no others, which proves what was found, or that there is nothing.
         """
         for rows, log_probs in chunks:
-            allowed = None if legal else self.problem.scheme.allow(rows)
-            for i, (row, log_prob) in enumerate(zip(rows, log_probs.tolist(), strict=True)):
+            allowed = np.ones(len(rows), bool) if legal else self.problem.scheme.allow(rows)
+            penalties = self.problem.judge.penalties(rows[allowed])
+            for row, log_prob, is_legal in zip(
+                rows, log_probs.tolist(), allowed.tolist(), strict=True
+            ):
                 if log_prob <= self.worth:
                     self.proven = True
                     return self
@@ -102,11 +105,8 @@ class Walk:
                 self.tried += 1
                 self.mass += exp(log_prob)
                 self.last = log_prob
-                if allowed is not None and not allowed[i]:
-                    continue
-                penalty = self.problem.judge.penalty(row)
-                if log_prob - penalty > self.worth:
-                    self.best, self.worth = row.copy(), log_prob - penalty
+                if is_legal and (worth := log_prob - next(penalties)) > self.worth:
+                    self.best, self.worth = row.copy(), worth
         self.proven = complete or (self.best is not None and self.worth >= self.last)
         if not self.proven and self.stopped_by is None:
             self.stopped_by = "candidates"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice, product
 from math import inf
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,8 +50,18 @@ class Check:
     weight: float = inf
 
 
-Reading: TypeAlias = tuple[tuple[tuple[int, int], ...], ...]
-"""By field, the word ranges of its spans: all that rules can see of a labelling."""
+Spans: TypeAlias = tuple[tuple[int, int], ...]
+"""Word ranges, in order."""
+
+Reading: TypeAlias = tuple[Spans, ...]
+"""By field, its spans: all that rules can see of a labelling."""
+
+
+class _Sight(NamedTuple):
+    """What rules see of one field: the values it may have, and the weights it violates itself."""
+
+    options: list[Any]
+    penalty: float
 
 
 class Judge:
@@ -69,6 +79,8 @@ class Judge:
         self._codes = codes.astype(np.min_scalar_type(len(scheme)))
         self._penalties: dict[bytes, float] = {}
         self._values: dict[tuple[int, int, int], tuple[Any, ...]] = {}
+        self._sights: dict[tuple[int, Spans], _Sight] = {}
+        self._names = [f.name for f in rules.fields]
         self._faults: dict[tuple[int, int, int], tuple[Check, ...]] = {}
         self._kept: frozenset[str] = frozenset()
 
@@ -81,6 +93,7 @@ class Judge:
             if spans and f.presence == "keep"
         )
         self._penalties.clear()
+        self._sights.clear()
 
     def read(self, labels: Labels) -> Reading:
         """Where the fields are, as a labelling has it."""
@@ -89,28 +102,47 @@ class Judge:
             found[self._index[type_]].append((start, end))
         return tuple(map(tuple, found))
 
-    def penalty(self, labels: Labels) -> float:
-        """The weights of the violated rules, added up; ``inf`` when a hard one is among them."""
-        key = self._codes[labels].tobytes()
-        penalty = self._penalties.get(key)
-        if penalty is None:
-            penalty = self._penalties[key] = self._weigh(self.read(labels))
-        return penalty
+    def penalties(self, rows: NDArray[np.integer[Any]]) -> Iterator[float]:
+        """For each labelling, the weights of the rules it violates; ``inf`` with a hard one.
 
-    def _weigh(self, reading: Reading) -> float:
-        """As ``checks`` would have it, without the messages."""
-        environments = self._environments(reading)
-        penalty = 0.0
+        Labels that no rule reads are all alike, so what is not new is looked up.
+        """
+        codes = np.ascontiguousarray(self._codes[rows])
+        if not codes.shape[1]:
+            yield from (self.penalty(row) for row in rows)
+            return
+        keys = codes.view(np.dtype((np.void, codes.itemsize * codes.shape[1])))
+        for key, row in zip(keys[:, 0].tolist(), rows, strict=True):
+            penalty = self._penalties.get(key)
+            if penalty is None:
+                penalty = self._penalties[key] = self.penalty(row)
+            yield penalty
+
+    def penalty(self, labels: Labels) -> float:
+        """The weights of the rules that a labelling violates, as ``checks`` would have it."""
+        reading = self.read(labels)
+        sights = [self._see(i, spans) for i, spans in enumerate(reading)]
+        penalty = sum(sight.penalty for sight in sights)
+        environments = self._environments(sights)
         for rule in self.rules.compiled:
             if self._state(rule, environments)[0] == "violated":
                 penalty += rule.weight
-        for f, spans in zip(self.rules.fields, reading, strict=True):
-            penalty += sum(check.weight for check in self._check_field(f, spans))
         return penalty
+
+    def _see(self, index: int, spans: Spans) -> _Sight:
+        """What rules see of one field; most labellings share it with many others."""
+        key = (index, spans)
+        sight = self._sights.get(key)
+        if sight is None:
+            f = self.rules.fields[index]
+            violated = self._check_field(f, spans)
+            sight = _Sight(self._options(f, index, spans), sum(c.weight for c in violated))
+            self._sights[key] = sight
+        return sight
 
     def checks(self, reading: Reading) -> list[Check]:
         """Every rule's check, and those of what fields imply that are violated."""
-        environments = self._environments(reading)
+        environments = self._environments([self._see(i, s) for i, s in enumerate(reading)])
         found = [self._check_rule(rule, environments) for rule in self.rules.compiled]
         for f, spans in zip(self.rules.fields, reading, strict=True):
             found += self._check_field(f, spans)
@@ -143,26 +175,22 @@ class Judge:
 
     # What rules see: by field, one value, or a tuple for many, or none.
 
-    def _environments(self, reading: Reading) -> list[dict[str, Any]]:
-        """Usually one. Under ``repeat: any``, one for every choice among repeated values."""
-        options: list[list[Any]] = []
-        for i, (f, spans) in enumerate(zip(self.rules.fields, reading, strict=True)):
-            values = [v[0] for start, end in spans if (v := self._read_span(i, start, end))]
-            if f.many:
-                # One that cannot be read makes a sum over all of them unknown.
-                complete = len(values) == len(spans) and values
-                options.append([tuple(values) if complete else None])
-            elif not spans:
-                options.append([f.default])
-            elif f.repeat == "any" and values:
-                options.append(list(dict.fromkeys(values)))
-            else:
-                options.append([values[0] if values else None])
-        names = [f.name for f in self.rules.fields]
-        return [
-            dict(zip(names, choice, strict=True))
-            for choice in islice(product(*options), MOST_COMBINATIONS)
-        ]
+    def _options(self, f: Field, index: int, spans: Spans) -> list[Any]:
+        """The values that a field may have for a rule: several only under ``repeat: any``."""
+        values = [v[0] for start, end in spans if (v := self._read_span(index, start, end))]
+        if f.many:
+            # One that cannot be read makes a sum over all of them unknown.
+            return [tuple(values) if values and len(values) == len(spans) else None]
+        if not spans:
+            return [f.default]
+        if f.repeat == "any" and values:
+            return list(dict.fromkeys(values))
+        return [values[0] if values else None]
+
+    def _environments(self, sights: list[_Sight]) -> list[dict[str, Any]]:
+        """By field name, the value that rules see; one for every choice among several."""
+        choices = islice(product(*(sight.options for sight in sights)), MOST_COMBINATIONS)
+        return [dict(zip(self._names, choice, strict=True)) for choice in choices]
 
     def _state(
         self, rule: CompiledRule, environments: list[dict[str, Any]]
@@ -202,7 +230,7 @@ class Judge:
             ) from error
         return None if result is None else bool(result)
 
-    def _check_field(self, f: Field, spans: tuple[tuple[int, int], ...]) -> list[Check]:
+    def _check_field(self, f: Field, spans: Spans) -> list[Check]:
         """The violated ones among what a field implies: presence, form, and repeats that agree."""
         if not spans:
             if f.presence == "required":
