@@ -115,6 +115,8 @@ def test_a_bad_line_is_skipped_or_fatal_as_asked(tmp_path):
         (["decode", DOCUMENTS, "-r", RULES, "-o", "no/such/folder/x"], "cannot write"),
         (["decode", DOCUMENTS, "-r", RULES, "--temperature", "0"], "temperature is 0"),
         (["explain", DOCUMENTS, "-r", RULES, "--id", "nobody"], "no document 'nobody'"),
+        (["decode", DOCUMENTS, "-r", RULES, "-o", "tests"], "cannot write tests: it is a folder"),
+        (["decode", DOCUMENTS, "-r", RULES, "--temperature", "0", "--workers", "2"], "temperature"),
         (["rules"], "name a rule file"),
         (["nonsense"], "No such command"),
     ],
@@ -124,6 +126,50 @@ def test_usage_and_input_errors_exit_with_2_and_no_traceback(arguments, message)
     assert found.returncode == 2
     assert message in " ".join(found.stderr.replace("│", " ").split())
     assert "Traceback" not in found.stderr
+
+
+def test_what_is_no_regular_file_is_written_to_not_replaced(tmp_path):
+    fifo, link, target = tmp_path / "fifo", tmp_path / "link", tmp_path / "target"
+    os.mkfifo(fifo)
+    reader = subprocess.Popen(["/bin/cat", str(fifo)], stdout=subprocess.PIPE, text=True)
+    run("decode", "-", "-r", RULES, "-o", fifo, stdin=demo_lines(2))
+    assert len(reader.communicate(timeout=20)[0].splitlines()) == 2
+    assert fifo.is_fifo()
+    target.write_text("before")
+    target.chmod(0o600)
+    link.symlink_to(target)
+    run("decode", "-", "-r", RULES, "-o", link, stdin=demo_lines(2))
+    assert link.is_symlink()
+    assert len(target.read_text().splitlines()) == 2
+    assert target.stat().st_mode & 0o777 == 0o600
+
+
+def test_packed_lines_on_standard_input():
+    found = subprocess.run(
+        [sys.executable, "-m", "lawful", "decode", "-", "-r", RULES],
+        input=demo.shipped().read_bytes(), cwd=ROOT, capture_output=True, check=False,
+    )  # fmt: skip
+    assert len(found.stdout.splitlines()) == 48
+
+
+def test_other_alphabets_survive_a_plain_terminal():
+    line = demo_lines(1).replace('"words":["', '"words":["Ünïcødé ', 1)
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    found = subprocess.run(
+        [sys.executable, "-m", "lawful", "decode", "-", "-r", RULES, "--format", "html"],
+        input=line.encode(), cwd=ROOT, capture_output=True, env=environment, check=False,
+    )  # fmt: skip
+    assert "Ünïcødé" in found.stdout.decode()
+
+
+def test_nothing_usable_is_an_error(tmp_path):
+    assert run("decode", "-", "-r", RULES, stdin='{"id": "bad"}\n').returncode == 2
+    rules = tmp_path / "rules.yaml"
+    rules.write_text("fields: {a: {label: nobody}}")
+    found = run("decode", "-", "-r", rules, stdin=demo_lines(2))
+    assert found.returncode == 2
+    assert "which the model does not know" in found.stderr
+    assert "NaN and Infinity are not JSON" in run("check", "-", "-r", RULES, stdin="NaN").stderr
 
 
 def test_csv_has_a_column_a_field():
@@ -149,6 +195,7 @@ def test_check_judges_gold_without_decoding():
     violated = [r for r in records if any(c["state"] == "violated" for c in r["checks"])]
     assert len(records) == 48
     assert 5 < len(violated) < 20
+    assert not any(c["id"].endswith(":kept") for r in records for c in r["checks"])
     assert found.returncode == 1
     assert run("check", DOCUMENTS, "-r", RULES, "--labels", "argmax").returncode == 1
 
@@ -174,6 +221,9 @@ def test_rules_are_validated_listed_and_described(tmp_path):
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text("fields: {a: {label: x}}\nrules: [b == 1]\n")
     assert "unknown field 'b'" in run("rules", wrong).stderr
+    odd = tmp_path / "odd.yaml"
+    odd.write_text("fields: {a: {label: x}}\nrules: [\"matches(a, '[/a]+')\"]\n")
+    assert "'[/a]+'" in run("rules", odd).stdout
 
 
 def test_demo_shows_pages_a_table_and_a_report(tmp_path):

@@ -14,7 +14,9 @@ from lawful import Box, Document, Scored, Scores
     [
         ({"id": ""}, "the document's id is ''"),
         ({"id": 3}, "the document's id is 3"),
-        ({"words": "ab"}, "words is a string, expected a list"),
+        ({"words": "ab"}, "words is 'ab', expected a list"),
+        ({"words": None}, "words is None, expected a list"),
+        ({"boxes": [(0, 0, 10**400, 1), (0, 0, 1, 1)]}, "box of word 0"),
         ({"words": ["a", 3]}, "document 'd': word 1 is 3, expected a string"),
         ({"boxes": [(0, 0, 1, 1)]}, "document 'd' has 1 boxes for 2 words"),
         ({"boxes": [(0, 0, 1, 1), (2, 0, 1, 1)]}, r"box of word 1 is \(2, 0, 1, 1\), expected"),
@@ -59,7 +61,9 @@ def test_scores_from_logits_are_a_softmax_at_a_temperature():
     assert not hot.log_probs.flags.writeable
 
 
-@pytest.mark.parametrize("temperature", [0, -1, float("nan"), float("inf"), "hot", None, True])
+@pytest.mark.parametrize(
+    "temperature", [0, -1, 1e-300, float("nan"), float("inf"), "hot", None, True]
+)
 def test_a_temperature_is_a_number_above_zero(temperature):
     with pytest.raises(lawful.ScoresError, match="temperature is"):
         Scores.from_logits([[0.0]], ["O"], temperature=temperature)
@@ -93,6 +97,16 @@ def test_a_word_takes_its_inside_pieces_from_the_inside_label():
         assert words.document.boxes == (Box(0, 0, 3, 1), Box(3, 0, 4, 1))
         assert words.gold == ("B-a", "O")
         assert np.exp(words.scores.log_probs[1]) == pytest.approx([0.7, 0.1, 0.1, 0.1])
+
+
+def test_pieces_that_contradict_each_other_forbid_nothing():
+    scores = Scores.from_probs([[0, 1, 0], [1, 0, 0], [0, 0, 1]], ["O", "B-a", "I-a"])
+    pooled = scores.to_words([False, True, False])
+    assert np.isfinite(pooled.log_probs[0]).all()
+    assert np.exp(pooled.log_probs[1]).tolist() == [0, 0, 1]
+    chunks = Scores.from_probs([[0.5, 0.5]] * 2, ["O", "S-a"])
+    with pytest.raises(lawful.ScoresError, match="knows B- and I- only"):
+        chunks.to_words([False, True])
 
 
 def test_pieces_that_cannot_be_pooled_are_named():

@@ -123,6 +123,16 @@ def test_an_unknown_decoder_lists_the_known_ones():
         run("best", EXAMPLES[0])
 
 
+def test_what_is_given_must_be_what_is_expected():
+    document, scores = EXAMPLES[0].document, EXAMPLES[0].scores
+    for arguments in ((document.words, scores, RULES), (document, scores.log_probs, RULES),
+                      (document, scores, "rules.yaml")):  # fmt: skip
+        with pytest.raises(lawful.InputError, match=r"expected a (Document|Scores|Rules)"):
+            decode(*arguments)
+    with pytest.raises(lawful.InputError, match="budget is 5, expected a Budget"):
+        decode(document, scores, RULES, budget=5)
+
+
 def test_words_and_rows_must_agree():
     with pytest.raises(lawful.DocumentError, match="has 1 words, its scores 2 rows"):
         decode(
@@ -131,7 +141,15 @@ def test_words_and_rows_must_agree():
 
 
 @pytest.mark.parametrize(
-    "options", [{"candidates": 0}, {"seconds": -1}, {"mass": 2}, {"mass": "all"}, {"mass": True}]
+    "options",
+    [
+        {"candidates": 0},
+        {"candidates": inf},
+        {"seconds": -1},
+        {"mass": 2},
+        {"mass": "all"},
+        {"mass": True},
+    ],
 )
 def test_budgets_are_checked(options):
     with pytest.raises(lawful.InputError, match="budget: "):
@@ -141,7 +159,7 @@ def test_budgets_are_checked(options):
 def test_lazy_ilp_yields_the_first_of_paths():
     example = next(demo.generate(1, seed=3, words=(24, 30)))
     problem = lawful.decoders.Problem(example.document, example.scores, RULES)
-    found = list(islice(LazyIlp()._solutions(problem), 12))
+    found = list(islice(LazyIlp()._solutions(problem, []), 12))
     expected, log_probs = lawful._core.paths(problem.costs, problem.scheme.transitions).take(12)
     assert [float(log_prob[0]) for _, log_prob in found] == pytest.approx(log_probs.tolist())
     assert {tuple(labels[0]) for labels, _ in found} == {tuple(row.tolist()) for row in expected}
@@ -178,6 +196,67 @@ def test_corrections_have_prices_and_reasons():
     html = found._repr_html_()
     assert "56.000" in html
     assert "total:agrees" in html
+
+
+def test_argmax_gives_back_the_argmax_whatever_is_wrong_with_it():
+    scores = Scores.from_probs([[0.1, 0.3, 0.6]], ["O", "B-total", "I-total"])
+    found = decode(Document("d", ["5"]), scores, Rules([Field("total", "total")]), decoder="argmax")
+    assert found.labels == ("I-total",)
+    assert found.status == "exhausted"
+
+
+def test_a_budget_that_finds_nothing_gives_back_the_best_legal_labelling():
+    scores = Scores.from_probs([[0.1, 0.3, 0.6]], ["O", "B-total", "I-total"])
+    rules = Rules([Field("total", "total")])
+    found = decode(
+        Document("d", ["5"]), scores, rules, decoder="lazyk", budget=Budget(candidates=1)
+    )
+    assert (found.labels, found.status) == (("B-total",), "exhausted")
+
+
+def test_the_mass_is_what_was_seen():
+    scores = Scores.from_probs([[0.5, 0.3, 0.2]], ["O", "B-total", "B-x"])
+    rules = Rules([Field("total", "total", "money")], ["total == 5"]).with_defaults(
+        presence="required", weight=inf
+    )
+    found = decode(Document("d", ["5"]), scores, rules)
+    assert found.labels == ("B-total",)
+    assert found.mass == pytest.approx(0.8)
+
+
+def test_reasons_are_what_gets_worse_and_legality_only_if_it_asked():
+    # An amount of two words: putting one of them back is illegal, but that is nobody's reason.
+    labels = ["O", "B-tax", "I-tax", "B-total", "B-sub"]
+    sure = {"B-total": [0.02, 0.02, 0.02, 0.92, 0.02], "B-sub": [0.02, 0.02, 0.02, 0.02, 0.92]}
+    probs = [
+        sure["B-total"],
+        sure["B-sub"],
+        [0.5, 0.4, 0.04, 0.03, 0.03],
+        [0.5, 0.04, 0.4, 0.03, 0.03],
+    ]
+    fields = [Field("total", "total", "money"), Field("sub", "sub", "money"),
+              Field("tax", "tax", "money", default=0)]  # fmt: skip
+    rules = Rules(fields, [lawful.Rule("total == sub + tax", id="sum"),
+                           lawful.Rule("1 == 2", id="never")])  # fmt: skip
+    document = Document("d", ["11", "10", "RM", "1"])
+    found = decode(document, Scores.from_probs(probs, labels), rules)
+    assert found.labels == ("B-total", "B-sub", "B-tax", "I-tax")
+    first, second = found.corrections
+    assert first.because == ("sum",)
+    assert "sum" in second.because
+    assert not {"legal", "never"} & {*first.because, *second.because}
+    scores = Scores.from_probs([[0.1, 0.3, 0.6]], ["O", "B-total", "I-total"])
+    (legal,) = decode(Document("d", ["5"]), scores, Rules([Field("total", "total")])).corrections
+    assert legal.because == ("legal",)
+
+
+def test_a_solver_that_gives_up_proves_nothing(monkeypatch):
+    pulp = pytest.importorskip("pulp")
+    monkeypatch.setattr(pulp.LpProblem, "solve", lambda *_: pulp.LpStatusNotSolved)
+    found = run("lazy_ilp", EXAMPLES[0])
+    assert (found.status, found.optimal) == ("exhausted", False)
+    with pytest.raises(lawful.InputError, match="unknown solver 'foo'; solvers: cbc, highs"):
+        run(LazyIlp("foo"), EXAMPLES[0])
 
 
 def test_a_rule_is_not_satisfied_by_deleting_what_it_reads():

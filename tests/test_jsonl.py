@@ -149,6 +149,19 @@ def test_what_is_written_is_read_again(tmp_path, name):
         )
 
 
+def test_small_probabilities_survive_and_forbid_nothing(tmp_path):
+    scores = lawful.Scores.from_probs([[1 - 1e-12, 1e-12]], ["O", "B-a"])
+    write_jsonl(tmp_path / "d.jsonl", [Scored(lawful.Document("d", ["x"]), scores)])
+    (again,) = read_jsonl(tmp_path / "d.jsonl")
+    assert np.exp(again.scores.log_probs[0, 1]) == pytest.approx(1e-12)
+
+
+def test_a_broken_npz_is_named(tmp_path):
+    (tmp_path / "documents.npz").write_bytes(b"PK junk")
+    with pytest.raises(lawful.InputError, match=r"documents\.npz: cannot be read"):
+        read(tmp_path, LINE)
+
+
 def test_a_file_appears_whole_or_not_at_all(tmp_path):
     path = tmp_path / "out.txt"
     path.write_text("before")
@@ -166,6 +179,8 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
         out.write("after")
     assert path.read_text() == "after"
     with pytest.raises(lawful.InputError, match="cannot write"), whole_file(tmp_path / "no" / "x"):
+        pass
+    with pytest.raises(lawful.InputError, match="it is a folder"), whole_file(tmp_path):
         pass
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from decimal import Decimal
 from math import inf
 
@@ -100,7 +101,7 @@ def test_a_file_is_read_with_its_defaults(tmp_path):
         ("id: sum", "id: small", "rule 'small' is there twice"),
         ("label: sub,", "label: total,", "has label 'total', as another field has"),
         ("  total:", "  2total:", "field '2total': a name is letters"),
-        ("  total:", "  sum:", "has the name of a function"),
+        ("  total:", "  from:", "has a name that expressions cannot use"),
         ("fields:", "fields: [", "line .*column"),
         ("weight: 8", "weight: 8\nscheme: BOI", "unknown scheme 'BOI'"),
         ("weight: 8", "weight: 8\nmax_words: 0", "max_words is 0"),
@@ -197,6 +198,83 @@ def test_repeats(repeat, states):
     assert {name: check.state for name, check in checks.items()} == states
     agreeing = judge(["5.000", "5000"], ["B-total", "B-total"], rules)
     assert {check.state for check in agreeing.values()} == {"satisfied"}
+
+
+def test_any_looks_only_at_the_fields_that_a_rule_reads():
+    names = [f"f{i}" for i in range(7)]
+    labels = ["O", *(f"B-{name}" for name in names)]
+    rules = Rules(
+        [Field(name, name, "money") for name in names],
+        ["f0 == 5", "f0 + f1 + f2 + f3 + f4 + f5 + f6 == 99"],
+        defaults=Defaults(repeat="any"),
+    )
+    made = Judge(Document("d", ["6", "5"] * 7), rules, rules.scheme_for(tuple(labels)))
+    row = np.array([1 + i // 2 for i in range(14)])
+    first, both = made.checks(made.read(row))
+    assert first.state == "satisfied"
+    assert both.state == "vacuous"  # 128 combinations are too many to say that none of them holds
+
+
+def test_a_field_without_a_readable_value_is_not_there():
+    rules = Rules([Field("total", "total", "money"), Field("subtotal", "sub", "money")],
+                  ["total == subtotal"])  # fmt: skip
+    best = ["B-total", "B-sub", "O"]
+    moved = judge(["7", "5", "x"], ["O", "B-sub", "B-total"], rules, best)
+    assert moved["total:kept"].weight == inf  # a word that is no amount does not keep the field
+    unreadable = judge(["x", "5", "7"], ["O", "B-sub", "O"], rules, ["B-total", "B-sub", "O"])
+    assert "total:kept" not in unreadable  # nor is there anything to keep
+    required = rules.with_defaults(presence="required")
+    assert "total:required" in judge(["x", "5", "7"], ["B-total", "B-sub", "O"], required)
+
+
+def test_required_wins_over_a_default():
+    rules = Rules([Field("tax", "tax", "money", default=0, presence="required")])
+    assert judge(["x"], ["O"], rules)["tax:required"].state == "violated"
+
+
+def test_items_need_not_agree():
+    rules = Rules([Field("items", "item", "money", many=True)])
+    assert judge(["5", "6"], ["B-item", "B-item"], rules) == {}
+
+
+def test_a_pattern_is_for_the_whole_text():
+    rules = Rules([Field("total", "total", "text", pattern="[a-z]+")])
+    assert "total:pattern" in judge(["abc1"], ["B-total"], rules)
+    assert judge(["abc"], ["B-total"], rules) == {}
+
+
+def test_when_must_hold_and_none_from_a_function_is_no_violation():
+    fields = [Field("total", "total", "money"), Field("tax", "tax", "money")]
+    applies = lawful.rule(reads=["total"])(lambda total: None)
+    rules = Rules(fields, [Rule("total == 1", id="when", when="tax > 0"), applies])
+    checks = judge(["5"], ["B-total"], rules)
+    assert {check.state for check in checks.values()} == {"vacuous"}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Field("a", "x", pattern="a{99999999999}"),
+        lambda: Field("a", "x", pattern="(" * 5000 + ")" * 5000),
+        lambda: Rule("present(a)", weight=10**400),
+        lambda: Rule("present(a)", tolerance=10**5000),
+        lambda: Rules(None),
+        lambda: Rules([Field("a", "x")], "present(a)"),
+        lambda: Rules([Field("a", "x")]).with_defaults(bogus=1),
+        lambda: rules_from({"fields": {"a": {"label": "x"}}, "weight": 1e300}),
+    ],
+)
+def test_odd_values_are_errors_of_ours(make):
+    with pytest.raises(RulesError):
+        make()
+
+
+def test_yaml_aliases_cannot_blow_up(tmp_path):
+    text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+        f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 9)
+    )
+    with pytest.raises(RulesError, match="over 20,000 entries"):
+        Rules.load(write(tmp_path, text))
 
 
 def test_one_unreadable_item_leaves_their_sum_unknown():
@@ -296,7 +374,47 @@ def test_any_yaml_is_rules_or_an_error_of_ours(tmp_path_factory, text):
     outcome(Rules.load, path)
 
 
+def test_a_default_is_what_is_written():
+    assert Field("a", "x", "money", default=1.234).default == Decimal("1.234")
+    assert Field("a", "x", "money", default="12.50").default == Decimal("12.50")
+    with pytest.raises(RulesError, match=r"default '1\.234' may be read in several ways"):
+        Field("a", "x", "money", default="1.234")
+
+
+def test_rules_survive_pickling():
+    rules = Rules([Field("total", "total", "money")], ["total > 0"], defaults=Defaults(weight=3))
+    again = pickle.loads(pickle.dumps(rules))
+    assert (again.fields, again.rules, again.defaults) == (
+        rules.fields,
+        rules.rules,
+        rules.defaults,
+    )
+    assert judge(["-5"], ["B-total"], again)["total > 0"].state == "violated"
+
+
+def test_a_function_says_yes_no_or_nothing():
+    rules = Rules(
+        [Field("total", "total")], [lawful.rule(reads="total", id="r")(lambda total: "no")]
+    )
+    with pytest.raises(RuleFailure, match="it returned 'no', expected True, False or None"):
+        judge(["5"], ["B-total"], rules)
+
+
+def test_a_field_that_no_label_can_begin_is_an_error():
+    rules = Rules([Field("total", "total")])
+    with pytest.raises(RulesError, match="no label can begin it"):
+        rules.scheme_for(("O", "I-total"))
+
+
+def test_a_key_may_not_be_there_twice_in_json(tmp_path):
+    text = '{"fields": {"a": {"label": "x"}}, "weight": 1, "weight": 2}'
+    with pytest.raises(RulesError, match="'weight' is there twice"):
+        Rules.load(write(tmp_path, text, "r.json"))
+
+
 def test_rule_objects_check_themselves():
+    with pytest.raises(RulesError, match="'x' is no field"):
+        Rules(["x"])
     with pytest.raises(RulesError, match="check is 3"):
         Rule(3)
     with pytest.raises(RulesError, match="rule 'x': weight is 'y'"):

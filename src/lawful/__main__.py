@@ -14,8 +14,10 @@ def main() -> None:
         print("the command line needs typer and rich: install the 'cli' extra", file=sys.stderr)
         sys.exit(2)
     del rich
-    from lawful.cli import run
-
+    try:
+        from lawful.cli import run
+    except KeyboardInterrupt:
+        sys.exit(130)
     run()
 
 

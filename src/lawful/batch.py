@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -73,8 +74,8 @@ def decode_lines(
     job: Job, lines: Iterable[tuple[int, bytes]], workers: int = 1
 ) -> Iterator[Result]:
     """The result for every line, in order; a line that fails does not stop the others."""
+    decode_some = job.start()  # here too, so that what is wrong for all lines is said once
     if workers <= 1:
-        decode_some = job.start()
         for line in lines:
             yield from decode_some([line])
         return
@@ -88,6 +89,8 @@ def decode_lines(
                     yield from pending.popleft().result()
             while pending:
                 yield from pending.popleft().result()
+        except BrokenProcessPool:
+            raise LawfulError("a worker process died, out of memory perhaps") from None
         finally:
             for future in pending:
                 future.cancel()

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -45,11 +47,12 @@ from lawful.values import format_value
 
 app = typer.Typer(
     help="Find the most probable labelling that obeys your rules.",
+    epilog="Exit code 0: every document satisfied. 1: some are not. 2: unusable input or rules.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-told = Console(stderr=True, highlight=False)
+told = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
 
 class Format(StrEnum):
@@ -119,7 +122,7 @@ def decode(
     mass: Mass = None,
     temperature: Temperature = 1.0,
     pool: PoolOption = None,
-    workers: Annotated[int, typer.Option(help="Processes that decode.", min=1)] = 1,
+    workers: Annotated[int, typer.Option(help="Processes that decode.", min=1, max=256)] = 1,
     format_: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.jsonl,
     bad_lines: Annotated[BadLines, typer.Option(help="Skip bad lines, or stop.")] = BadLines.skip,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")] = False,
@@ -166,7 +169,7 @@ def check(
 def _judge(job: Job, scored: Scored, rules: Rules, labels: Source) -> dict[str, Any] | BadLine:
     try:
         scored = job.prepare(scored)
-        problem = Problem(scored.document, scored.scores, rules)
+        problem = Problem(scored.document, scored.scores, rules, keep=False)
         if labels is Source.gold:
             if scored.gold is None:
                 raise InputError(f"document {scored.document.id!r} has no gold labels to judge")
@@ -212,7 +215,7 @@ def explain(
 
 
 def _explain(scored: Scored, rules: Rules, decoder: str, budget: Budget | None) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, emoji=False, soft_wrap=True)
     problem = Problem(scored.document, scored.scores, rules)
     before = problem.judge.checks(problem.judge.read(problem.argmax))
     console.print(f"{scored.document.id}: {len(scored.document)} words", markup=False)
@@ -257,7 +260,7 @@ def rules(
     if file is None:
         raise InputError("name a rule file, or ask for --schema")
     loaded = Rules.load(file)
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False, markup=False)
     table = Table("field", "label", "type", "presence", "repeat", "default", box=None)
     for f in loaded.fields:
         many = f"list of {f.type}" if f.many else f.type
@@ -293,10 +296,7 @@ def _budget(
 ) -> Budget | None:
     """The decoder's own budget, with what was asked for instead."""
     default = lawful.decoders.decoder_named(decoder).default_budget
-    if candidates is None and seconds is None and mass is None:
-        return default
-    # Asked for seconds or mass alone, nothing else should end the search first.
-    return Budget(candidates, seconds, mass)
+    return Budget(default.candidates if candidates is None else candidates, seconds, mass)
 
 
 class _progress:  # noqa: N801 - used like a function
@@ -353,11 +353,12 @@ def _complain(bad: BadLine, bad_lines: BadLines, states: Counter[str]) -> None:
 def _summarise(states: Counter[str]) -> None:
     count = sum(states.values()) - states["bad lines"]
     parts = ", ".join(f"{number:,} {state}" for state, number in states.most_common() if number)
-    told.print(f"{count:,} documents: {parts or 'nothing'}")
+    told.print(f"{count:,} document{'s' * (count != 1)}: {parts or 'nothing'}")
 
 
 def _exit(states: Counter[str]) -> None:
-    raise typer.Exit(0 if set(states) <= {"satisfied"} else 1)
+    nothing_usable = set(states) == {"bad lines"}
+    raise typer.Exit(2 if nothing_usable else 0 if set(states) <= {"satisfied"} else 1)
 
 
 def _write_jsonl(file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules: Rules) -> None:
@@ -397,6 +398,7 @@ _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 
 def run() -> None:
     """The command line with its exit codes; lawful's own errors are printed, not thrown."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave nothing half-written either
     try:
         code = app(standalone_mode=False) or 0
     except LawfulError as error:
@@ -405,8 +407,12 @@ def run() -> None:
     except (KeyboardInterrupt, typer.Abort):
         code = _INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has had enough
+        # Whoever read our output has had enough; what is left in the buffer is not wanted.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:
+        told.print(f"lawful: {error}", style="red", markup=False)
+        sys.exit(2)
     except Exception as error:
         # Typer's own complaints about arguments know how to show themselves.
         if hasattr(error, "show") and hasattr(error, "exit_code"):

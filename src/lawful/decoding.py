@@ -36,7 +36,8 @@ class Budget:
             ("seconds", self.seconds, float("inf")),
             ("mass", self.mass, 1),
         ):
-            number = isinstance(value, int | float) and not isinstance(value, bool)
+            number = isinstance(value, int if name == "candidates" else int | float)
+            number = number and not isinstance(value, bool)
             if value is not None and (not number or not 0 < value <= most):
                 expected = "a share above 0, at most 1" if name == "mass" else "a number above 0"
                 raise InputError(f"budget: {name} is {value!r}, expected {expected} or None")
@@ -61,7 +62,8 @@ class Correction:
 class Decoding:
     """The answer for one document: ``status`` says of which kind, ``optimal`` whether it is proven.
 
-    No accepted labelling is more probable than ``bound``, a log-probability.
+    What counts is ``worth``: log-probability minus the weights of violated rules. No labelling is
+    worth more than ``bound``.
     """
 
     id: str
@@ -80,6 +82,11 @@ class Decoding:
     seconds: float
     stopped_by: Limit | None = None
     words: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def worth(self) -> float:
+        """What decoders maximise: log-probability minus the weights of violated rules."""
+        return self.log_prob - self.penalty
 
     @property
     def violations(self) -> tuple[Check, ...]:

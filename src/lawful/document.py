@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -45,10 +46,10 @@ class Document:
             raise DocumentError(f"the document's id is {self.id!r}, expected a name")
         for field in ("words", "boxes", "pages", "joins"):
             values = getattr(self, field)
-            if values is None:
+            if values is None and field != "words":
                 continue
-            if isinstance(values, str):
-                raise DocumentError(f"{self._name}: {field} is a string, expected a list")
+            if isinstance(values, str) or not isinstance(values, Iterable):
+                raise DocumentError(f"{self._name}: {field} is {values!r}, expected a list")
             object.__setattr__(self, field, tuple(values))
         for i, word in enumerate(self.words):
             if not isinstance(word, str):
@@ -62,10 +63,10 @@ class Document:
         if self.boxes is not None:
             object.__setattr__(self, "boxes", tuple(map(self._box, range(len(self.words)))))
         for i, page in enumerate(self.pages or ()):
-            if isinstance(page, bool) or not isinstance(page, int) or page < 0:
+            if isinstance(page, bool) or not hasattr(page, "__index__") or page < 0:
                 raise DocumentError(f"{self._name}: page of word {i} is {page!r}, expected 0, 1, …")
         for i, mark in enumerate(self.joins or ()):
-            if not isinstance(mark, bool):
+            if not isinstance(mark, bool) and type(mark).__name__ != "bool":  # nor NumPy's
                 raise DocumentError(
                     f"{self._name}: joins of word {i} is {mark!r}, expected true or false"
                 )
@@ -78,7 +79,7 @@ class Document:
         given = self.boxes[i] if self.boxes is not None else None
         try:
             box = Box(*map(float, given))  # type: ignore[arg-type]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             box = None
         # Written so that NaN, which is neither smaller nor larger, is refused too.
         if box is None or not (-1e9 < box.x0 <= box.x1 < 1e9 and -1e9 < box.y0 <= box.y1 < 1e9):

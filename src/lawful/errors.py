@@ -1,12 +1,17 @@
 """Every exception that lawful raises on purpose.
 
-LawfulError
-├── InputError (ValueError)       an argument is not what was expected
-│   ├── ScoresError               ... a matrix of scores
-│   └── SchemeError               ... a labelling scheme
-├── LimitError (OverflowError)    more than the core can number
-└── MemoryBudgetError (MemoryError)
-a stream may not grow any further
+The tree, with the built-in class that each is as well:
+
+    LawfulError
+    ├── InputError (ValueError)           an argument is not what was expected
+    │   ├── DocumentError                 … a document
+    │   ├── ScoresError                   … a matrix of scores
+    │   ├── SchemeError                   … a labelling scheme
+    │   └── RulesError                    … a rule, a field or a file of them
+    ├── RuleFailure                       a rule's own Python code failed
+    ├── MissingExtraError (ImportError)   an optional dependency is not installed
+    ├── LimitError (OverflowError)        more than the core can number
+    └── MemoryBudgetError (MemoryError)   a stream may not grow any further
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lawful.decoding import Decoding
+from lawful.errors import InputError
 from lawful.labels import Scheme
 from lawful.readers.jsonl import Scored
 from lawful.rules.judge import Judge
@@ -55,9 +56,11 @@ class Scoreboard:
 
     def add(self, scored: Scored, decoding: Decoding) -> None:
         """Counts one document, which must have gold labels."""
+        if scored.gold is None:
+            raise InputError(f"document {scored.document.id!r} has no gold labels")
         scheme = self.rules.scheme_for(scored.scores.labels)
         judge = Judge(scored.document, self.rules, scheme)
-        gold = _indices(scored.gold or (), scheme)
+        gold = _indices(scored.gold, scheme)
         found = _indices(decoding.labels, scheme)
         self.entities.add(set(scheme.spans(found)), set(scheme.spans(gold)))
         found_values, true_values = (_values(judge, labels) for labels in (found, gold))
@@ -77,14 +80,6 @@ class Scoreboard:
         pairs = list(zip(self.right_pages, baseline.right_pages, strict=True))
         fixed = sum(mine and not theirs for mine, theirs in pairs)
         return fixed, sum(theirs and not mine for mine, theirs in pairs)
-
-
-def entity_f1(pairs: Iterable[tuple[Iterable[str], Iterable[str]]], scheme: Scheme) -> float:
-    """Strict micro-F1 over (found, true) label sequences: type and both ends must be right."""
-    counts = Counts()
-    for found, true in pairs:
-        counts.add(*(set(scheme.spans(_indices(labels, scheme))) for labels in (found, true)))
-    return counts.f1
 
 
 def _indices(labels: Iterable[str], scheme: Scheme) -> np.ndarray:

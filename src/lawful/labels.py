@@ -237,6 +237,19 @@ class Scheme:
         """The types of spans that the labels can make."""
         return () if self._spans is None else self._spans.types
 
+    @cached_property
+    def reachable_types(self) -> frozenset[str]:
+        """The types that some legal sequence has."""
+        start, between, _ = self.allowed
+        reached = start.copy()
+        while True:
+            further = reached | between[reached].any(axis=0)
+            if np.array_equal(further, reached):
+                break
+            reached = further
+        types = (self.type_of(label) for label in np.flatnonzero(reached).tolist())
+        return frozenset(type_ for type_ in types if type_ is not None)
+
     def type_of(self, label: int) -> str | None:
         """The type of spans that a label is part of; ``None`` outside all spans."""
         kind = -1 if self._spans is None else int(self._spans.type_of[label])

@@ -115,12 +115,21 @@ class Scores:
             index.get("I" + name[1:], i) if name[:2] in ("B-", "B") else i
             for i, name in enumerate(self.labels)
         ]
+        if any(name[:2] in ("E-", "S-", "L-", "U-") for name in self.labels):
+            raise ScoresError(f"pooling {how!r} knows B- and I- only; take how='first'")
         pieces = self.log_probs[:, inside]
         pieces[starts] = self.log_probs[starts]
         pooled = np.add.reduceat(pieces, starts, axis=0)
+        # Pieces that rule out all labels between them have contradicted each other, not the page.
+        clash = np.isinf(pooled).all(axis=1)
+        if clash.any():
+            pooled[clash] = np.add.reduceat(np.maximum(pieces, _FLOOR), starts, axis=0)[clash]
         if how == "mean":
             pooled /= np.diff(np.append(starts, len(self)))[:, None]
         return Scores._checked(_normalise(pooled), self.labels)
+
+
+_FLOOR = float(np.log(1e-12))
 
 
 def _normalise(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -136,8 +145,8 @@ def check_temperature(temperature: float) -> None:
     """A number above zero, or a ``ScoresError``."""
     if isinstance(temperature, bool) or not isinstance(temperature, int | float):
         raise ScoresError(f"temperature is {temperature!r}, expected a number")
-    if not 0 < temperature < LARGEST_COST:
-        raise ScoresError(f"temperature is {temperature}, expected a number above zero")
+    if not 1e-6 <= temperature <= 1e6:
+        raise ScoresError(f"temperature is {temperature}, expected a number from 1e-6 to 1e6")
 
 
 def check_names(labels: Iterable[str]) -> tuple[str, ...]:

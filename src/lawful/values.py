@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
@@ -17,7 +17,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
-from lawful.errors import InputError, RulesError
+from lawful.errors import InputError, RuleFailure, RulesError
 
 Value: TypeAlias = Decimal | date | str
 """What the built-in types give; a registered type of kind ``text`` may give anything else."""
@@ -83,6 +83,10 @@ def register_type(name: str, parse: Callable[[str], Any], *, kind: Kind = "text"
             found = parse(text)
         except (ValueError, InvalidOperation):  # as int(), Decimal() and date.fromisoformat() do
             return ()
+        except Exception as error:
+            raise RuleFailure(
+                f"type {name!r} failed on {text!r}: {type(error).__name__}: {error}"
+            ) from error
         values = found if isinstance(found, tuple) else () if found is None else (found,)
         return tuple(_checked(value, kind, name) for value in values)
 
@@ -101,6 +105,8 @@ def _checked(value: Any, kind: Kind, name: str) -> Any:
             return value.date()
         if not isinstance(value, date):
             raise RulesError(f"type {name!r} gave {value!r}, expected a date")
+    if not isinstance(value, Hashable):
+        raise RulesError(f"type {name!r} gave {value!r}, expected a value that can be compared")
     return value
 
 

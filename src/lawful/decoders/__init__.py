@@ -63,6 +63,8 @@ def decode(
     legal labelling.
     """
     chosen = decoder_named(decoder) if isinstance(decoder, str) else decoder
+    if budget is not None and not isinstance(budget, Budget):
+        raise InputError(f"budget is {budget!r}, expected a Budget")
     return chosen.decode(Problem(document, scores, rules), budget or chosen.default_budget)
 
 

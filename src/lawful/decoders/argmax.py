@@ -24,7 +24,15 @@ class Argmax:
     default_budget: ClassVar[Budget] = Budget(candidates=1)
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
-        return walk(self.name, problem, self._one(problem), budget, legal=False, complete=False)
+        return walk(
+            self.name,
+            problem,
+            self._one(problem),
+            budget,
+            legal=False,
+            complete=lambda: False,
+            fallback=problem.argmax,
+        )
 
     @staticmethod
     def _one(problem: Problem) -> Iterator[Chunk]:

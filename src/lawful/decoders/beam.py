@@ -26,8 +26,8 @@ class Beam:
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
         width = budget.candidates or Budget().candidates or 1
-        beams = self._beams(problem, int(width))
-        return walk(self.name, problem, beams, budget, legal=False, complete=False)
+        beams = self._beams(problem, width)
+        return walk(self.name, problem, beams, budget, legal=False, complete=lambda: False)
 
     @staticmethod
     def _beams(problem: Problem, width: int) -> Iterator[Chunk]:

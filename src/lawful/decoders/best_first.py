@@ -27,7 +27,9 @@ class BestFirst:
     default_budget: ClassVar[Budget] = Budget(candidates=2**8)
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
-        return walk(self.name, problem, self._all(problem), budget, legal=False, complete=True)
+        return walk(
+            self.name, problem, self._all(problem), budget, legal=False, complete=lambda: True
+        )
 
     @staticmethod
     def _all(problem: Problem) -> Iterator[Chunk]:

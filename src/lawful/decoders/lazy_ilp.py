@@ -11,7 +11,7 @@ import numpy as np
 
 from lawful.decoders.search import Chunk, Problem, walk
 from lawful.decoding import Budget, Decoding
-from lawful.errors import MissingExtraError
+from lawful.errors import InputError, MissingExtraError
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,14 @@ class LazyIlp:
     default_budget: ClassVar[Budget] = Budget(candidates=2**4)
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
-        solutions = self._solutions(problem)
-        return walk(self.name, problem, solutions, budget, legal=True, complete=True)
+        infeasible: list[bool] = []
+        solutions = self._solutions(problem, infeasible)
+        # Only that no further solution exists is a proof; a solver may also just give up.
+        return walk(
+            self.name, problem, solutions, budget, legal=True, complete=lambda: bool(infeasible)
+        )
 
-    def _solutions(self, problem: Problem) -> Iterator[Chunk]:
+    def _solutions(self, problem: Problem, infeasible: list[bool]) -> Iterator[Chunk]:
         try:
             import pulp
         except ImportError:
@@ -43,22 +47,27 @@ class LazyIlp:
         model, variables = _model(pulp, problem)
         words = len(problem.costs)
         if words == 0:
+            infeasible.append(True)
             yield np.empty((1, 0), dtype=np.intp), np.zeros(1)
             return
-        while model is not None and model.solve(solver) == pulp.LpStatusOptimal:
+        while model is not None and (status := model.solve(solver)) == pulp.LpStatusOptimal:
             labels = np.array(
                 [max(row, key=lambda label: row[label].value()) for row in variables], dtype=np.intp
             )
             yield labels[None], np.array([problem.log_prob(labels)])
             chosen = (row[label] for row, label in zip(variables, labels.tolist(), strict=True))
             model += pulp.lpSum(chosen) <= words - 1
+        if model is None or status == pulp.LpStatusInfeasible:
+            infeasible.append(True)
 
     def _make_solver(self, pulp: Any) -> Any:
         makers = {"cbc": pulp.PULP_CBC_CMD, "highs": pulp.HiGHS}
+        if self.solver not in makers:
+            raise InputError(f"unknown solver {self.solver!r}; solvers: {', '.join(makers)}")
         with warnings.catch_warnings():
             # The CBC that PuLP brings along is announced to leave with PuLP 4, which we exclude.
             warnings.simplefilter("ignore", DeprecationWarning)
-            solver = makers[self.solver](msg=False)
+            solver = makers[self.solver](msg=False, gapRel=0.0)
         if not solver.available():
             raise MissingExtraError(
                 f"PuLP has no {self.solver} solver here: install the 'ilp' extra"

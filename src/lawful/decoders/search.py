@@ -8,7 +8,8 @@ candidate's log-probability alone is not above what the best labelling so far is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp, inf
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from lawful import _core
 from lawful.decoding import Budget, Correction, Decoding, Limit, Status
 from lawful.document import Document
-from lawful.errors import DocumentError
+from lawful.errors import DocumentError, InputError
 from lawful.rules.judge import Judge
 from lawful.rules.model import Rules
 from lawful.scores import Scores
@@ -36,7 +37,13 @@ LARGEST_CHUNK = 256
 class Problem:
     """One document with its scores and rules: everything a decoder needs to know."""
 
-    def __init__(self, document: Document, scores: Scores, rules: Rules) -> None:
+    def __init__(
+        self, document: Document, scores: Scores, rules: Rules, *, keep: bool = True
+    ) -> None:
+        """With ``keep``, fields of the best legal labelling may not vanish, if they say so."""
+        for given, kind in ((document, Document), (scores, Scores), (rules, Rules)):
+            if not isinstance(given, kind):
+                raise InputError(f"{given!r} is given, expected a {kind.__name__}")
         if len(document) != len(scores):
             raise DocumentError(
                 f"document {document.id!r} has {len(document)} words, its scores {len(scores)} rows"
@@ -46,7 +53,7 @@ class Problem:
         self.scheme = rules.scheme_for(scores.labels)
         self.costs = scores.costs
         self.judge = Judge(document, rules, self.scheme)
-        if self.best_legal is not None:
+        if keep and self.best_legal is not None:
             self.judge.keep(self.best_legal)
 
     @cached_property
@@ -85,11 +92,11 @@ class Walk:
     proven: bool = False
     stopped_by: Limit | None = None
 
-    def run(self, chunks: Iterator[Chunk], *, legal: bool, complete: bool) -> Walk:
+    def run(self, chunks: Iterator[Chunk], *, legal: bool, complete: Callable[[], bool]) -> Walk:
         """Follows the candidates to the end, the proof or the budget.
 
-        ``legal``: they are all legal, so that need not be asked. ``complete``: when they end,
-        there are no others, which proves what was found, or that there is nothing.
+        ``legal``: they are all legal, so that need not be asked. ``complete`` is asked when they
+        end: whether there are no others, which proves what was found, or that there is nothing.
         """
         for rows, log_probs in chunks:
             allowed = np.ones(len(rows), bool) if legal else self.problem.scheme.allow(rows)
@@ -107,8 +114,8 @@ class Walk:
                 self.last = log_prob
                 if is_legal and (worth := log_prob - next(penalties)) > self.worth:
                     self.best, self.worth = row.copy(), worth
-        self.proven = complete or (self.best is not None and self.worth >= self.last)
-        if not self.proven and self.stopped_by is None:
+        self.proven = complete() or (self.best is not None and self.worth >= self.last)
+        if not self.proven:
             self.stopped_by = "candidates"
         return self
 
@@ -120,13 +127,7 @@ class Walk:
             self.stopped_by = "mass"
         elif budget.seconds is not None and perf_counter() - self.began >= budget.seconds:
             self.stopped_by = "seconds"
-        if self.stopped_by is None:
-            return False
-        # The best may be proven all the same: nothing that follows is more probable than the last.
-        self.proven = self.best is not None and self.worth >= self.last
-        if self.proven:
-            self.stopped_by = None
-        return True
+        return self.stopped_by is not None
 
 
 def walk(
@@ -136,19 +137,25 @@ def walk(
     budget: Budget,
     *,
     legal: bool,
-    complete: bool,
+    complete: Callable[[], bool],
+    fallback: Labels | None = None,
 ) -> Decoding:
-    """The decoding that a walk over these candidates leads to."""
+    """The decoding that a walk over these candidates leads to.
+
+    Where it finds nothing, the answer is ``fallback``, or else the best legal labelling.
+    """
     found = Walk(problem, budget, perf_counter()).run(chunks, legal=legal, complete=complete)
-    return conclude(decoder, found)
+    return conclude(decoder, found, fallback)
 
 
-def conclude(decoder: str, found: Walk) -> Decoding:
-    """What was found, as a decoding; the model's best legal answer where nothing was."""
+def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decoding:
+    """What was found, as a decoding."""
     problem = found.problem
     labels = found.best
     if labels is None:
-        labels = problem.argmax if problem.best_legal is None else problem.best_legal
+        labels = problem.best_legal if fallback is None else fallback
+    if labels is None:
+        labels = problem.argmax
     reading = problem.judge.read(labels)
     checks = problem.judge.checks(reading)
     violated = any(check.state == "violated" for check in checks)
@@ -167,7 +174,7 @@ def conclude(decoder: str, found: Walk) -> Decoding:
         fields=problem.judge.fields(reading),
         log_prob=log_prob,
         penalty=sum(check.weight for check in checks if check.state == "violated"),
-        bound=worth if found.proven else max(worth, found.last),
+        bound=worth if found.proven else found.last,
         checks=tuple(checks),
         corrections=tuple(corrections(problem, labels)),
         tried=found.tried,
@@ -183,16 +190,18 @@ def corrections(problem: Problem, labels: Labels) -> Iterator[Correction]:
 
     The reasons are found by putting labels back: the word's own, and those of all changed words
     next to it, which often had to change together. A rule that is then violated, and is not now,
-    asked for the change; so did the scheme if the labels are then illegal.
+    asked for the change. So did the scheme if the labels are illegal with all of them put back.
     """
     names, log_probs = problem.scores.labels, problem.scores.log_probs
     changed = np.flatnonzero(labels != problem.argmax)
-    now = _violated(problem, labels)
+    now = _violations(problem, labels)
     for group in np.split(changed, np.flatnonzero(np.diff(changed) > 1) + 1):
-        together = _reasons(problem, labels, group, now) if len(group) > 1 else ()
+        together = _reasons(problem, labels, group, now)
         for word in group.tolist():
             old, new = int(problem.argmax[word]), int(labels[word])
             alone = _reasons(problem, labels, np.array([word]), now)
+            if together != ("legal",):  # half a span put back is illegal, and says nothing
+                alone = tuple(reason for reason in alone if reason != "legal")
             yield Correction(
                 word=word,
                 old=names[old],
@@ -203,18 +212,19 @@ def corrections(problem: Problem, labels: Labels) -> Iterator[Correction]:
 
 
 def _reasons(
-    problem: Problem, labels: Labels, words: NDArray[np.intp], now: set[str]
+    problem: Problem, labels: Labels, words: NDArray[np.intp], now: Counter[str]
 ) -> tuple[str, ...]:
     back = labels.astype(np.intp)
     back[words] = problem.argmax[words]
     if not problem.scheme.allows(back):
         return ("legal",)
-    return tuple(sorted(_violated(problem, back) - now))
+    return tuple(sorted(_violations(problem, back) - now))
 
 
-def _violated(problem: Problem, labels: Labels) -> set[str]:
+def _violations(problem: Problem, labels: Labels) -> Counter[str]:
+    """How often each rule is violated: two unreadable spans are worse than one."""
     checks = problem.judge.checks(problem.judge.read(labels))
-    return {check.id for check in checks if check.state == "violated"}
+    return Counter(check.id for check in checks if check.state == "violated")
 
 
 def chunked(stream: _core.Stream) -> Iterator[Chunk]:

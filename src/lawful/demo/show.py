@@ -27,7 +27,7 @@ _HEADINGS = (
 
 def show(out: Path, pages: int) -> None:
     """Decodes the shipped receipts, prints what changed, writes the HTML report to ``out``."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, emoji=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = 120  # a file or a pipe has no width of its own
     rules = Rules.load(demo.RULES)

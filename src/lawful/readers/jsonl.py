@@ -14,8 +14,10 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import sys
 import tempfile
+import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -36,6 +38,10 @@ _KINDS = {
     "log_probs": Scores.from_log_probs,
     "logits": Scores.from_logits,
 }
+
+
+_NOT_JSON = re.compile(rb"NaN|Infinity")
+_UNREADABLE = (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile)
 
 
 class _Line(msgspec.Struct):
@@ -112,7 +118,7 @@ class BadLine:
 def read_jsonl(path: str | Path) -> Iterator[Scored | BadLine]:
     """Every line of a file as a scored document, or what is wrong with it.
 
-    A file that is not there, or cannot be unpacked, is an ``InputError`` at once.
+    A file that is not there, or cannot be unpacked, is an ``InputError`` when that is noticed.
     """
     parser = LineParser(path)
     for number, text in read_lines(path):
@@ -147,8 +153,15 @@ class LineParser:
         """The document of a line, or what is wrong with it."""
         try:
             return self._scored(self._decoder.decode(text), number)
-        except (msgspec.DecodeError, LawfulError, UnicodeDecodeError, RecursionError) as error:
+        except msgspec.ValidationError as error:
             return BadLine(number, str(error))
+        except msgspec.DecodeError as error:
+            hint = "; NaN and Infinity are not JSON" if _NOT_JSON.search(text) else ""
+            return BadLine(number, f"{error}{hint}")
+        except (LawfulError, RecursionError) as error:
+            return BadLine(number, str(error))
+        except _UNREADABLE as error:  # the .npz file
+            return BadLine(number, f"cannot be read: {error}")
 
     def _scored(self, line: _Line, number: int) -> Scored:
         document = Document(
@@ -196,37 +209,54 @@ def _npz_beside(path: Path) -> Mapping[str, Any] | None:
         return None
     try:
         return np.load(beside, allow_pickle=False)  # type: ignore[no-any-return]
-    except (OSError, ValueError) as error:
+    except _UNREADABLE as error:
         raise InputError(f"{beside}: cannot be read: {error}") from None
 
 
 @contextmanager
 def _open(path: str | Path) -> Iterator[IO[bytes]]:
     if str(path) == "-":
-        yield sys.stdin.buffer
+        if sys.stdin is None:
+            raise InputError("cannot read standard input: it is closed")
+        yield from _unpacked(sys.stdin.buffer, sys.stdin.buffer.peek(2)[:2])  # type: ignore[union-attr]
         return
     try:
         raw = Path(path).open("rb")  # noqa: SIM115 - closed below, once it is known to open
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
     with raw:
-        packed = raw.read(2) == b"\x1f\x8b"
-        raw.seek(0)
-        if packed:
-            with gzip.open(raw) as unpacked:
-                yield unpacked  # type: ignore[misc]
-        else:
-            yield raw
+        yield from _unpacked(raw, raw.peek(2)[:2])
+
+
+def _unpacked(raw: Any, first: bytes) -> Iterator[IO[bytes]]:
+    if first == b"\x1f\x8b":
+        with gzip.open(raw) as unpacked:
+            yield unpacked  # type: ignore[misc]
+    else:
+        yield raw
 
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[IO[str]]:
-    """A text file that appears whole or not at all; ``-`` is standard output, ``.gz`` is packed."""
+    """A text file that appears whole or not at all; ``-`` is standard output, ``.gz`` is packed.
+
+    What is no regular file, such as a pipe or a device, is written to as it is.
+    """
     if str(path) == "-":
+        if sys.stdout is None:
+            raise InputError("cannot write to standard output: it is closed")
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8")
         yield sys.stdout
         sys.stdout.flush()
         return
-    target = Path(path)
+    target = Path(path).resolve()  # a link stays a link
+    if target.is_dir():
+        raise InputError(f"cannot write {path}: it is a folder")
+    if target.exists() and not target.is_file():
+        with target.open("w", encoding="utf-8") as special:
+            yield special
+        return
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:
@@ -240,13 +270,17 @@ def whole_file(path: str | Path) -> Iterator[IO[str]]:
             else:
                 with io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as text:
                     yield text
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(name).chmod(0o666 & ~umask)
+        Path(name).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
         Path(name).replace(target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _umask() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask
 
 
 encode = msgspec.json.Encoder(decimal_format="number").encode
@@ -311,7 +345,8 @@ def scored_line(scored: Scored) -> str:
             record[name] = values
     record["labels"] = scored.scores.labels
     probs = np.exp(scored.scores.log_probs)
-    record["probs"] = [[round(p, 7) for p in row] for row in probs.tolist()]
+    # Significant digits, not decimals: what is rounded to zero would be forbidden.
+    record["probs"] = [[float(f"{p:.9g}") for p in row] for row in probs.tolist()]
     if scored.gold is not None:
         record["gold"] = scored.gold
     return msgspec.json.encode(record).decode()

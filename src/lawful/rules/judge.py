@@ -19,11 +19,14 @@ from numpy.typing import NDArray
 from lawful.document import Box, Document
 from lawful.errors import RuleFailure
 from lawful.labels import Scheme
+from lawful.rules.language import COUNT
 from lawful.rules.model import CompiledRule, Field, Rules
 from lawful.values import format_value, read
 
 Labels: TypeAlias = NDArray[np.integer[Any]]  # (words,): label indices
 State: TypeAlias = Literal["satisfied", "violated", "vacuous"]
+
+_STATES: Mapping[bool | None, State] = {True: "satisfied", False: "violated", None: "vacuous"}
 
 MOST_COMBINATIONS = 64
 """Of repeated values that are tried for a rule under ``repeat: any``."""
@@ -58,10 +61,11 @@ Reading: TypeAlias = tuple[Spans, ...]
 
 
 class _Sight(NamedTuple):
-    """What rules see of one field: the values it may have, and the weights it violates itself."""
+    """What rules see of one field."""
 
-    options: list[Any]
-    penalty: float
+    options: list[Any]  # the values it may have
+    occurs: int  # how often
+    penalty: float  # the weights that it violates by itself
 
 
 class Judge:
@@ -86,11 +90,10 @@ class Judge:
 
     def keep(self, labels: Labels) -> None:
         """Says which labelling is the best legal one: fields it has are the ones to keep."""
-        reading = self.read(labels)
         self._kept = frozenset(
             f.name
-            for f, spans in zip(self.rules.fields, reading, strict=True)
-            if spans and f.presence == "keep"
+            for i, (f, spans) in enumerate(zip(self.rules.fields, self.read(labels), strict=True))
+            if f.presence == "keep" and self._is_readable(i, spans)
         )
         self._penalties.clear()
         self._sights.clear()
@@ -121,13 +124,15 @@ class Judge:
     def penalty(self, labels: Labels) -> float:
         """The weights of the rules that a labelling violates, as ``checks`` would have it."""
         reading = self.read(labels)
-        sights = [self._see(i, spans) for i, spans in enumerate(reading)]
-        penalty = sum(sight.penalty for sight in sights)
-        environments = self._environments(sights)
+        sights = self._see_all(reading)
+        penalty = sum(sight.penalty for sight in sights.values())
         for rule in self.rules.compiled:
-            if self._state(rule, environments)[0] == "violated":
+            if self._state(rule, sights)[0] == "violated":
                 penalty += rule.weight
         return penalty
+
+    def _see_all(self, reading: Reading) -> dict[str, _Sight]:
+        return {name: self._see(i, reading[i]) for i, name in enumerate(self._names)}
 
     def _see(self, index: int, spans: Spans) -> _Sight:
         """What rules see of one field; most labellings share it with many others."""
@@ -136,14 +141,15 @@ class Judge:
         if sight is None:
             f = self.rules.fields[index]
             violated = self._check_field(f, spans)
-            sight = _Sight(self._options(f, index, spans), sum(c.weight for c in violated))
+            penalty = sum(check.weight for check in violated)
+            sight = _Sight(self._options(f, index, spans), len(spans), penalty)
             self._sights[key] = sight
         return sight
 
     def checks(self, reading: Reading) -> list[Check]:
         """Every rule's check, and those of what fields imply that are violated."""
-        environments = self._environments([self._see(i, s) for i, s in enumerate(reading)])
-        found = [self._check_rule(rule, environments) for rule in self.rules.compiled]
+        sights = self._see_all(reading)
+        found = [self._check_rule(rule, sights) for rule in self.rules.compiled]
         for f, spans in zip(self.rules.fields, reading, strict=True):
             found += self._check_field(f, spans)
         return found
@@ -187,30 +193,39 @@ class Judge:
             return list(dict.fromkeys(values))
         return [values[0] if values else None]
 
-    def _environments(self, sights: list[_Sight]) -> list[dict[str, Any]]:
-        """By field name, the value that rules see; one for every choice among several."""
-        choices = islice(product(*(sight.options for sight in sights)), MOST_COMBINATIONS)
-        return [dict(zip(self._names, choice, strict=True)) for choice in choices]
+    def _state(self, rule: CompiledRule, sights: dict[str, _Sight]) -> tuple[State, dict[str, Any]]:
+        """What came of a rule, and the values that show it.
 
-    def _state(
-        self, rule: CompiledRule, environments: list[dict[str, Any]]
-    ) -> tuple[State, dict[str, Any]]:
-        """What came of a rule, and the values that show it."""
-        verdicts = [self._holds(rule, environment) for environment in environments]
-        if True in verdicts:
-            return "satisfied", environments[verdicts.index(True)]
-        if False in verdicts:
-            return "violated", environments[verdicts.index(False)]
-        return "vacuous", environments[0]
+        Under ``repeat: any`` a rule holds if it holds for some choice among repeated values.
+        """
+        environment: dict[str, Any] = {COUNT + name: sight.occurs for name, sight in sights.items()}
+        environment |= {name: sight.options[0] for name, sight in sights.items()}
+        several = [name for name in rule.names if len(sights[name].options) > 1]
+        verdict = self._holds(rule, environment)
+        if verdict is True or not several:
+            return _STATES[verdict], environment
+        choices = product(*(sights[name].options for name in several))
+        verdicts = {verdict}
+        for choice in islice(choices, MOST_COMBINATIONS):
+            chosen = environment | dict(zip(several, choice, strict=True))
+            if (verdict := self._holds(rule, chosen)) is True:
+                return "satisfied", chosen
+            verdicts.add(verdict)
+        # What was not tried might have held: then nothing is known.
+        unknown = next(choices, None) is not None or verdicts == {None}
+        return "vacuous" if unknown else "violated", environment
 
-    def _check_rule(self, rule: CompiledRule, environments: list[dict[str, Any]]) -> Check:
-        state, environment = self._state(rule, environments)
+    def _check_rule(self, rule: CompiledRule, sights: dict[str, _Sight]) -> Check:
+        state, environment = self._state(rule, sights)
         message = ""
         if state == "violated":
             message = _message(rule, environment)
         elif state == "vacuous":
             missing = sorted(name for name in rule.reads if environment[name] is None)
-            message = f"not checked: {', '.join(missing)} missing" if missing else "does not apply"
+            applies = rule.when is None or rule.when.evaluate(environment) is not False
+            message = "does not apply"
+            if missing and applies:
+                message = f"not checked: {', '.join(missing)} missing"
         return Check(rule.id, state, message, rule.weight)
 
     def _holds(self, rule: CompiledRule, environment: Mapping[str, Any]) -> bool | None:
@@ -228,20 +243,24 @@ class Judge:
             raise RuleFailure(
                 f"document {self.document.id!r}, rule {rule.id!r}: {type(error).__name__}: {error}"
             ) from error
+        if result is not None and not isinstance(result, bool | np.bool_):
+            raise RuleFailure(
+                f"document {self.document.id!r}, rule {rule.id!r}: it returned {result!r}, "
+                "expected True, False or None"
+            )
         return None if result is None else bool(result)
 
     def _check_field(self, f: Field, spans: Spans) -> list[Check]:
         """The violated ones among what a field implies: presence, form, and repeats that agree."""
-        if not spans:
-            if f.presence == "required":
-                return [self._violated(f, "required", f"{f.name} is missing")]
-            if f.name in self._kept:
-                # Hard, so that no rule is ever "satisfied" by deleting what it reads.
-                message = f"{f.name} was there and may not vanish"
-                return [Check(f"{f.name}:kept", "violated", message, inf)]
-            return []
         index = self._index[f.label]
         violated = [fault for start, end in spans for fault in self._check_span(index, start, end)]
+        if not self._is_readable(index, spans):
+            if f.presence == "required":
+                violated.append(self._violated(f, "required", f"{f.name} is missing"))
+            elif f.name in self._kept:
+                # Hard, so that no rule is ever "satisfied" by taking away what it reads.
+                message = f"{f.name} was there and may not vanish"
+                violated.append(Check(f"{f.name}:kept", "violated", message, inf))
         if len(spans) > 1 and not f.many and f.repeat == "agree":
             values = (self._read_span(index, start, end) for start, end in spans)
             distinct = list(dict.fromkeys(readings[0] for readings in values if readings))
@@ -249,6 +268,10 @@ class Judge:
                 message = f"{f.name} is {' and '.join(map(format_value, distinct))}"
                 violated.append(self._violated(f, "agrees", message))
         return violated
+
+    def _is_readable(self, index: int, spans: Spans) -> bool:
+        """Whether a field is really there: with one text at least that its type can read."""
+        return any(self._read_span(index, start, end) for start, end in spans)
 
     def _check_span(self, index: int, start: int, end: int) -> tuple[Check, ...]:
         """What is wrong with one span by itself, whatever the rest of the document says."""

@@ -23,7 +23,7 @@ import tokenize
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from decimal import ROUND_HALF_UP, Decimal, DecimalException
+from decimal import ROUND_HALF_UP, Context, Decimal, DecimalException, localcontext
 from difflib import get_close_matches
 from io import StringIO
 from typing import Any, TypeAlias
@@ -31,12 +31,17 @@ from typing import Any, TypeAlias
 from lawful.errors import RulesError
 from lawful.values import format_value, read
 
+_EXACT = Context(prec=60)  # whatever precision the caller has set for its own sums
+
 MOST_CHARACTERS = 2_000
 MOST_NODES = 500
 DEEPEST = 40
 
 Environment: TypeAlias = Mapping[str, Any]
-"""By field: its value, ``None`` where it is missing; for a list field, a tuple of values."""
+"""By field: its value, ``None`` where it is missing; for a list field, a tuple of values. And by
+``COUNT`` + field, how often it occurs."""
+
+COUNT = "#"
 
 Evaluate: TypeAlias = Callable[[Environment], Any]
 
@@ -49,6 +54,7 @@ class Node:
     evaluate: Evaluate
     text: str
     constant: bool = False
+    exact: bool = False  # a count or a number of days: no till rounds those
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +63,13 @@ class Expression:
 
     source: str
     reads: frozenset[str]
-    needs: frozenset[str]  # read for their values, not only by present or count
     root: Node
     sides: tuple[Node, str, Node] | None  # of a plain comparison, for messages
 
     def evaluate(self, environment: Environment) -> bool | None:
         """Whether it holds; ``None`` when a missing value leaves it open."""
-        try:
+        with localcontext(_EXACT):
             result: bool | None = self.root.evaluate(environment)
-        except (DecimalException, OverflowError):
-            return None  # such as a division by zero: nothing was said about the document
         return result
 
     def explain(self, environment: Environment) -> str:
@@ -74,7 +77,8 @@ class Expression:
         if self.sides is None:
             return f"{self.source} does not hold"
         left, sign, right = self.sides
-        found, other = (_plain(side.evaluate(environment)) for side in (left, right))
+        with localcontext(_EXACT):
+            found, other = (_plain(side.evaluate(environment)) for side in (left, right))
         if right.constant:
             return f"{left.text} is {found}, expected {sign} {other}".replace(
                 "expected == ", "expected "
@@ -94,7 +98,8 @@ def parse(source: str, fields: Mapping[str, tuple[str, bool]], tolerance: Decima
         raise RulesError(f"an expression of {len(source)} characters, at most {MOST_CHARACTERS}")
     text = " ".join(source.split())
     try:
-        tree = ast.parse(text, mode="eval").body
+        # Texts are raw: what users write in quotes is a regular expression or plain words.
+        tree = ast.parse(text.replace("\\", "\\\\"), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         column = getattr(error, "offset", None) or 1
         reason = getattr(error, "msg", None) or "cannot be parsed"
@@ -112,7 +117,7 @@ def parse(source: str, fields: Mapping[str, tuple[str, bool]], tolerance: Decima
         left, right = compiler.compile(tree.left), compiler.compile(tree.comparators[0])
         sides = left, _COMPARISONS[type(tree.ops[0])], right
     reads = frozenset(compiler.reads)
-    return Expression(text, reads, frozenset(compiler.needs), root, sides)
+    return Expression(text, reads, root, sides)
 
 
 def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
@@ -130,7 +135,6 @@ class _Compiler:
         self.fields = fields
         self.tolerance = tolerance
         self.reads: set[str] = set()
-        self.needs: set[str] = set()
 
     def fail(self, message: str, node: ast.AST) -> RulesError:
         column = getattr(node, "col_offset", 0) + 1
@@ -155,7 +159,23 @@ class _Compiler:
         if method is None:
             raise self.fail(f"{_describe(node)} is not part of the rule language", node)
         type_, evaluate = method(node)
-        return Node(type_, evaluate, ast.unparse(node), isinstance(node, ast.Constant))
+        text = ast.unparse(node).replace("\\\\", "\\")
+        return Node(type_, evaluate, text, isinstance(node, ast.Constant), self.is_exact(node))
+
+    def is_exact(self, node: ast.expr) -> bool:
+        """Whether its value is whole by nature, so that no tolerance applies to it."""
+        if isinstance(node, ast.BinOp):
+            sides = (node.left, node.right)
+            dates = isinstance(node.op, ast.Sub) and all(map(self.is_date, sides))
+            return dates or all(map(self.is_exact, sides))
+        if isinstance(node, ast.UnaryOp):
+            return self.is_exact(node.operand)
+        if isinstance(node, ast.Call):
+            return isinstance(node.func, ast.Name) and node.func.id == "count"
+        return isinstance(node, ast.Constant)
+
+    def is_date(self, node: ast.expr) -> bool:
+        return self.compile(node).type == "date"
 
     def number(self, node: ast.expr, where: str) -> Evaluate:
         compiled = self.compile(node)
@@ -186,7 +206,7 @@ class _Compiler:
             )
         return type_, evaluate
 
-    def field(self, node: ast.Name, *, needed: bool = True) -> tuple[str, Evaluate]:
+    def field(self, node: ast.Name) -> tuple[str, Evaluate]:
         name = node.id
         if name not in self.fields:
             close = get_close_matches(name, [*self.fields, *FUNCTIONS], 1)
@@ -195,8 +215,6 @@ class _Compiler:
                 f"unknown field {name!r}{hint} fields: {', '.join(sorted(self.fields))};", node
             )
         self.reads.add(name)
-        if needed:
-            self.needs.add(name)
         kind, many = self.fields[name]
         return kind + "s" * many, lambda environment: environment[name]
 
@@ -244,7 +262,12 @@ class _Compiler:
 
         def evaluate(environment: Environment) -> Any:
             x, y = a(environment), b(environment)
-            return None if x is None or y is None else operation(x, y)
+            if x is None or y is None:
+                return None
+            try:
+                return operation(x, y)
+            except (DecimalException, OverflowError):
+                return None  # such as a division by zero: nothing was said about the document
 
         return result, evaluate
 
@@ -271,10 +294,11 @@ class _Compiler:
             raise self.fail("'is' is not part of the rule language; write ==", node)
         a, b = self.compile(left), self.compile(right)
         if a.type != b.type:
-            raise self.fail(f"cannot compare {_kind(a)} with {_kind(b)}", node)
+            hint = "; write date('2024-12-31')" if {a.type, b.type} == {"date", "text"} else ""
+            raise self.fail(f"cannot compare {_kind(a)} with {_kind(b)}{hint}", node)
         if a.type in ("text", "bool") and sign not in ("==", "!="):
             raise self.fail(f"cannot compare {_kind(a)} with {sign}; only == and !=", node)
-        slack: Any = self.tolerance if a.type == "number" else None
+        slack: Any = self.tolerance if a.type == "number" and not (a.exact and b.exact) else None
         compare = _COMPARE[sign]
         x, y = a.evaluate, b.evaluate
 
@@ -319,8 +343,11 @@ class _Compiler:
             raise self.fail("only functions by name can be called", node)
         function = FUNCTIONS.get(node.func.id)
         if function is None:
+            close = get_close_matches(node.func.id, FUNCTIONS, 1)
+            hint = f"did you mean {close[0]}? " if close else ""
             raise self.fail(
-                f"unknown function {node.func.id!r}; functions: {', '.join(sorted(FUNCTIONS))};",
+                f"unknown function {node.func.id!r}; {hint}"
+                f"functions: {', '.join(sorted(FUNCTIONS))};",
                 node,
             )
         if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
@@ -329,24 +356,28 @@ class _Compiler:
 
     # Functions: each gets the call and returns its type and how to evaluate it.
 
-    def one_field(self, node: ast.Call, *, needed: bool) -> tuple[str, Evaluate]:
+    def one_field(self, node: ast.Call) -> tuple[str, Evaluate]:
         name = node.func.id  # type: ignore[attr-defined]
         if len(node.args) != 1 or not isinstance(node.args[0], ast.Name):
-            raise self.fail(f"{name} takes one field, as in {name}(total)", node)
-        return self.field(node.args[0], needed=needed)
+            raise self.fail(f"{name} takes one field, as in {name}(items)", node)
+        return self.field(node.args[0])
 
     def call_present(self, node: ast.Call) -> tuple[str, Evaluate]:
-        _, evaluate = self.one_field(node, needed=False)
-        return "bool", lambda e: evaluate(e) not in (None, ())
+        count = self.occurrences(node)
+        return "bool", lambda e: count(e) > 0
 
     def call_count(self, node: ast.Call) -> tuple[str, Evaluate]:
-        type_, evaluate = self.one_field(node, needed=False)
-        if type_.endswith("s"):
-            return "number", lambda e: Decimal(len(evaluate(e) or ()))
-        return "number", lambda e: Decimal(evaluate(e) is not None)
+        count = self.occurrences(node)
+        return "number", lambda e: Decimal(count(e))
+
+    def occurrences(self, node: ast.Call) -> Callable[[Environment], int]:
+        """How often a field stands on the page, readable or not; a default does not count."""
+        self.one_field(node)
+        key = COUNT + node.args[0].id  # type: ignore[attr-defined]
+        return lambda environment: environment[key]
 
     def call_sum(self, node: ast.Call) -> tuple[str, Evaluate]:
-        type_, evaluate = self.one_field(node, needed=True)
+        type_, evaluate = self.one_field(node)
         if type_ != "numbers":
             raise self.fail(f"sum needs a list of numbers, found a {type_}", node)
         return "number", lambda e: sum(values, Decimal()) if (values := evaluate(e)) else None
@@ -355,7 +386,7 @@ class _Compiler:
         name = node.func.id  # type: ignore[attr-defined]
         pick: Callable[[Any], Any] = min if name == "min" else max
         if len(node.args) == 1:
-            type_, evaluate = self.one_field(node, needed=True)
+            type_, evaluate = self.one_field(node)
             if type_ not in ("numbers", "dates"):
                 raise self.fail(f"{name} needs a list of numbers or dates, found a {type_}", node)
             return type_[:-1], lambda e: pick(values) if (values := evaluate(e)) else None
@@ -388,8 +419,11 @@ class _Compiler:
 
         def evaluate(environment: Environment) -> Decimal | None:
             value = operand(environment)
-            # Half a cent goes up, as on a bill; Python's own rounding would go to the even one.
-            return None if value is None else value.quantize(unit, ROUND_HALF_UP)
+            try:
+                # Half a cent goes up, as on a bill; Python's own rounding would go to the even one.
+                return None if value is None else value.quantize(unit, ROUND_HALF_UP)
+            except DecimalException:
+                return None
 
         return "number", evaluate
 
@@ -406,7 +440,7 @@ class _Compiler:
 
         def evaluate(environment: Environment) -> bool | None:
             text = value.evaluate(environment)
-            return None if text is None else search(text) is not None
+            return None if text is None else search(str(text)) is not None
 
         return "bool", evaluate
 
@@ -426,7 +460,7 @@ class _Compiler:
 
         def evaluate(environment: Environment) -> bool | None:
             text = value.evaluate(environment)
-            return None if text is None else is_iban(text)
+            return None if text is None else is_iban(str(text))
 
         return "bool", evaluate
 
@@ -509,8 +543,19 @@ def _kind(node: Node) -> str:
     return f"{kind} ({node.text})"
 
 
+_SIGNS: Mapping[type[ast.AST], str] = {
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.FloorDiv: "//",
+    ast.MatMult: "@",
+    ast.Attribute: ".",
+    ast.Subscript: "[ ]",
+    ast.Tuple: ",",
+}
+
+
 def _describe(node: ast.AST) -> str:
-    return f"'{type(node).__name__}'"
+    return repr(_SIGNS.get(type(node), type(node).__name__))
 
 
 def _plain(value: Any) -> str:

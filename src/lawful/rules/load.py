@@ -1,13 +1,15 @@
-"""Rule files: YAML, TOML or JSON in, checked ``Rules`` out; every error says where.
+"""Rule files: YAML, TOML or JSON in, checked ``Rules`` out; errors name the line where YAML has one.
 
-presence: keep            # for all fields and rules below, unless they say otherwise
-weight: 10
-fields:
-total:    {label: total.total_price, type: money}
-items:    {label: menu.price, type: money, many: true}
-rules:
-- total == sum(items)
-- {id: round, check: total == round(total), weight: 2}
+For example:
+
+    presence: keep            # for all fields and rules below, unless they say otherwise
+    weight: 10
+    fields:
+      total:    {label: total.total_price, type: money}
+      items:    {label: menu.price, type: money, many: true}
+    rules:
+      - total == sum(items)
+      - {id: round, check: total == round(total), weight: 2}
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from lawful.values import TYPES
 Where: TypeAlias = tuple[str | int, ...]
 Lines: TypeAlias = Mapping[Where, int]
 
+MOST_NODES = 20_000
 _DEFAULT_KEYS = ("presence", "repeat", "weight", "tolerance", "max_words")
 _FILE_KEYS = ("fields", "rules", "scheme", *_DEFAULT_KEYS)
 _FIELD_KEYS = (
@@ -40,7 +43,7 @@ def load_rules(path: Path) -> Rules:
         ".yaml": _read_yaml,
         ".yml": _read_yaml,
         ".toml": lambda text: (tomllib.loads(text), {}),
-        ".json": lambda text: (json.loads(text), {}),
+        ".json": lambda text: (json.loads(text, object_pairs_hook=_unique), {}),
     }
     reader = readers.get(path.suffix.lower())
     if reader is None:
@@ -141,6 +144,13 @@ class _Loader:
             raise self.fail(error, where) from None
 
 
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    for i, (key, _) in enumerate(pairs):
+        if any(key == other for other, _ in pairs[:i]):
+            raise RulesError(f"{key!r} is there twice")
+    return dict(pairs)
+
+
 def _read_yaml(text: str) -> tuple[Any, Lines]:
     """YAML as plain values, and the line of each; a key that is there twice is an error."""
     import yaml
@@ -149,6 +159,8 @@ def _read_yaml(text: str) -> tuple[Any, Lines]:
 
     def build(loader: yaml.SafeLoader, node: yaml.Node, where: Where) -> Any:
         lines[where] = node.start_mark.line + 1
+        if len(lines) > MOST_NODES:  # aliases of aliases grow without end
+            raise RulesError(f"over {MOST_NODES:,} entries")
         if isinstance(node, yaml.SequenceNode):
             return [build(loader, child, (*where, i)) for i, child in enumerate(node.value)]
         if not isinstance(node, yaml.MappingNode):

@@ -10,8 +10,10 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from dataclasses import fields as dataclass_fields
 from decimal import Decimal, InvalidOperation
-from math import inf, isnan
+from keyword import iskeyword
+from math import inf
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
@@ -32,6 +34,9 @@ Weight: TypeAlias = float
 """How many nats of the model's evidence a rule may overrule; ``inf`` is hard."""
 
 DEFAULT_WEIGHT = 10.0
+HEAVIEST = 1e6
+"""A larger weight than this is meant to be ``hard``."""
+
 DEFAULT_TOLERANCE = Decimal("0.005")
 """Half a cent: amounts that print alike are equal, amounts that differ by a cent are not."""
 
@@ -81,8 +86,10 @@ class Field:
             raise RulesError(
                 f"field {self.name!r}: a name is letters, digits and _, no digit first"
             )
-        if self.name in language.FUNCTIONS:
-            raise RulesError(f"field {self.name!r} has the name of a function of the rule language")
+        if iskeyword(self.name):
+            raise RulesError(f"field {self.name!r} has a name that expressions cannot use")
+        if not isinstance(self.many, bool):
+            raise RulesError(f"field {self.name!r}: many is {self.many!r}, expected true or false")
         if not isinstance(self.label, str) or not self.label:
             raise RulesError(f"field {self.name!r}: label is {self.label!r}, expected a label type")
         type_named(self.type)
@@ -94,7 +101,7 @@ class Field:
         if self.pattern is not None:
             try:
                 re.compile(self.pattern)
-            except (re.error, TypeError) as error:
+            except (re.error, TypeError, OverflowError, RecursionError) as error:
                 raise RulesError(
                     f"field {self.name!r}: bad pattern {self.pattern!r}: {error}"
                 ) from None
@@ -104,9 +111,13 @@ class Field:
     def _read_default(self) -> Any:
         if self.many:
             raise RulesError(f"field {self.name!r}: a field with many has no default")
+        number = isinstance(self.default, int | float | Decimal)
+        if self.kind == "number" and number and not isinstance(self.default, bool):
+            return Decimal(str(self.default))  # as written, not as a till would print it
         readings = read(str(self.default), self.type)
-        if not readings:
-            raise RulesError(f"field {self.name!r}: default {self.default!r} is no {self.type}")
+        if len(readings) != 1:
+            what = "may be read in several ways" if readings else f"is no {self.type}"
+            raise RulesError(f"field {self.name!r}: default {self.default!r} {what}")
         return readings[0]
 
     @property
@@ -133,6 +144,8 @@ class Rule:
     reads: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if isinstance(self.reads, str):
+            object.__setattr__(self, "reads", (self.reads,))
         if callable(self.check):
             if self.id is None:
                 object.__setattr__(self, "id", getattr(self.check, "__name__", "rule"))
@@ -160,6 +173,7 @@ class CompiledRule:
     weight: Weight
     message: str | None
     reads: tuple[str, ...]
+    names: frozenset[str]  # all fields whose values it may need
     expression: language.Expression | None  # none: a function
     function: Callable[..., Any] | None
     when: language.Expression | None
@@ -189,6 +203,13 @@ class Rules:
         defaults = Defaults() if defaults is None else defaults
         if not isinstance(scheme, str) or scheme.upper() not in SCHEMES:
             raise RulesError(f"unknown scheme {scheme!r}; schemes: {', '.join(SCHEMES)}")
+        for name, values in (("fields", fields), ("rules", rules)):
+            if isinstance(values, str) or not isinstance(values, Iterable):
+                raise RulesError(f"{name} is {values!r}, expected a list")
+        fields = tuple(fields)
+        for f in fields:
+            if not isinstance(f, Field):
+                raise RulesError(f"{f!r} is no field: expected a Field")
         object.__setattr__(self, "fields", tuple(self._fill(f, defaults) for f in fields))
         object.__setattr__(self, "rules", tuple(map(as_rule, rules)))
         object.__setattr__(self, "scheme", scheme.upper())
@@ -204,6 +225,9 @@ class Rules:
         object.__setattr__(self, "compiled", tuple(self._compile()))
 
     compiled: tuple[CompiledRule, ...] = field(init=False, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.fields, self.rules, self.scheme, self.defaults)
 
     @staticmethod
     def _fill(f: Field, defaults: Defaults) -> Field:
@@ -250,6 +274,7 @@ class Rules:
             weight=self.defaults.weight if rule.weight is None else rule.weight,
             message=rule.message,
             reads=reads,
+            names=frozenset(reads) | (when.reads if when else frozenset()),
             expression=expression,
             function=function,
             when=when,
@@ -257,13 +282,16 @@ class Rules:
 
     @classmethod
     def load(cls, path: str | Path) -> Rules:
-        """From a ``.yaml``, ``.toml`` or ``.json`` file; errors name the line."""
+        """From a ``.yaml``, ``.toml`` or ``.json`` file; errors name the place."""
         from lawful.rules.load import load_rules
 
         return load_rules(Path(path))
 
     def with_defaults(self, **changes: Any) -> Rules:
-        """The same fields and rules under other defaults: they win over what was filled in."""
+        """The same fields and rules under other defaults, which win over what they say now."""
+        known = {f.name for f in dataclass_fields(Defaults)}
+        if unknown := set(changes) - known:
+            raise RulesError(f"unknown default {min(unknown)!r}; defaults: {', '.join(known)}")
         of_fields = {k: changes[k] for k in ("presence", "repeat", "max_words") if k in changes}
         of_rules = {k: changes[k] for k in ("weight", "tolerance") if k in changes}
         return Rules(
@@ -285,8 +313,19 @@ class Rules:
                         f"field {f.name!r} has label {f.label!r}, which the model does not know; "
                         f"its labels: {', '.join(scheme.types)}"
                     )
+                if f.label not in scheme.reachable_types:
+                    raise RulesError(
+                        f"field {f.name!r} has label {f.label!r}, but no label can begin it: "
+                        f"{self.scheme} needs more than the model's labels for it"
+                    )
             schemes[labels] = scheme
         return scheme
+
+
+def _rebuild(
+    fields: tuple[Field, ...], rules: tuple[Rule, ...], scheme: str, defaults: Defaults
+) -> Rules:
+    return Rules(fields, rules, scheme=scheme, defaults=defaults)
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -341,13 +380,16 @@ def as_weight(value: Any, where: str = "") -> float:
     """A weight in nats; ``"hard"`` is infinite."""
     if isinstance(value, str) and value.strip().lower() == "hard":
         return inf
-    if isinstance(value, bool) or not isinstance(value, int | float) or isnan(value) or value < 0:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or (not 0 <= value <= HEAVIEST and value != inf):
         raise RulesError(f"{where}weight is {value!r}, expected a number of nats or 'hard'")
     return float(value)
 
 
 def as_tolerance(value: Any, where: str = "") -> Decimal:
     """A tolerance as an exact decimal, not negative."""
+    if isinstance(value, int) and abs(value) > 10**18:
+        raise RulesError(f"{where}tolerance is too large")
     try:
         tolerance = Decimal(str(value))
     except InvalidOperation:
