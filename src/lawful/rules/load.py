@@ -1,4 +1,4 @@
-"""Rule files: YAML, TOML or JSON in, checked ``Rules`` out; errors name the line where YAML has one.
+"""Rule files: YAML, TOML or JSON in, checked ``Rules`` out; errors name the place.
 
 For example:
 
