@@ -193,8 +193,7 @@ public:
     }
 
 private:
-    // Between two looks for a signal: so many candidates searched, or labels written.
-    static constexpr std::size_t kMostAtOnce = std::size_t{1} << 16;
+    // Labels written between two looks for a signal.
     static constexpr std::size_t kLabelsAtOnce = std::size_t{1} << 22;
 
     std::size_t rows_at_once() const { return 1 + kLabelsAtOnce / (stream_->words() + 1); }
@@ -250,30 +249,35 @@ private:
 
     /// Finds up to `target` candidates without the GIL, looking for signals now and then.
     std::size_t search(std::size_t target) {
-        std::size_t at_once = 64;
-        for (;;) {
-            const std::size_t found = stream_->found();
-            if (found >= target) return target;
-            const std::size_t next = found + std::min(target - found, at_once);
-            const auto began = std::chrono::steady_clock::now();
+        std::size_t reached = stream_->found();
+        for (bool more = reached < target; more;) {
             bool stopped = false;
-            std::size_t reached = 0;
             {
                 const Unlocked unlocked;
                 try {
-                    reached = stream_->find(next);
+                    more = search_for_a_while(target, reached);
                 } catch (const std::exception&) {
                     stopped = true;
                 }
             }
-            if (stopped) reached = find(next);  // throws again, now that Python can be told
             held_ = stream_->held();
+            if (stopped) find(target);  // throws again, now that Python can be told
             raise_signals();
-            if (reached < next) return reached;
-            // About ten milliseconds between two looks, whatever a candidate costs.
-            const auto took = std::chrono::steady_clock::now() - began;
-            at_once = took > std::chrono::milliseconds(10) ? std::max<std::size_t>(at_once / 2, 1)
-                                                           : std::min(at_once * 2, kMostAtOnce);
+        }
+        return std::min(reached, target);
+    }
+
+    /// About ten milliseconds of search, whatever a candidate costs; false when it is over.
+    bool search_for_a_while(std::size_t target, std::size_t& reached) {
+        using Clock = std::chrono::steady_clock;
+        const auto began = Clock::now();
+        for (std::size_t step = 16;;) {
+            const std::size_t next = reached + std::min(target - reached, step);
+            reached = stream_->find(next);
+            if (reached < next || reached == target) return false;
+            const auto spent = Clock::now() - began;
+            if (spent > std::chrono::milliseconds(10)) return true;
+            if (spent < std::chrono::milliseconds(5)) step *= 2;
         }
     }
 
