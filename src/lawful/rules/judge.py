@@ -125,9 +125,10 @@ class Judge:
         """The weights of the rules that a labelling violates, as ``checks`` would have it."""
         reading = self.read(labels)
         sights = self._see_all(reading)
+        environment = _environment(sights)
         penalty = sum(sight.penalty for sight in sights.values())
         for rule in self.rules.compiled:
-            if self._state(rule, sights)[0] == "violated":
+            if self._state(rule, sights, environment)[0] == "violated":
                 penalty += rule.weight
         return penalty
 
@@ -149,7 +150,8 @@ class Judge:
     def checks(self, reading: Reading) -> list[Check]:
         """Every rule's check, and those of what fields imply that are violated."""
         sights = self._see_all(reading)
-        found = [self._check_rule(rule, sights) for rule in self.rules.compiled]
+        environment = _environment(sights)
+        found = [self._check_rule(rule, sights, environment) for rule in self.rules.compiled]
         for f, spans in zip(self.rules.fields, reading, strict=True):
             found += self._check_field(f, spans)
         return found
@@ -193,13 +195,13 @@ class Judge:
             return list(dict.fromkeys(values))
         return [values[0] if values else None]
 
-    def _state(self, rule: CompiledRule, sights: dict[str, _Sight]) -> tuple[State, dict[str, Any]]:
+    def _state(
+        self, rule: CompiledRule, sights: dict[str, _Sight], environment: dict[str, Any]
+    ) -> tuple[State, dict[str, Any]]:
         """What came of a rule, and the values that show it.
 
         Under ``repeat: any`` a rule holds if it holds for some choice among repeated values.
         """
-        environment: dict[str, Any] = {COUNT + name: sight.occurs for name, sight in sights.items()}
-        environment |= {name: sight.options[0] for name, sight in sights.items()}
         several = [name for name in rule.names if len(sights[name].options) > 1]
         verdict = self._holds(rule, environment)
         if verdict is True or not several:
@@ -215,8 +217,10 @@ class Judge:
         unknown = next(choices, None) is not None or verdicts == {None}
         return "vacuous" if unknown else "violated", environment
 
-    def _check_rule(self, rule: CompiledRule, sights: dict[str, _Sight]) -> Check:
-        state, environment = self._state(rule, sights)
+    def _check_rule(
+        self, rule: CompiledRule, sights: dict[str, _Sight], environment: dict[str, Any]
+    ) -> Check:
+        state, environment = self._state(rule, sights, environment)
         message = ""
         if state == "violated":
             message = _message(rule, environment)
@@ -295,6 +299,15 @@ class Judge:
 
     def _violated(self, f: Field, what: str, message: str) -> Check:
         return Check(f"{f.name}:{what}", "violated", message, self.rules.defaults.weight)
+
+
+def _environment(sights: dict[str, _Sight]) -> dict[str, Any]:
+    """What expressions look their names up in."""
+    environment: dict[str, Any] = {}
+    for name, sight in sights.items():
+        environment[name] = sight.options[0]
+        environment[COUNT + name] = sight.occurs
+    return environment
 
 
 def _message(rule: CompiledRule, environment: Mapping[str, Any]) -> str:
