@@ -12,7 +12,7 @@ import json
 import os
 import signal
 import sys
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from enum import StrEnum
 from itertools import islice
@@ -132,9 +132,9 @@ def decode(
     budget = _budget(decoder, candidates, seconds, mass)
     job = Job(documents, rules, decoder, budget, temperature, pool.value if pool else None)
     states: Counter[str] = Counter()
-    with whole_file(out) as file, _progress(documents, quiet) as advance:
-        lines = advance(read_lines(documents))
-        results = _good(decode_lines(job, lines, workers), bad_lines, states)
+    with whole_file(out) as file, _Progress(documents, quiet) as progress:
+        results = progress.over(job, read_lines(documents), workers)
+        results = _good(results, bad_lines, states)
         _WRITERS[format_](file, results, loaded)
     if not quiet:
         _summarise(states)
@@ -299,37 +299,43 @@ def _budget(
     return Budget(default.candidates if candidates is None else candidates, seconds, mass)
 
 
-class _progress:  # noqa: N801 - used like a function
-    """A bar on standard error while lines go by; nothing at all when that is no terminal."""
+class _Progress:
+    """A bar on standard error while documents go by; nothing at all when that is no terminal."""
 
     def __init__(self, path: str, quiet: bool) -> None:
-        self.size: int | None = None
+        size = None  # in bytes; unknown for what comes through a pipe or is packed
         if path != "-" and not path.endswith(".gz") and Path(path).is_file():
-            self.size = Path(path).stat().st_size
-        self.shown = not quiet and told.is_terminal
-        self.bar = Progress(
+            size = Path(path).stat().st_size
+        self._bar = Progress(
             TextColumn("{task.fields[documents]} documents, {task.fields[rate]}/s"),
             BarColumn(),
             TimeRemainingColumn(),
             console=told,
             transient=True,
-            disable=not self.shown,
+            disable=quiet or not told.is_terminal,
         )
+        self._task = self._bar.add_task("", total=size, documents=0, rate="-")
 
-    def __enter__(self) -> Any:
-        self.bar.start()
-        return self.advance
-
-    def advance(self, lines: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-        task = self.bar.add_task("", total=self.size, documents=0, rate="-")
-        for done, (number, text) in enumerate(lines, 1):
-            yield number, text
-            elapsed = self.bar.tasks[0].elapsed or 1e-9
-            rate = f"{done / elapsed:,.0f}"
-            self.bar.update(task, advance=len(text), documents=f"{done:,}", rate=rate)
+    def __enter__(self) -> _Progress:
+        self._bar.start()
+        return self
 
     def __exit__(self, *_: object) -> None:
-        self.bar.stop()
+        self._bar.stop()
+
+    def over(self, job: Job, lines: Iterator[tuple[int, bytes]], workers: int) -> Iterator[Result]:
+        """The results of a job, counted as they come; lines are read ahead of them."""
+        sizes: deque[int] = deque()
+
+        def measured() -> Iterator[tuple[int, bytes]]:
+            for number, text in lines:
+                sizes.append(len(text))
+                yield number, text
+
+        for done, result in enumerate(decode_lines(job, measured(), workers), 1):
+            rate = f"{done / (self._bar.tasks[0].elapsed or 1e-9):,.0f}"
+            self._bar.update(self._task, advance=sizes.popleft(), documents=f"{done:,}", rate=rate)
+            yield result
 
 
 def _good(
