@@ -285,7 +285,7 @@ def test_take_releases_the_gil():
     thread = threading.Thread(target=tick)
     thread.start()
     begin = time.perf_counter()
-    stream.take(200_000)
+    stream.take(400_000)
     end = time.perf_counter()
     done.set()
     thread.join()
