@@ -21,9 +21,9 @@ static_assert(sizeof(Candidate) == 16);
 /// The one priority queue: a radix heap over the bits of the cost.
 ///
 /// A stream's costs never fall, so nothing is pushed below what was last popped. That is all a
-/// radix heap asks for, and it beats a binary heap twofold here: a candidate sits in the bucket
-/// of the highest bit in which its cost differs from the last popped one, a push is an append,
-/// and the many candidates that are never reached are never compared with anything.
+/// radix heap asks for, and it suits: a candidate sits in the bucket of the highest bit in which
+/// its cost differs from the last popped one, a push is an append, and the many candidates that
+/// are never reached are never compared with anything.
 /// Ties pop in an order that depends on the pushes alone.
 class RadixHeap {
 public:
