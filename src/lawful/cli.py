@@ -173,7 +173,7 @@ def _judge(job: Job, scored: Scored, rules: Rules, labels: Source) -> dict[str, 
         if labels is Source.gold:
             if scored.gold is None:
                 raise InputError(f"document {scored.document.id!r} has no gold labels to judge")
-            chosen = problem.indices(scored.gold)
+            chosen = problem.scheme.indices(scored.gold)
         else:
             best = problem.best_legal if labels is Source.legal else None
             chosen = problem.argmax if best is None else best

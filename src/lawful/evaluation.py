@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 
 from lawful.decoding import Decoding
 from lawful.errors import InputError
-from lawful.labels import Scheme
 from lawful.readers.jsonl import Scored
 from lawful.rules.judge import Judge
 from lawful.rules.model import Rules
@@ -60,8 +58,8 @@ class Scoreboard:
             raise InputError(f"document {scored.document.id!r} has no gold labels")
         scheme = self.rules.scheme_for(scored.scores.labels)
         judge = Judge(scored.document, self.rules, scheme)
-        gold = _indices(scored.gold, scheme)
-        found = _indices(decoding.labels, scheme)
+        gold = scheme.indices(scored.gold)
+        found = scheme.indices(decoding.labels)
         self.entities.add(set(scheme.spans(found)), set(scheme.spans(gold)))
         found_values, true_values = (_values(judge, labels) for labels in (found, gold))
         self.values.add(found_values, true_values)
@@ -80,11 +78,6 @@ class Scoreboard:
         pairs = list(zip(self.right_pages, baseline.right_pages, strict=True))
         fixed = sum(mine and not theirs for mine, theirs in pairs)
         return fixed, sum(theirs and not mine for mine, theirs in pairs)
-
-
-def _indices(labels: Iterable[str], scheme: Scheme) -> np.ndarray:
-    index = {name: i for i, name in enumerate(scheme.labels)}
-    return np.array([index[label] for label in labels], dtype=np.intp)
 
 
 def _values(judge: Judge, labels: np.ndarray) -> set[tuple[str, Any]]:

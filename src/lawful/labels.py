@@ -232,6 +232,11 @@ class Scheme:
         """The scheme as the core wants it; compiled on first use."""
         return Transitions(*self._costs)
 
+    def indices(self, names: Iterable[str]) -> NDArray[np.integer[Any]]:
+        """A sequence of label names as the indices that everything else works with."""
+        index = {name: i for i, name in enumerate(self._labels)}
+        return np.array([index[name] for name in names], dtype=np.intp)
+
     @property
     def types(self) -> tuple[str, ...]:
         """The types of spans that the labels can make."""

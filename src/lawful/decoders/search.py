@@ -9,7 +9,7 @@ candidate's log-probability alone is not above what the best labelling so far is
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp, inf
@@ -66,11 +66,6 @@ class Problem:
         """The most probable legal labelling; ``None`` when no labelling is legal."""
         labels, _ = _core.paths(self.costs, self.scheme.transitions).take(1)
         return labels[0] if len(labels) else None
-
-    def indices(self, labels: Sequence[str]) -> Labels:
-        """Label names as indices."""
-        index = {name: i for i, name in enumerate(self.scores.labels)}
-        return np.array([index[label] for label in labels], dtype=np.intp)
 
     def log_prob(self, labels: Labels) -> float:
         """The log-probability of a labelling."""

@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation
 from keyword import iskeyword
 from math import inf
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from lawful.errors import RulesError
 from lawful.labels import SCHEMES, Scheme
@@ -326,9 +326,6 @@ def _rebuild(
     fields: tuple[Field, ...], rules: tuple[Rule, ...], scheme: str, defaults: Defaults
 ) -> Rules:
     return Rules(fields, rules, scheme=scheme, defaults=defaults)
-
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def rule(
