@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 CORE := $(wildcard cpp/*.cpp cpp/*.hpp)
-PLAIN_CORE := $(filter-out cpp/bindings.cpp,$(wildcard cpp/*.cpp))
+PLAIN_CORE := $(filter-out cpp/bindings%,$(wildcard cpp/*.cpp))
 
 .PHONY: demo test unit lint format sanitize bench clean
 
@@ -54,7 +54,7 @@ clean:
 	$(BIN)/pip install --quiet cmake ninja scikit-build-core nanobind 'numpy>=2.0'
 	@touch $@
 
-build/random_cases: tests/random_cases.cpp $(filter-out cpp/bindings.cpp,$(CORE))
+build/random_cases: tests/random_cases.cpp $(filter-out cpp/bindings%,$(CORE))
 	@echo "--- building the core with AddressSanitizer and UndefinedBehaviourSanitizer"
 	@mkdir -p build
 	$(CXX) -std=c++20 -O1 -g -Wall -Wextra -Werror -fsanitize=address,undefined \

@@ -1,4 +1,4 @@
-// The only file that knows about Python: arrays in, arrays out, and who holds which lock.
+// Streams for Python: arrays in, arrays out, and who holds which lock.
 
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <nanobind/nanobind.h>
@@ -22,33 +22,13 @@
 #include <utility>
 
 #include "assignments.hpp"
+#include "bindings.hpp"
 #include "paths.hpp"
 #include "stream.hpp"
 #include "transitions.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-
 namespace lawful {
 namespace {
-
-using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Memory = std::optional<std::size_t>;
-
-template <class Array>
-std::span<const double> span_of(const Array& array) {
-    return {array.data(), array.size()};
-}
-
-[[noreturn]] void raise(const char* error, const std::string& message) {
-    PyErr_SetString(nb::module_::import_("lawful.errors").attr(error).ptr(), message.c_str());
-    throw nb::python_error();
-}
-
-void raise_signals() {
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
 
 nb::object new_array(int dimensions, const npy_intp* shape, int type) {
     PyObject* array = PyArray_SimpleNew(dimensions, shape, type);
@@ -77,43 +57,6 @@ bool overlap(PyArrayObject* a, PyArrayObject* b) {
     const auto* start_b = static_cast<const std::byte*>(PyArray_DATA(b));
     return start_a < start_b + PyArray_NBYTES(b) && start_b < start_a + PyArray_NBYTES(a);
 }
-
-/// Gives the GIL to others while it lives.
-///
-/// Taking it back from a dying interpreter would end the thread by unwinding it, which C++ answers
-/// with an abort. So before the interpreter dies, `end` lets everybody in who is waiting for the
-/// GIL, and whoever comes later sleeps: nobody waits for a daemon thread.
-class Unlocked {
-public:
-    Unlocked() : state_(PyEval_SaveThread()) {}
-    ~Unlocked() {
-        ++returning_;
-        if (ending_ && std::this_thread::get_id() != ender_) {
-            --returning_;
-            for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
-        }
-        PyEval_RestoreThread(state_);
-        --returning_;
-    }
-    Unlocked(const Unlocked&) = delete;
-    Unlocked& operator=(const Unlocked&) = delete;
-
-    /// For `atexit`, called with the GIL held.
-    static void end() {
-        ender_ = std::this_thread::get_id();
-        ending_ = true;
-        PyThreadState* state = PyEval_SaveThread();
-        while (returning_ > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        PyEval_RestoreThread(state);
-    }
-
-private:
-    static inline std::atomic<bool> ending_ = false;
-    static inline std::thread::id ender_;           // written before ending_, read after it
-    static inline std::atomic<int> returning_ = 0;  // threads that wait for the GIL in here
-
-    PyThreadState* state_;
-};
 
 /// A stream as Python sees it: with a place to go on from, and safe to share between threads.
 ///
@@ -421,4 +364,5 @@ NB_MODULE(_core, m) {
             });
         },
         "costs"_a, "transitions"_a, "memory"_a.none() = nb::none());
+    bind_search(m);
 }

@@ -51,3 +51,91 @@ class Transitions:
 
 def assignments(costs: Floats, memory: int | None = None) -> Stream: ...
 def paths(costs: Floats, transitions: Transitions, memory: int | None = None) -> Stream: ...
+
+Flags: TypeAlias = NDArray[np.uint8]
+Numbers: TypeAlias = NDArray[np.uint32]
+Lookups: TypeAlias = list[tuple[NDArray[np.int64], Flags]]
+
+class Layout:
+    def __init__(
+        self,
+        start: Flags,
+        between: Flags,
+        end: Flags,
+        kind: NDArray[np.int32],
+        opens: Flags,
+        closes: Flags,
+        fields: int,
+    ) -> None: ...
+
+class Lattice:
+    def __init__(self, costs: Floats, layout: Layout) -> None: ...
+    @property
+    def best(self) -> float:
+        """The cost of the best legal labelling."""
+
+class Spans:
+    """The spans of fields that a labelling within ``slack`` of the best one may have."""
+
+    def __init__(self, lattice: Lattice, slack: float, most: int) -> None: ...
+    @property
+    def complete(self) -> bool:
+        """False when there were more than ``most``."""
+
+    @property
+    def field(self) -> Numbers: ...
+    @property
+    def start(self) -> Numbers: ...
+    @property
+    def end(self) -> Numbers: ...
+
+class Plan:
+    def __init__(
+        self,
+        fields: list[tuple[bool, bool, list[int], float]],
+        slots: int,
+        lookup_slots: list[int],
+        rules: list[tuple[tuple[list[tuple[int, int, int]], list[str]], float, list[int], bool]],
+        equations: list[tuple[list[tuple[int, int, int, int]], str, str, float, bool]],
+    ) -> None: ...
+
+class Search:
+    """The readings of spans by rising cost; ``span``, ``value`` and ``price`` are by reading."""
+
+    def __init__(
+        self,
+        spans: Spans,
+        span: Numbers,
+        value: Numbers,
+        price: Floats,
+        plan: Plan | None,
+        lookups: Lookups,
+        missing: Floats,
+        max_cost: float | None,
+        memory: int,
+    ) -> None: ...
+    def next(self, extensions: int, seconds: float | None = None) -> int:
+        """0: found one; 1: there is none; 2: the extensions or seconds are spent."""
+
+    @property
+    def cost(self) -> float: ...
+    @property
+    def violated(self) -> float: ...
+    @property
+    def labels(self) -> Numbers: ...
+    @property
+    def readings(self) -> Numbers: ...
+    @property
+    def bound(self) -> float: ...
+    @property
+    def extended(self) -> int: ...
+    @property
+    def memory(self) -> int: ...
+    @property
+    def size(self) -> tuple[int, int]:
+        """Nodes and steps of the graph."""
+
+def judge(
+    plan: Plan, lookups: Lookups, missing: Floats, spans: list[tuple[int, int]]
+) -> float:
+    """What a plan says is violated by spans, given as field and number of the value."""

@@ -177,7 +177,7 @@ def _judge(job: Job, scored: Scored, rules: Rules, labels: Source) -> dict[str, 
         else:
             best = problem.best_legal if labels is Source.legal else None
             chosen = problem.argmax if best is None else best
-        reading = problem.judge.read(chosen)
+        reading, _ = problem.judge.settle(problem.judge.read(chosen))
         checks = problem.judge.checks(reading)
         legal = problem.scheme.allows(chosen)
     except LawfulError as error:
@@ -217,7 +217,7 @@ def explain(
 def _explain(scored: Scored, rules: Rules, decoder: str, budget: Budget | None) -> None:
     console = Console(highlight=False, emoji=False, soft_wrap=True)
     problem = Problem(scored.document, scored.scores, rules)
-    before = problem.judge.checks(problem.judge.read(problem.argmax))
+    before = problem.judge.checks(problem.judge.settle(problem.judge.read(problem.argmax))[0])
     console.print(f"{scored.document.id}: {len(scored.document)} words", markup=False)
     console.print("\nwhat the model said:", style="bold")
     legal = problem.scheme.allows(problem.argmax)

@@ -16,29 +16,34 @@ Status: TypeAlias = Literal["satisfied", "relaxed", "infeasible", "exhausted"]
 weighted rule. ``infeasible``: proven that the hard rules cannot hold. ``exhausted``: the budget
 ended first, and the best answer so far is what came back."""
 
-Limit: TypeAlias = Literal["candidates", "seconds", "mass"]
+Limit: TypeAlias = Literal["candidates", "seconds", "mass", "max_cost", "memory"]
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
     """How much a decoder may spend; whichever limit is reached first ends the search.
 
-    ``mass`` is the share of the model's probability to look at.
+    ``mass`` is the share of the model's probability to look at. ``max_cost`` is how many nats of
+    log-probability rules may cost: labellings that are less probable than the best legal one by
+    more than that are not considered, whatever rules they would satisfy.
     """
 
     candidates: int | None = 2**13
     seconds: float | None = None
     mass: float | None = None
+    max_cost: float | None = None
 
     def __post_init__(self) -> None:
         for name, value, most in (
             ("candidates", self.candidates, float("inf")),
             ("seconds", self.seconds, float("inf")),
             ("mass", self.mass, 1),
+            ("max_cost", self.max_cost, float("inf")),
         ):
             number = isinstance(value, int if name == "candidates" else int | float)
             number = number and not isinstance(value, bool)
-            if value is not None and (not number or not 0 < value <= most):
+            least = 0 if name == "max_cost" else 5e-324  # the least number above 0
+            if value is not None and (not number or not least <= value <= most):
                 expected = "a share above 0, at most 1" if name == "mass" else "a number above 0"
                 raise InputError(f"budget: {name} is {value!r}, expected {expected} or None")
 

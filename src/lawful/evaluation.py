@@ -67,7 +67,7 @@ class Scoreboard:
         self.pages += 1
         self.satisfied += decoding.status == "satisfied"
         names = {rule.id for rule in self.rules.compiled}
-        checks = judge.checks(judge.read(found))
+        checks = judge.checks(judge.settle(judge.read(found))[0])
         states = [check.state for check in checks if check.id in names]
         self.passed += states.count("satisfied")
         self.unchecked += states.count("vacuous")
@@ -82,7 +82,7 @@ class Scoreboard:
 
 def _values(judge: Judge, labels: np.ndarray) -> set[tuple[str, Any]]:
     read = {name for rule in judge.rules.compiled for name in rule.reads}
-    fields = judge.fields(judge.read(labels))
+    fields = judge.fields(judge.settle(judge.read(labels))[0])
     return {
         (f.name, value.value if value.value is not None else value.text)
         for f in judge.rules.fields

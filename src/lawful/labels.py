@@ -260,6 +260,13 @@ class Scheme:
         kind = -1 if self._spans is None else int(self._spans.type_of[label])
         return None if kind < 0 else self.types[kind]
 
+    @property
+    def marks(self) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """By label, whether it opens a span whatever came before, and whether it closes one."""
+        if self._spans is None:
+            raise SchemeError("a table of transitions does not say which labels make a span")
+        return np.array(self._spans.opens, np.uint8), np.array(self._spans.closes, np.uint8)
+
     def spans(
         self, labels: NDArray[np.integer[Any]], only: NDArray[np.bool_] | None = None
     ) -> list[Span]:

@@ -8,6 +8,7 @@ from typing import Protocol
 from lawful.decoders.argmax import Argmax
 from lawful.decoders.beam import Beam
 from lawful.decoders.best_first import BestFirst
+from lawful.decoders.exact import Exact
 from lawful.decoders.lazy_ilp import LazyIlp
 from lawful.decoders.lazyk import LazyK
 from lawful.decoders.paths import Paths
@@ -44,7 +45,7 @@ class Decoder(Protocol):
 
 DECODERS: Mapping[str, Decoder] = {
     decoder.name: decoder
-    for decoder in (Argmax(), Beam(), BestFirst(), LazyK(), LazyIlp(), Paths())
+    for decoder in (Argmax(), Beam(), BestFirst(), LazyK(), LazyIlp(), Paths(), Exact())
 }
 
 

@@ -82,7 +82,7 @@ class Walk:
     tried: int = 0
     mass: float = 0.0
     last: float = 0.0  # log-probability of the last candidate
-    best: Labels | None = None
+    best: Labels | None = None  # none: every labelling seen violates a hard rule
     worth: float = -inf  # of the best: its log-probability minus the weights it violates
     proven: bool = False
     stopped_by: Limit | None = None
@@ -113,6 +113,16 @@ class Walk:
         if not self.proven:
             self.stopped_by = "candidates"
         return self
+
+    def consider(self, labels: Labels, log_prob: float) -> float:
+        """Judges a legal labelling, and keeps it if it is the best so far; returns its worth."""
+        self.tried += 1
+        self.mass += exp(log_prob)
+        self.last = log_prob
+        worth = log_prob - self.problem.judge.penalty(labels)
+        if worth > self.worth:
+            self.best, self.worth = labels, worth
+        return worth
 
     def _out_of_budget(self) -> bool:
         budget = self.budget
@@ -151,7 +161,7 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
         labels = problem.best_legal if fallback is None else fallback
     if labels is None:
         labels = problem.argmax
-    reading = problem.judge.read(labels)
+    reading, penalty = problem.judge.settle(problem.judge.read(labels))
     checks = problem.judge.checks(reading)
     violated = any(check.state == "violated" for check in checks)
     status: Status = "exhausted"
@@ -168,7 +178,7 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
         labels=tuple(names[i] for i in labels),
         fields=problem.judge.fields(reading),
         log_prob=log_prob,
-        penalty=sum(check.weight for check in checks if check.state == "violated"),
+        penalty=penalty,
         bound=worth if found.proven else found.last,
         checks=tuple(checks),
         corrections=tuple(corrections(problem, labels)),
@@ -218,7 +228,8 @@ def _reasons(
 
 def _violations(problem: Problem, labels: Labels) -> Counter[str]:
     """How often each rule is violated: two unreadable spans are worse than one."""
-    checks = problem.judge.checks(problem.judge.read(labels))
+    reading, _ = problem.judge.settle(problem.judge.read(labels))
+    checks = problem.judge.checks(reading)
     return Counter(check.id for check in checks if check.state == "violated")
 
 

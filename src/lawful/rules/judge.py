@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice, product
-from math import inf
+from itertools import combinations, islice, product
+from math import inf, prod
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -31,6 +31,10 @@ _STATES: Mapping[bool | None, State] = {True: "satisfied", False: "violated", No
 MOST_COMBINATIONS = 64
 """Of repeated values that are tried for a rule under ``repeat: any``."""
 
+MOST_READINGS = 4096
+"""Ways to read the ambiguous texts of a labelling that are tried; beyond, two texts at most are
+read otherwise than is most plausible."""
+
 
 @dataclass(frozen=True, slots=True)
 class FieldValue:
@@ -41,6 +45,7 @@ class FieldValue:
     words: tuple[int, int]
     box: Box | None = None
     page: int | None = None
+    reading: int = 0  # which of the text's readings the value is, the most plausible being 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +58,16 @@ class Check:
     weight: float = inf
 
 
-Spans: TypeAlias = tuple[tuple[int, int], ...]
-"""Word ranges, in order."""
+class Occurrence(NamedTuple):
+    """Words ``start`` to ``end``, the latter not included, and which reading of their text counts."""
+
+    start: int
+    end: int
+    reading: int = 0
+
+
+Spans: TypeAlias = tuple[Occurrence, ...]
+"""Where a field stands, in order."""
 
 Reading: TypeAlias = tuple[Spans, ...]
 """By field, its spans: all that rules can see of a labelling."""
@@ -100,10 +113,59 @@ class Judge:
 
     def read(self, labels: Labels) -> Reading:
         """Where the fields are, as a labelling has it."""
-        found: list[list[tuple[int, int]]] = [[] for _ in self.rules.fields]
+        found: list[list[Occurrence]] = [[] for _ in self.rules.fields]
         for type_, start, end in self.scheme.spans(labels, self._relevant):
-            found[self._index[type_]].append((start, end))
+            found[self._index[type_]].append(Occurrence(start, end))
         return tuple(map(tuple, found))
+
+    def settle(self, reading: Reading) -> tuple[Reading, float]:
+        """The same spans with their texts read so as to violate the least, and what that costs.
+
+        The cost is the weights of violated rules and the prices of readings that are not the most
+        plausible; of equals, the more plausible reading.
+        """
+        best, least = reading, self._penalty(reading)
+        if least > 0:
+            for price, other in self._other_readings(reading):
+                if price >= least:
+                    break
+                if (penalty := price + self._penalty(other)) < least:
+                    best, least = other, penalty
+        return best, least
+
+    def price(self, reading: Reading) -> float:
+        """What it costs to read texts in other ways than the most plausible ones."""
+        return sum(
+            f.ambiguity or 0.0
+            for f, spans in zip(self.rules.fields, reading, strict=True)
+            for span in spans
+            if span.reading
+        )
+
+    def _other_readings(self, reading: Reading) -> Iterator[tuple[float, Reading]]:
+        """Other ways to read the texts, by price."""
+        places = [
+            (i, at, len(self._read_span(i, span.start, span.end)))
+            for i, (f, spans) in enumerate(zip(self.rules.fields, reading, strict=True))
+            if f.ambiguity != inf
+            for at, span in enumerate(spans)
+        ]
+        places = [place for place in places if place[2] > 1]
+        many = prod(count for _, _, count in places) > MOST_READINGS
+        sets = (
+            chosen
+            for size in range(1, (2 if many else len(places)) + 1)
+            for chosen in combinations(places, size)
+        )
+        found: list[tuple[float, Reading]] = []
+        for chosen in sets:
+            for which in product(*(range(1, count) for _, _, count in chosen)):
+                changed = [list(spans) for spans in reading]
+                for (i, at, _), number in zip(chosen, which, strict=True):
+                    changed[i][at] = changed[i][at]._replace(reading=number)
+                other = tuple(map(tuple, changed))
+                found.append((self.price(other), other))
+        yield from sorted(found, key=lambda entry: entry[0])
 
     def penalties(self, rows: NDArray[np.integer[Any]]) -> Iterator[float]:
         """For each labelling, the weights of the rules it violates; ``inf`` with a hard one.
@@ -123,7 +185,9 @@ class Judge:
 
     def penalty(self, labels: Labels) -> float:
         """The weights of the rules that a labelling violates, as ``checks`` would have it."""
-        reading = self.read(labels)
+        return self.settle(self.read(labels))[1]
+
+    def _penalty(self, reading: Reading) -> float:
         sights = self._see_all(reading)
         environment = _environment(sights)
         penalty = sum(sight.penalty for sight in sights.values())
@@ -160,15 +224,16 @@ class Judge:
         """The fields with their values, for people; fields that are missing are left out."""
         found: dict[str, list[FieldValue]] = {}
         for i, (f, spans) in enumerate(zip(self.rules.fields, reading, strict=True)):
-            for start, end in spans:
+            for start, end, which in spans:
                 values = self._read_span(i, start, end)
                 found.setdefault(f.name, []).append(
                     FieldValue(
                         self.document.text(start, end),
-                        values[0] if values else None,
+                        values[which] if values else None,
                         (start, end),
                         self.document.box(start, end),
                         self.document.page(start),
+                        which,
                     )
                 )
         return found
@@ -181,11 +246,36 @@ class Judge:
             self._values[key] = values
         return values
 
+    def _values_of(self, index: int, spans: Spans) -> list[Any]:
+        """The values of the spans that can be read."""
+        return [
+            values[which]
+            for start, end, which in spans
+            if (values := self._read_span(index, start, end))
+        ]
+
+    # What a search asks about one span, or about the field that has none.
+
+    def readings(self, index: int, start: int, end: int) -> tuple[Any, ...]:
+        """What the text of a span may mean as a value of the field, the most plausible first."""
+        return self._read_span(index, start, end)
+
+    def faults(self, index: int, start: int, end: int) -> float:
+        """The weights that a span violates by itself, whatever the rest of the document says."""
+        return sum(check.weight for check in self._check_span(index, start, end))
+
+    def missing(self, index: int) -> float:
+        """The weights that are violated where the field is not there."""
+        f = self.rules.fields[index]
+        if f.presence == "required":
+            return self.rules.defaults.weight
+        return inf if f.name in self._kept else 0.0
+
     # What rules see: by field, one value, or a tuple for many, or none.
 
     def _options(self, f: Field, index: int, spans: Spans) -> list[Any]:
         """The values that a field may have for a rule: several only under ``repeat: any``."""
-        values = [v[0] for start, end in spans if (v := self._read_span(index, start, end))]
+        values = self._values_of(index, spans)
         if f.many:
             # One that cannot be read makes a sum over all of them unknown.
             return [tuple(values) if values and len(values) == len(spans) else None]
@@ -257,7 +347,9 @@ class Judge:
     def _check_field(self, f: Field, spans: Spans) -> list[Check]:
         """The violated ones among what a field implies: presence, form, and repeats that agree."""
         index = self._index[f.label]
-        violated = [fault for start, end in spans for fault in self._check_span(index, start, end)]
+        violated = [
+            fault for start, end, _ in spans for fault in self._check_span(index, start, end)
+        ]
         if not self._is_readable(index, spans):
             if f.presence == "required":
                 violated.append(self._violated(f, "required", f"{f.name} is missing"))
@@ -266,8 +358,7 @@ class Judge:
                 message = f"{f.name} was there and may not vanish"
                 violated.append(Check(f"{f.name}:kept", "violated", message, inf))
         if len(spans) > 1 and not f.many and f.repeat == "agree":
-            values = (self._read_span(index, start, end) for start, end in spans)
-            distinct = list(dict.fromkeys(readings[0] for readings in values if readings))
+            distinct = list(dict.fromkeys(self._values_of(index, spans)))
             if len(distinct) > 1:
                 message = f"{f.name} is {' and '.join(map(format_value, distinct))}"
                 violated.append(self._violated(f, "agrees", message))
@@ -275,7 +366,7 @@ class Judge:
 
     def _is_readable(self, index: int, spans: Spans) -> bool:
         """Whether a field is really there: with one text at least that its type can read."""
-        return any(self._read_span(index, start, end) for start, end in spans)
+        return any(self._read_span(index, start, end) for start, end, _ in spans)
 
     def _check_span(self, index: int, start: int, end: int) -> tuple[Check, ...]:
         """What is wrong with one span by itself, whatever the rest of the document says."""

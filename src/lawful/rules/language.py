@@ -31,7 +31,7 @@ from typing import Any, TypeAlias
 from lawful.errors import RulesError
 from lawful.values import format_value, read
 
-_EXACT = Context(prec=60)  # whatever precision the caller has set for its own sums
+EXACT = Context(prec=60)  # whatever precision the caller has set for its own sums
 
 MOST_CHARACTERS = 2_000
 MOST_NODES = 500
@@ -68,7 +68,7 @@ class Expression:
 
     def evaluate(self, environment: Environment) -> bool | None:
         """Whether it holds; ``None`` when a missing value leaves it open."""
-        with localcontext(_EXACT):
+        with localcontext(EXACT):
             result: bool | None = self.root.evaluate(environment)
         return result
 
@@ -77,7 +77,7 @@ class Expression:
         if self.sides is None:
             return f"{self.source} does not hold"
         left, sign, right = self.sides
-        with localcontext(_EXACT):
+        with localcontext(EXACT):
             found, other = (_plain(side.evaluate(environment)) for side in (left, right))
         if right.constant:
             return f"{left.text} is {found}, expected {sign} {other}".replace(
@@ -98,8 +98,7 @@ def parse(source: str, fields: Mapping[str, tuple[str, bool]], tolerance: Decima
         raise RulesError(f"an expression of {len(source)} characters, at most {MOST_CHARACTERS}")
     text = " ".join(source.split())
     try:
-        # Texts are raw: what users write in quotes is a regular expression or plain words.
-        tree = ast.parse(text.replace("\\", "\\\\"), mode="eval").body
+        tree = tree_of(text)
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         column = getattr(error, "offset", None) or 1
         reason = getattr(error, "msg", None) or "cannot be parsed"
@@ -107,17 +106,23 @@ def parse(source: str, fields: Mapping[str, tuple[str, bool]], tolerance: Decima
         raise RulesError(f"{reason} in {text!r} (column {column}){hint}") from None
     if any(token.type == tokenize.COMMENT for token in _tokens(text)):
         raise RulesError(f"a comment is not part of an expression: {text!r}")
-    compiler = _Compiler(text, fields, tolerance)
+    compiler = Compiler(text, fields, tolerance)
     compiler.check_size(tree)
     root = compiler.compile(tree)
     if root.type != "bool":
         raise RulesError(f"{text!r} is a {root.type}, expected a condition such as a comparison")
     sides = None
-    if isinstance(tree, ast.Compare) and len(tree.ops) == 1 and type(tree.ops[0]) in _COMPARISONS:
+    if isinstance(tree, ast.Compare) and len(tree.ops) == 1 and type(tree.ops[0]) in COMPARISONS:
         left, right = compiler.compile(tree.left), compiler.compile(tree.comparators[0])
-        sides = left, _COMPARISONS[type(tree.ops[0])], right
+        sides = left, COMPARISONS[type(tree.ops[0])], right
     reads = frozenset(compiler.reads)
     return Expression(text, reads, root, sides)
+
+
+def tree_of(text: str) -> ast.expr:
+    """Python's syntax tree of an expression."""
+    # Texts are raw: what users write in quotes is a regular expression or plain words.
+    return ast.parse(text.replace("\\", "\\\\"), mode="eval").body
 
 
 def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
@@ -125,7 +130,7 @@ def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
     return tokenize.generate_tokens(StringIO(text).readline)
 
 
-class _Compiler:
+class Compiler:
     """One walk over the tree: checks and compiles at the same time."""
 
     def __init__(
@@ -252,7 +257,7 @@ class _Compiler:
 
     def _binop(self, node: ast.BinOp) -> tuple[str, Evaluate]:
         left, right = self.compile(node.left), self.compile(node.right)
-        sign = _OPERATORS.get(type(node.op))
+        sign = OPERATORS.get(type(node.op))
         if sign is None:
             raise self.fail(f"{_describe(node.op)} is not part of the rule language", node)
         result = _ARITHMETIC.get((left.type, sign, right.type))
@@ -289,7 +294,7 @@ class _Compiler:
     def comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr, node: ast.AST) -> Evaluate:
         if isinstance(op, ast.In | ast.NotIn):
             return self.membership(left, right, negated=isinstance(op, ast.NotIn))
-        sign = _COMPARISONS.get(type(op))
+        sign = COMPARISONS.get(type(op))
         if sign is None:
             raise self.fail("'is' is not part of the rule language; write ==", node)
         a, b = self.compile(left), self.compile(right)
@@ -465,17 +470,17 @@ class _Compiler:
         return "bool", evaluate
 
 
-FUNCTIONS: Mapping[str, Callable[[_Compiler, ast.Call], tuple[str, Evaluate]]] = {
-    "abs": _Compiler.call_abs,
-    "count": _Compiler.call_count,
-    "date": _Compiler.call_date,
-    "iban": _Compiler.call_iban,
-    "matches": _Compiler.call_matches,
-    "max": _Compiler.call_extreme,
-    "min": _Compiler.call_extreme,
-    "present": _Compiler.call_present,
-    "round": _Compiler.call_round,
-    "sum": _Compiler.call_sum,
+FUNCTIONS: Mapping[str, Callable[[Compiler, ast.Call], tuple[str, Evaluate]]] = {
+    "abs": Compiler.call_abs,
+    "count": Compiler.call_count,
+    "date": Compiler.call_date,
+    "iban": Compiler.call_iban,
+    "matches": Compiler.call_matches,
+    "max": Compiler.call_extreme,
+    "min": Compiler.call_extreme,
+    "present": Compiler.call_present,
+    "round": Compiler.call_round,
+    "sum": Compiler.call_sum,
 }
 
 
@@ -488,13 +493,13 @@ def is_iban(text: str) -> bool:
     return int(digits) % 97 == 1
 
 
-_OPERATORS: Mapping[type[ast.operator], str] = {
+OPERATORS: Mapping[type[ast.operator], str] = {
     ast.Add: "+",
     ast.Sub: "-",
     ast.Mult: "*",
     ast.Div: "/",
 }
-_COMPARISONS: Mapping[type[ast.cmpop], str] = {
+COMPARISONS: Mapping[type[ast.cmpop], str] = {
     ast.Eq: "==",
     ast.NotEq: "!=",
     ast.Lt: "<",

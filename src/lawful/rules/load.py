@@ -29,10 +29,10 @@ Where: TypeAlias = tuple[str | int, ...]
 Lines: TypeAlias = Mapping[Where, int]
 
 MOST_NODES = 20_000
-_DEFAULT_KEYS = ("presence", "repeat", "weight", "tolerance", "max_words")
+_DEFAULT_KEYS = ("presence", "repeat", "weight", "tolerance", "max_words", "ambiguity")
 _FILE_KEYS = ("fields", "rules", "scheme", *_DEFAULT_KEYS)
 _FIELD_KEYS = (
-    "label", "type", "many", "default", "presence", "repeat", "max_words", "pattern",
+    "label", "type", "many", "default", "presence", "repeat", "max_words", "pattern", "ambiguity",
 )  # fmt: skip
 _RULE_KEYS = ("id", "check", "when", "tolerance", "message", "weight")
 
@@ -193,6 +193,10 @@ def json_schema() -> dict[str, Any]:
     presence = {"enum": list(Presence.__args__)}  # type: ignore[attr-defined]
     repeat = {"enum": list(Repeat.__args__)}  # type: ignore[attr-defined]
     weight = {"anyOf": [{"type": "number", "minimum": 0}, {"const": "hard"}]}
+    ambiguity = {
+        "anyOf": [{"type": "number", "minimum": 0}, {"const": "never"}],
+        "description": "the price in nats of reading a text in another than the most plausible way",
+    }
     tolerance = {"type": "number", "minimum": 0}
     max_words = {"type": "integer", "minimum": 1}
     text = {"type": "string"}
@@ -205,6 +209,7 @@ def json_schema() -> dict[str, Any]:
         "repeat": repeat,
         "max_words": max_words,
         "pattern": {**text, "description": "a regular expression for the whole text of a span"},
+        "ambiguity": ambiguity,
     }
     rule = {
         "id": text,
@@ -239,6 +244,7 @@ def json_schema() -> dict[str, Any]:
                 "weight": weight,
                 "tolerance": tolerance,
                 "max_words": max_words,
+                "ambiguity": ambiguity,
             },
             ["fields"],
         ),

@@ -37,6 +37,8 @@ DEFAULT_WEIGHT = 10.0
 HEAVIEST = 1e6
 """A larger weight than this is meant to be ``hard``."""
 
+_OF_FIELDS = ("presence", "repeat", "max_words", "ambiguity")
+
 DEFAULT_TOLERANCE = Decimal("0.005")
 """Half a cent: amounts that print alike are equal, amounts that differ by a cent are not."""
 
@@ -44,6 +46,9 @@ DEFAULT_TOLERANCE = Decimal("0.005")
 @dataclass(frozen=True, slots=True)
 class Defaults:
     """What fields and rules take where they say nothing themselves.
+
+    ``ambiguity`` is the price in nats of reading a text in another way than the most plausible one
+    (``3.350`` as 3.35 and not 3350); infinite, it is never done.
 
     The paper's semantics is ``Defaults(presence="free", repeat="first", weight=inf)``.
     """
@@ -53,6 +58,7 @@ class Defaults:
     weight: Weight = DEFAULT_WEIGHT
     tolerance: Decimal = DEFAULT_TOLERANCE
     max_words: int | None = None
+    ambiguity: float = inf
 
     def __post_init__(self) -> None:
         _check_choice(self.presence, Presence, "presence")
@@ -60,6 +66,7 @@ class Defaults:
         object.__setattr__(self, "weight", as_weight(self.weight))
         object.__setattr__(self, "tolerance", as_tolerance(self.tolerance))
         _check_max_words(self.max_words)
+        object.__setattr__(self, "ambiguity", as_ambiguity(self.ambiguity))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +76,7 @@ class Field:
     ``label`` is the type without its prefix (``total.total_price``). ``default`` is the value when
     the field is missing. ``pattern`` must match the whole text of a span, and a span may have at
     most ``max_words`` words; neither, nor a text that its type cannot read, is allowed.
+    ``ambiguity`` is the price of another reading than the most plausible one.
     """
 
     name: str
@@ -80,6 +88,7 @@ class Field:
     repeat: Repeat | None = None
     max_words: int | None = None
     pattern: str | None = None
+    ambiguity: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.isidentifier():
@@ -105,6 +114,9 @@ class Field:
                 raise RulesError(
                     f"field {self.name!r}: bad pattern {self.pattern!r}: {error}"
                 ) from None
+        if self.ambiguity is not None:
+            where = f"field {self.name!r}: "
+            object.__setattr__(self, "ambiguity", as_ambiguity(self.ambiguity, where))
         if self.default is not None:
             object.__setattr__(self, "default", self._read_default())
 
@@ -177,6 +189,7 @@ class CompiledRule:
     expression: language.Expression | None  # none: a function
     function: Callable[..., Any] | None
     when: language.Expression | None
+    tolerance: Decimal
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +228,8 @@ class Rules:
         object.__setattr__(self, "scheme", scheme.upper())
         object.__setattr__(self, "defaults", defaults)
         object.__setattr__(self, "_schemes", {})
+        object.__setattr__(self, "_layouts", {})
+        object.__setattr__(self, "_plans", {})
         names = [f.name for f in self.fields]
         labels = [f.label for f in self.fields]
         for f in self.fields:
@@ -236,6 +251,7 @@ class Rules:
             presence=f.presence or defaults.presence,
             repeat=f.repeat or defaults.repeat,
             max_words=f.max_words or defaults.max_words,
+            ambiguity=defaults.ambiguity if f.ambiguity is None else f.ambiguity,
         )
 
     def _compile(self) -> Iterable[CompiledRule]:
@@ -278,6 +294,7 @@ class Rules:
             expression=expression,
             function=function,
             when=when,
+            tolerance=tolerance,
         )
 
     @classmethod
@@ -292,7 +309,7 @@ class Rules:
         known = {f.name for f in dataclass_fields(Defaults)}
         if unknown := set(changes) - known:
             raise RulesError(f"unknown default {min(unknown)!r}; defaults: {', '.join(known)}")
-        of_fields = {k: changes[k] for k in ("presence", "repeat", "max_words") if k in changes}
+        of_fields = {k: changes[k] for k in _OF_FIELDS if k in changes}
         of_rules = {k: changes[k] for k in ("weight", "tolerance") if k in changes}
         return Rules(
             [replace(f, **of_fields) for f in self.fields],
@@ -375,11 +392,20 @@ def as_rule(value: Rule | str | Callable[..., Any]) -> Rule:
 
 def as_weight(value: Any, where: str = "") -> float:
     """A weight in nats; ``"hard"`` is infinite."""
-    if isinstance(value, str) and value.strip().lower() == "hard":
+    return _as_nats(value, f"{where}weight", "hard")
+
+
+def as_ambiguity(value: Any, where: str = "") -> float:
+    """A price in nats; ``"never"`` is infinite."""
+    return _as_nats(value, f"{where}ambiguity", "never")
+
+
+def _as_nats(value: Any, where: str, infinite: str) -> float:
+    if isinstance(value, str) and value.strip().lower() == infinite:
         return inf
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or (not 0 <= value <= HEAVIEST and value != inf):
-        raise RulesError(f"{where}weight is {value!r}, expected a number of nats or 'hard'")
+        raise RulesError(f"{where} is {value!r}, expected a number of nats or {infinite!r}")
     return float(value)
 
 

@@ -1,0 +1,274 @@
+// Searches under rules for Python: plans and facts in, readings and their labels out.
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+#include <tuple>
+#include <vector>
+
+#include "bindings.hpp"
+#include "graph.hpp"
+#include "lattice.hpp"
+#include "layout.hpp"
+#include "plan.hpp"
+#include "search.hpp"
+
+namespace lawful {
+namespace {
+
+template <class T>
+using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Flags = Column<std::uint8_t>;
+using FlagTable = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<nb::numpy, std::uint32_t, nb::ndim<1>>;
+
+template <class T>
+std::span<const T> items(const Column<T>& column) {
+    return {column.data(), column.size()};
+}
+
+Numbers as_array(std::vector<std::uint32_t> values) {
+    auto* kept = new std::vector<std::uint32_t>(std::move(values));
+    const nb::capsule owner(
+        kept, [](void* p) noexcept { delete static_cast<std::vector<std::uint32_t>*>(p); });
+    return Numbers(kept->data(), {kept->size()}, owner);
+}
+
+/// A whole number of any size that fits 127 bits, in decimal digits.
+Wide as_wide(const std::string& digits) {
+    Wide number = 0;
+    const bool negative = digits[0] == '-';
+    for (const char digit : std::string_view(digits).substr(negative))
+        if (__builtin_mul_overflow(number, Wide{10}, &number) ||
+            __builtin_add_overflow(number, Wide{digit - '0'}, &number))
+            throw std::invalid_argument("a constant does not fit");
+    return negative ? -number : number;
+}
+
+using PyField = std::tuple<bool, bool, std::vector<std::int32_t>, double>;
+using PyProgram =
+    std::pair<std::vector<std::tuple<int, std::uint16_t, std::uint32_t>>, std::vector<std::string>>;
+using PyRule = std::tuple<PyProgram, double, std::vector<std::uint32_t>, bool>;
+using PyTerm = std::tuple<int, std::uint32_t, std::uint32_t, std::int64_t>;
+using PyEquation = std::tuple<std::vector<PyTerm>, std::string, std::string, double, bool>;
+
+Program as_program(const PyProgram& given) {
+    std::vector<Instruction> instructions;
+    for (const auto& [op, operand, index] : given.first)
+        instructions.push_back({static_cast<Op>(op), operand, index});
+    std::vector<Wide> constants;
+    for (const std::string& digits : given.second) constants.push_back(as_wide(digits));
+    return {std::move(instructions), std::move(constants)};
+}
+
+std::shared_ptr<Plan> make_plan(const std::vector<PyField>& fields, std::size_t slots,
+                                std::vector<std::uint32_t> lookup_slots,
+                                const std::vector<PyRule>& rules,
+                                const std::vector<PyEquation>& equations) {
+    auto plan = std::make_shared<Plan>();
+    plan->slots = slots;
+    plan->lookup_slots = std::move(lookup_slots);
+    for (const auto& [many, has_default, s, disagreement] : fields)
+        plan->fields.push_back({many, has_default, s.at(0), s.at(1), s.at(2), s.at(3), s.at(4),
+                                s.at(5), s.at(6), s.at(7), s.at(8), disagreement});
+    for (const auto& [program, weight, reads, early] : rules)
+        plan->rules.push_back({as_program(program), weight, reads, early});
+    for (const auto& [terms, constant, tolerance, weight, early] : equations) {
+        Equation equation{{}, as_wide(constant), as_wide(tolerance), weight, early};
+        for (const auto& [kind, field, lookup, factor] : terms)
+            equation.terms.push_back({static_cast<Equation::Kind>(kind), field, lookup, factor});
+        plan->equations.push_back(std::move(equation));
+    }
+    return plan;
+}
+
+using PyLookup = std::pair<Column<std::int64_t>, Flags>;
+
+Facts make_facts(const Plan* plan, const std::vector<PyLookup>& lookups, const Vector& missing) {
+    Facts facts;
+    for (std::size_t i = 0; i < lookups.size(); ++i) {
+        const auto numbers = items(lookups[i].first);
+        const auto states = items(lookups[i].second);
+        facts.lookups.push_back({plan->lookup_slots.at(i),
+                                 {numbers.begin(), numbers.end()},
+                                 {states.begin(), states.end()}});
+    }
+    facts.missing.assign(missing.data(), missing.data() + missing.size());
+    return facts;
+}
+
+/// The spans of a lattice up to some cost, whose texts somebody else will read.
+struct PySpans {
+    PySpans(std::shared_ptr<const Lattice> lattice, double slack, std::size_t most)
+        : lattice(std::move(lattice)), limit(this->lattice->best() + slack) {
+        const Unlocked unlocked;
+        complete = this->lattice->list_spans(limit, most, spans);
+    }
+
+    template <class Member>
+    Numbers column(Member member) const {
+        std::vector<std::uint32_t> values;
+        for (const FieldSpan& span : spans) values.push_back(span.*member);
+        return as_array(std::move(values));
+    }
+
+    std::shared_ptr<const Lattice> lattice;
+    double limit;
+    std::vector<FieldSpan> spans;
+    bool complete;
+};
+
+class PySearch {
+public:
+    PySearch(const PySpans& spans, const Column<std::uint32_t>& span,
+             const Column<std::uint32_t>& value, const Vector& price,
+             std::shared_ptr<const Plan> plan, const std::vector<PyLookup>& lookups,
+             const Vector& missing, std::optional<double> max_cost, std::size_t memory) {
+        std::vector<SpanReading> readings;
+        for (std::size_t i = 0; i < span.size(); ++i)
+            readings.push_back({span.data()[i], value.data()[i], price.data()[i]});
+        Facts facts = make_facts(plan.get(), lookups, missing);
+        Search::Limits limits;
+        limits.memory = memory;
+        if (max_cost) limits.labelling = spans.lattice->best() + *max_cost;
+        const std::size_t most = memory / sizeof(Graph::Step);
+        try {
+            const Unlocked unlocked;
+            auto graph = std::make_shared<const Graph>(spans.lattice, spans.spans,
+                                                       std::move(readings), spans.limit, most);
+            search_.emplace(std::move(graph), std::move(plan), std::move(facts), limits);
+        } catch (const OutOfMemoryBudget&) {
+            raise("MemoryBudgetError", out_of(memory));
+        }
+        memory_ = memory;
+    }
+
+    /// 0: found one; 1: there is none; 2: so many extensions or seconds are spent.
+    int next(std::size_t extensions, std::optional<double> seconds) {
+        using Clock = std::chrono::steady_clock;
+        const auto began = Clock::now();
+        const std::size_t target = search_->extended() + extensions;
+        for (;;) {
+            Search::State state = Search::State::kPaused;
+            bool spent = false;
+            {
+                const Unlocked unlocked;
+                const auto slice = Clock::now();
+                try {
+                    do {
+                        const std::size_t left = target - search_->extended();
+                        state = search_->next(std::min<std::size_t>(left, 64));
+                    } while (state == Search::State::kPaused && search_->extended() < target &&
+                             Clock::now() - slice < std::chrono::milliseconds(10));
+                } catch (const OutOfMemoryBudget&) {
+                    spent = true;
+                }
+            }
+            if (spent) raise("MemoryBudgetError", out_of(memory_));
+            raise_signals();
+            if (state != Search::State::kPaused) return static_cast<int>(state);
+            const std::chrono::duration<double> taken = Clock::now() - began;
+            if (search_->extended() >= target || (seconds && taken.count() >= *seconds)) return 2;
+        }
+    }
+
+    double cost() const { return least() + search_->found().cost; }
+    double violated() const { return search_->found().violated; }
+    Numbers readings() const { return as_array(search_->found().readings); }
+    Numbers labels() const {
+        std::vector<std::uint32_t> labels(search_->graph().lattice().words());
+        search_->graph().write_labels(search_->found().readings, labels.data());
+        return as_array(std::move(labels));
+    }
+    double bound() const { return least() + search_->bound(); }
+    double limit() const { return least() + search_->graph().limit(); }
+    std::size_t extended() const { return search_->extended(); }
+    std::size_t memory() const { return search_->held(); }
+    std::tuple<std::size_t, std::size_t> size() const {
+        return {search_->graph().nodes(), search_->graph().steps()};
+    }
+
+private:
+    double least() const { return search_->graph().lattice().least(); }
+    static std::string out_of(std::size_t memory) {
+        return "the memory budget of " + std::to_string(memory) + " bytes is spent";
+    }
+
+    std::optional<Search> search_;
+    std::size_t memory_ = 0;
+};
+
+}  // namespace
+
+void bind_search(nb::module_& m) {
+    nb::class_<Layout>(m, "Layout")
+        .def(
+            "__init__",
+            [](Layout* self, const Flags& start, const FlagTable& between, const Flags& end,
+               const Column<std::int32_t>& kind, const Flags& opens, const Flags& closes,
+               std::size_t fields) {
+                new (self) Layout(items(start), {between.data(), between.size()}, items(end),
+                                  items(kind), items(opens), items(closes), fields);
+            },
+            "start"_a, "between"_a, "end"_a, "kind"_a, "opens"_a, "closes"_a, "fields"_a);
+    nb::class_<Lattice>(m, "Lattice")
+        .def(
+            "__init__",
+            [](Lattice* self, const Matrix& costs, std::shared_ptr<const Layout> layout) {
+                const Unlocked unlocked;
+                new (self) Lattice(span_of(costs), costs.shape(0), std::move(layout));
+            },
+            "costs"_a, "layout"_a)
+        .def_prop_ro("best", [](const Lattice& self) { return self.least() + self.best(); });
+    nb::class_<PySpans>(m, "Spans")
+        .def(nb::init<std::shared_ptr<const Lattice>, double, std::size_t>(), "lattice"_a,
+             "slack"_a, "most"_a)
+        .def_ro("complete", &PySpans::complete)
+        .def_prop_ro(
+            "field", [](const PySpans& self) { return self.column(&FieldSpan::field); },
+            nb::rv_policy::move)
+        .def_prop_ro(
+            "start", [](const PySpans& self) { return self.column(&FieldSpan::start); },
+            nb::rv_policy::move)
+        .def_prop_ro(
+            "end", [](const PySpans& self) { return self.column(&FieldSpan::end); },
+            nb::rv_policy::move);
+    nb::class_<Plan>(m, "Plan").def(nb::new_(&make_plan), "fields"_a, "slots"_a, "lookup_slots"_a,
+                                    "rules"_a, "equations"_a);
+    nb::class_<PySearch>(m, "Search")
+        .def(nb::init<const PySpans&, const Column<std::uint32_t>&, const Column<std::uint32_t>&,
+                      const Vector&, std::shared_ptr<const Plan>, const std::vector<PyLookup>&,
+                      const Vector&, std::optional<double>, std::size_t>(),
+             "spans"_a, "span"_a, "value"_a, "price"_a, "plan"_a.none(), "lookups"_a, "missing"_a,
+             "max_cost"_a.none(), "memory"_a)
+        .def("next", &PySearch::next, "extensions"_a, "seconds"_a.none() = nb::none())
+        .def_prop_ro("cost", &PySearch::cost)
+        .def_prop_ro("violated", &PySearch::violated)
+        .def_prop_ro("labels", &PySearch::labels, nb::rv_policy::move)
+        .def_prop_ro("readings", &PySearch::readings, nb::rv_policy::move)
+        .def_prop_ro("bound", &PySearch::bound)
+        .def_prop_ro("limit", &PySearch::limit)
+        .def_prop_ro("extended", &PySearch::extended)
+        .def_prop_ro("memory", &PySearch::memory)
+        .def_prop_ro("size", &PySearch::size);
+    m.def(
+        "judge",
+        [](const Plan& plan, const std::vector<PyLookup>& lookups, const Vector& missing,
+           const std::vector<std::pair<std::uint32_t, std::uint32_t>>& spans) {
+            const Facts facts = make_facts(&plan, lookups, missing);
+            Follower follower(plan, facts);
+            std::vector<std::int64_t> memory(plan.slots + 1);
+            double violated = follower.begin(memory);
+            for (const auto& [field, value] : spans)
+                violated += follower.extend(memory, field, value);
+            return violated + follower.finish(memory);
+        },
+        "plan"_a, "lookups"_a, "missing"_a, "spans"_a);
+}
+
+}  // namespace lawful

@@ -1,0 +1,110 @@
+#include "plan.hpp"
+
+#include <algorithm>
+
+namespace lawful {
+
+std::uint32_t Lists::extended(std::uint32_t list, std::uint32_t value) {
+    for (std::uint32_t child = entries_[list].child; child != 0; child = entries_[child].sibling)
+        if (entries_[child].value == value) return child;
+    const auto made = static_cast<std::uint32_t>(entries_.size());
+    entries_.push_back({list, value, 0, entries_[list].child});
+    return entries_[list].child = made;
+}
+
+bool Lists::holds(std::uint32_t list, std::uint32_t value) const {
+    for (; list != 0; list = entries_[list].list)
+        if (entries_[list].value == value) return true;
+    return false;
+}
+
+Follower::Follower(const Plan& plan, const Facts& facts)
+    : plan_(plan), facts_(facts), early_(plan.fields.size()) {
+    for (const FieldPlan& f : plan.fields)
+        remembers_.push_back(std::max({f.first, f.count, f.readable, f.sum, f.least, f.greatest,
+                                       f.all}) != FieldPlan::kNoSlot);
+    for (std::uint32_t r = 0; r < plan.rules.size(); ++r)
+        if (plan.rules[r].early)
+            for (const std::uint32_t field : plan.rules[r].fields) early_[field].push_back(r);
+}
+
+double Follower::extend(std::span<std::int64_t> memory, std::uint32_t field, std::uint32_t value) {
+    const FieldPlan& f = plan_.fields[field];
+    const auto slot = [&](std::int32_t index) -> std::int64_t& { return memory[index]; };
+    double violated = 0;
+    if (f.count != FieldPlan::kNoSlot) ++slot(f.count);
+    if (f.all != FieldPlan::kNoSlot && value != 0) {
+        const auto list = static_cast<std::uint32_t>(slot(f.all));
+        // Of a field that is no list, only which values there are counts.
+        if (f.many || !lists_.holds(list, value)) slot(f.all) = lists_.extended(list, value);
+    }
+    if (f.many) {
+        const bool first = f.readable != FieldPlan::kNoSlot && (slot(f.readable) & 1) == 0;
+        if (f.readable != FieldPlan::kNoSlot) slot(f.readable) |= value != 0 ? 1 : 2;
+        if (value == 0 || f.numbers == FieldPlan::kNoSlot) return 0;
+        const Outcome number = facts_.lookups[f.numbers].at(value);
+        if (f.sum != FieldPlan::kNoSlot) {
+            std::int64_t& sum = slot(f.sum);
+            if (number.state != Outcome::kKnown || sum == Program::kUnsure ||
+                __builtin_add_overflow(sum, static_cast<std::int64_t>(number.number), &sum))
+                sum = Program::kUnsure;
+        }
+        for (const auto& [index, least] : {std::pair{f.least, true}, {f.greatest, false}}) {
+            if (index == FieldPlan::kNoSlot) continue;
+            std::int64_t& extreme = slot(index);
+            const auto now = static_cast<std::int64_t>(number.number);
+            if (number.state != Outcome::kKnown || (!first && extreme == Program::kUnsure))
+                extreme = Program::kUnsure;
+            else if (first || (least ? now < extreme : now > extreme))
+                extreme = now;
+        }
+        return 0;
+    }
+    if (f.first == FieldPlan::kNoSlot) return 0;
+    if (value == 0) {
+        if (slot(f.first) == kMissing && f.has_default) slot(f.first) = kUnreadable;
+        return 0;
+    }
+    if (slot(f.first) < kFirstValue) {
+        slot(f.first) = value;
+        for (const std::uint32_t r : early_[field])
+            if (decided(plan_.rules[r], memory)) violated += price(plan_.rules[r], memory);
+    } else if (f.disagrees != FieldPlan::kNoSlot && slot(f.first) != value &&
+               slot(f.disagrees) == 0) {
+        slot(f.disagrees) = 1;
+        violated += f.disagreement;
+    }
+    return violated;
+}
+
+double Follower::begin(std::span<const std::int64_t> memory) const {
+    double violated = 0;
+    for (const RulePlan& rule : plan_.rules)
+        if (rule.early && rule.fields.empty()) violated += price(rule, memory);
+    return violated;
+}
+
+double Follower::finish(std::span<const std::int64_t> memory) const {
+    double violated = 0;
+    for (std::uint32_t field = 0; field < plan_.fields.size(); ++field)
+        if (facts_.missing[field] > 0 && !seen(memory, field)) violated += facts_.missing[field];
+    for (const RulePlan& rule : plan_.rules)
+        if (!decided(rule, memory)) violated += price(rule, memory);
+    return violated;
+}
+
+bool Follower::seen(std::span<const std::int64_t> memory, std::uint32_t field) const {
+    const FieldPlan& f = plan_.fields[field];
+    return f.many ? (memory[f.readable] & 1) != 0 : memory[f.first] >= kFirstValue;
+}
+
+bool Follower::decided(const RulePlan& rule, std::span<const std::int64_t> memory) const {
+    return rule.early && std::all_of(rule.fields.begin(), rule.fields.end(),
+                                     [&](std::uint32_t field) { return seen(memory, field); });
+}
+
+double Follower::price(const RulePlan& rule, std::span<const std::int64_t> memory) const {
+    return rule.program.run(memory, facts_.lookups).is(false) ? rule.weight : 0;
+}
+
+}  // namespace lawful

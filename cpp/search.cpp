@@ -1,0 +1,234 @@
+#include "search.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace lawful {
+
+namespace {
+
+constexpr double kForbidden = std::numeric_limits<double>::infinity();
+
+std::uint64_t mixed(std::uint64_t x) {  // splitmix64
+    x += 0x9e3779b97f4a7c15;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+}
+
+}  // namespace
+
+std::uint32_t Memories::number_of(std::span<const std::int64_t> memory, Arena& arena) {
+    if (2 * all_.size() >= index_.size()) grow();
+    std::uint32_t& entry = index_[place_of(memory)];
+    if (entry == kNone) {
+        std::int64_t* copy = arena.allocate<std::int64_t>(slots_);
+        std::copy(memory.begin(), memory.end(), copy);
+        entry = all_.push(copy);
+    }
+    return entry;
+}
+
+std::size_t Memories::place_of(std::span<const std::int64_t> memory) const {
+    std::uint64_t hash = 0;
+    for (const std::int64_t slot : memory) hash = mixed(hash ^ static_cast<std::uint64_t>(slot));
+    std::size_t place = hash & (index_.size() - 1);
+    while (index_[place] != kNone && !std::equal(memory.begin(), memory.end(), all_[index_[place]]))
+        place = (place + 1) & (index_.size() - 1);
+    return place;
+}
+
+void Memories::grow() {
+    index_.assign(2 * index_.size(), kNone);
+    for (std::uint32_t number = 0; number < all_.size(); ++number)
+        index_[place_of({all_[number], slots_})] = number;
+}
+
+namespace {
+
+const Plan kNoPlan;
+
+}  // namespace
+
+Search::Search(std::shared_ptr<const Graph> graph, std::shared_ptr<const Plan> plan, Facts facts,
+               const Limits& limits)
+    : graph_(std::move(graph)),
+      plan_(std::move(plan)),
+      facts_(std::move(facts)),
+      limits_(limits),
+      follower_(plan_ ? *plan_ : kNoPlan, facts_),
+      arena_(limits.memory),
+      memories_(arena_, plan_ ? plan_->slots + 1 : 1),
+      partials_(arena_),
+      cheapest_(1 << 8, kNone),
+      scratch_(plan_ ? plan_->slots + 1 : 1) {
+    if (plan_)
+        for (std::size_t field = 0; field < facts_.missing.size() && field < 63; ++field)
+            if (facts_.missing[field] == kForbidden) kept_ |= std::uint64_t{1} << field;
+    const std::uint32_t nothing = number_of(scratch_);
+    const double violated = plan_ ? follower_.begin(scratch_) : 0;
+    add({violated, violated, Graph::kRoot, nothing, kNone, 0}, graph_->rest(Graph::kRoot));
+}
+
+std::size_t Search::held() const {
+    std::size_t bytes = arena_.held() + open_.capacity() * sizeof(Open) +
+                        (cheapest_.capacity() + sum_states_.capacity()) * sizeof(std::uint32_t);
+    for (const Sums& sums : sums_) bytes += sums.held();
+    return bytes;
+}
+
+double Search::bound() const { return open_.empty() ? kForbidden : open_.front().bound; }
+
+Search::State Search::next(std::size_t extensions) {
+    while (!open_.empty()) {
+        const Open first = open_.front();
+        const Partial& partial = partials_[first.partial];
+        const bool ended = partial.node == Graph::kEnd;
+        if (!ended && extensions == 0) return State::kPaused;
+        std::pop_heap(open_.begin(), open_.end());
+        open_.pop_back();
+        if (!is_cheapest(partial, first.partial)) continue;
+        if (ended) {
+            collect(first.partial);
+            return State::kFound;
+        }
+        --extensions;
+        if (++extended_ > limits_.patience && !sums_made_) make_sums();
+        extend(first.partial);
+    }
+    return State::kNothing;
+}
+
+void Search::extend(std::uint32_t index) {
+    const Partial from = partials_[index];
+    const std::span<const std::int64_t> before = memories_[from.memory];
+    for (const Graph::Step& step : graph_->steps_from(from.node)) {
+        const double cost = from.cost + step.cost;
+        if (cost + graph_->rest(step.to) > graph_->limit()) return;  // so do all that follow
+        Partial next{cost, from.violated, step.to, from.memory, index, step.reading};
+        double violated = 0;
+        if (step.to != Graph::kEnd) {
+            next.violated += graph_->reading(step.reading).price;
+            if (plan_) violated = remember(next);
+        } else if (plan_) {
+            violated = follower_.finish(before);
+        }
+        next.cost += violated;
+        next.violated += violated;
+        if (violated < kForbidden && !lost(next)) add(next, rest(step.to, next.memory));
+    }
+}
+
+/// Takes the last reading into the memory; what it violates beside its price.
+double Search::remember(Partial& partial) {
+    const SpanReading& reading = graph_->reading(partial.reading);
+    const std::uint32_t field = graph_->span_of(partial.reading).field;
+    // Where a labelling may cost only so much, one that costs less and violates more is kept too.
+    const bool priced = limits_.labelling < kForbidden && reading.price > 0;
+    if (!follower_.remembers(field) && !priced) return 0;
+    const std::span<const std::int64_t> before = memories_[partial.memory];
+    std::copy(before.begin(), before.end(), scratch_.begin());
+    if (priced)
+        scratch_.back() =
+            std::bit_cast<std::int64_t>(std::bit_cast<double>(scratch_.back()) + reading.price);
+    const double violated = follower_.extend(scratch_, field, reading.value);
+    if (violated < kForbidden) partial.memory = number_of(scratch_);
+    return violated;
+}
+
+/// Whether a field that must be there has not been, and cannot come any more.
+bool Search::lost(const Partial& partial) const {
+    if (partial.node == Graph::kEnd) return false;
+    for (std::uint64_t gone = kept_ & graph_->gone(partial.node); gone != 0; gone &= gone - 1)
+        if (!follower_.seen(memories_[partial.memory], std::countr_zero(gone))) return true;
+    return false;
+}
+
+void Search::add(const Partial& partial, double at_least) {
+    const double bound = partial.cost + at_least;
+    if (!(bound <= graph_->limit())) return;
+    const double labelling = partial.cost - partial.violated;
+    if (labelling + graph_->rest_of_labels(partial.node) > limits_.labelling) return;
+    const auto index = static_cast<std::uint32_t>(partials_.size());
+    if (index == kNone || held() > limits_.memory) throw OutOfMemoryBudget{};
+    if (!is_cheapest(partial, index)) return;
+    partials_.push(partial);
+    open_.push_back({bound, index});
+    std::push_heap(open_.begin(), open_.end());
+}
+
+/// Whether no other partial reading at this node with this memory is cheaper; enters a new one.
+bool Search::is_cheapest(const Partial& partial, std::uint32_t index) {
+    if (!plan_) return true;
+    const auto hash = [](const Partial& p) {
+        return mixed(std::uint64_t{p.node} << 32 | p.memory);
+    };
+    if (2 * cheapest_used_ >= cheapest_.size()) {
+        std::vector<std::uint32_t> old(2 * cheapest_.size(), kNone);
+        std::swap(old, cheapest_);
+        for (const std::uint32_t entry : old) {
+            if (entry == kNone) continue;
+            std::size_t place = hash(partials_[entry]) & (cheapest_.size() - 1);
+            while (cheapest_[place] != kNone) place = (place + 1) & (cheapest_.size() - 1);
+            cheapest_[place] = entry;
+        }
+    }
+    std::size_t place = hash(partial) & (cheapest_.size() - 1);
+    for (; cheapest_[place] != kNone; place = (place + 1) & (cheapest_.size() - 1)) {
+        const std::uint32_t entry = cheapest_[place];
+        if (entry == index) return true;
+        const Partial& other = partials_[entry];
+        if (other.node != partial.node || other.memory != partial.memory) continue;
+        if (other.cost <= partial.cost) return false;
+        cheapest_[place] = index;
+        return true;
+    }
+    cheapest_[place] = index;
+    ++cheapest_used_;
+    return true;
+}
+
+/// What the rest costs at least.
+double Search::rest(std::uint32_t node, std::uint32_t memory) {
+    double most = graph_->rest(node);
+    if (node == Graph::kEnd) return most;
+    for (std::size_t i = 0; i < sums_.size(); ++i)
+        most = std::max(most, sums_[i].rest(node, sum_states_[memory * sums_.size() + i]));
+    return most;
+}
+
+std::uint32_t Search::number_of(std::span<const std::int64_t> memory) {
+    const std::uint32_t number = memories_.number_of(memory, arena_);
+    if (number * sums_.size() == sum_states_.size())
+        for (const Sums& sums : sums_) sum_states_.push_back(sums.state_of(memory));
+    return number;
+}
+
+void Search::make_sums() {
+    sums_made_ = true;
+    if (!plan_) return;
+    for (const Equation& equation : plan_->equations) {
+        Sums sums(*graph_, *plan_, equation, facts_, limits_.work);
+        if (!sums.empty()) sums_.push_back(std::move(sums));
+    }
+    if (sums_.empty()) return;
+    for (std::uint32_t number = 0; number < memories_.size(); ++number)
+        for (const Sums& sums : sums_) sum_states_.push_back(sums.state_of(memories_[number]));
+    for (Open& open : open_) {
+        const Partial& partial = partials_[open.partial];
+        open.bound = std::max(open.bound, partial.cost + rest(partial.node, partial.memory));
+    }
+    std::erase_if(open_, [&](const Open& open) { return !(open.bound <= graph_->limit()); });
+    std::make_heap(open_.begin(), open_.end());
+}
+
+void Search::collect(std::uint32_t index) {
+    const Partial& last = partials_[index];
+    found_ = {last.cost - last.violated, last.violated, {}};
+    for (std::uint32_t at = last.before; partials_[at].before != kNone; at = partials_[at].before)
+        found_.readings.push_back(partials_[at].reading);
+    std::reverse(found_.readings.begin(), found_.readings.end());
+}
+
+}  // namespace lawful

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "graph.hpp"
+#include "memory.hpp"
+#include "plan.hpp"
+#include "sums.hpp"
+
+namespace lawful {
+
+/// Memories by number, so that equal ones have equal numbers.
+class Memories {
+public:
+    Memories(Arena& arena, std::size_t slots) : slots_(slots), all_(arena), index_(1 << 8, kNone) {}
+
+    std::uint32_t number_of(std::span<const std::int64_t> memory, Arena& arena);
+    std::span<const std::int64_t> operator[](std::uint32_t number) const {
+        return {all_[number], slots_};
+    }
+    std::size_t size() const { return all_.size(); }
+
+private:
+    static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+    std::size_t place_of(std::span<const std::int64_t> memory) const;
+    void grow();
+
+    std::size_t slots_;
+    Chunked<const std::int64_t*> all_;
+    std::vector<std::uint32_t> index_;
+};
+
+/// The best readings under rules, by rising cost: a labelling's cost plus what it violates.
+///
+/// An A* search from left to right. A partial reading is a node of the graph and a memory of what
+/// rules have seen; of two with the same node and memory only the cheaper one lives. What it will
+/// cost at least is what it has cost, plus the exact rest of the graph without rules or, when the
+/// search turns out to be long, the rest under one of the equations (`Sums`), whichever is more.
+/// Readings that rules see alike count as one; without a plan, all are different.
+class Search {
+public:
+    struct Limits {
+        double labelling = std::numeric_limits<double>::infinity();  // without violations
+        std::size_t memory = std::numeric_limits<std::size_t>::max();
+        std::size_t patience = 256;  // partial readings before sums are made
+        std::size_t work = std::size_t{1}
+                           << 23;  // elementary steps to make the sums of an equation
+    };
+    struct Found {
+        double cost;      // of the labelling, above every word's least cost
+        double violated;  // and the weights and prices on top
+        std::vector<std::uint32_t> readings;
+    };
+    enum class State { kFound, kNothing, kPaused };
+
+    /// `plan` may be null: then the readings are those of the graph, whatever rules say.
+    Search(std::shared_ptr<const Graph> graph, std::shared_ptr<const Plan> plan, Facts facts,
+           const Limits& limits);
+    Search(const Search&) = delete;
+    Search& operator=(const Search&) = delete;
+
+    /// Goes on until one more reading is found, or so many more partial readings were extended.
+    /// kNothing: there is none up to the graph's limit. Throws OutOfMemoryBudget.
+    State next(std::size_t extensions);
+    /// The last reading found.
+    const Found& found() const { return found_; }
+    /// No reading that is still to come costs less.
+    double bound() const;
+    std::size_t extended() const { return extended_; }
+    /// Bytes in use, beside the graph.
+    std::size_t held() const;
+    const Graph& graph() const { return *graph_; }
+
+private:
+    static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+    struct Partial {
+        double cost;      // with what it violates
+        double violated;  // weights and prices alone
+        std::uint32_t node;
+        std::uint32_t memory;
+        std::uint32_t before;
+        std::uint32_t reading;
+    };
+    struct Open {
+        double bound;
+        std::uint32_t partial;
+
+        /// Cheaper first; of equals the one made last, which is the nearest to the end.
+        friend bool operator<(const Open& a, const Open& b) {
+            return a.bound != b.bound ? a.bound > b.bound : a.partial < b.partial;
+        }
+    };
+
+    void extend(std::uint32_t index);
+    double remember(Partial& partial);
+    bool lost(const Partial& partial) const;
+    void add(const Partial& partial, double at_least);
+    bool is_cheapest(const Partial& partial, std::uint32_t index);
+    double rest(std::uint32_t node, std::uint32_t memory);
+    std::uint32_t number_of(std::span<const std::int64_t> memory);
+    void make_sums();
+    void collect(std::uint32_t index);
+
+    std::shared_ptr<const Graph> graph_;
+    std::shared_ptr<const Plan> plan_;
+    Facts facts_;
+    Limits limits_;
+    Follower follower_;
+    Arena arena_;
+    Memories memories_;
+    Chunked<Partial> partials_;
+    std::vector<Open> open_;               // a heap
+    std::vector<std::uint32_t> cheapest_;  // hash table of partial readings by node and memory
+    std::size_t cheapest_used_ = 0;
+    std::vector<Sums> sums_;
+    bool sums_made_ = false;
+    std::vector<std::uint32_t> sum_states_;  // (memories, sums)
+    std::uint64_t kept_ = 0;                 // fields that must be there, one bit each
+    std::vector<std::int64_t> scratch_;
+    std::size_t extended_ = 0;
+    Found found_{};
+};
+
+}  // namespace lawful

@@ -1,0 +1,621 @@
+"""Rules as a plan for the native search: what it must remember, and programs that judge.
+
+The search goes over a document from left to right and knows a field by numbers: which of the
+field's values came first, how many there were, what they add up to. An expression becomes a small
+program over these numbers. Whatever it says about one field alone is asked of ``language`` once a
+value and looked up from then on; so programs only put such answers together, by sums, comparisons
+and logic. What cannot be said that way stays Python, and is asked about each reading that the
+search proposes.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal, localcontext
+from enum import IntEnum
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lawful import _core
+from lawful.rules import language
+from lawful.rules.model import CompiledRule, Field, Rules
+
+SCALE = 6
+"""Decimals of a number in the search; one with more is left to Python."""
+
+LARGEST = 2**63 - 1
+MOST_DECIMALS = 24
+LARGEST_FACTOR = 10**12
+
+_ABSENT = 1
+_UNSURE = 2
+
+
+class Op(IntEnum):
+    """What programs are made of, in the order of the core's own list."""
+
+    constant = 0
+    absent = 1
+    lookup = 2
+    slot = 3
+    of_list = 4
+    scale = 5
+    add = 6
+    subtract = 7
+    multiply = 8
+    negate = 9
+    abs = 10
+    round = 11
+    least = 12
+    greatest = 13
+    equal = 14
+    unequal = 15
+    below = 16
+    at_most = 17
+    above = 18
+    at_least = 19
+    and_ = 20
+    or_ = 21
+    not_ = 22
+    choose = 23
+
+
+_COMPARE = {
+    "==": Op.equal,
+    "!=": Op.unequal,
+    "<": Op.below,
+    "<=": Op.at_most,
+    ">": Op.above,
+    ">=": Op.at_least,
+}
+_ASPECTS = ("first", "disagrees", "count", "readable", "sum", "least", "greatest", "all")
+Aspect: TypeAlias = Literal[
+    "first", "disagrees", "count", "readable", "sum", "least", "greatest", "all"
+]
+_TERMS = {"first": 0, "sum": 1, "sum_or_zero": 2, "count": 3}
+
+Way: TypeAlias = Literal["local", "compiled", "python"]
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How a rule is judged, and if in Python, why.
+
+    ``local``: on one span alone, before it becomes a candidate. ``compiled``: natively, on the
+    values of all spans. ``python``: on each reading that the search proposes.
+    """
+
+    way: Way
+    reason: str = ""
+
+
+class _NotCompiled(Exception):
+    """The expression needs Python, for this reason."""
+
+
+class _Lookup(NamedTuple):
+    """An expression over one field, to be tabulated."""
+
+    field: int
+    evaluate: Callable[[Any], Any]  # of the field's value, or of None
+    missing: Any  # what it is when the field is missing
+
+
+class Term(NamedTuple):
+    """A multiple of something in an equation."""
+
+    kind: Literal["first", "sum", "sum_or_zero", "count"]
+    field: int
+    lookup: int
+    factor: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The rules as the core wants them, and what must be tabulated for each document."""
+
+    core: _core.Plan
+    lookups: tuple[_Lookup, ...]
+    how: Mapping[str, How]
+    python: tuple[CompiledRule, ...]  # the rules that stay Python
+
+    def tabulate(
+        self, values: list[list[Any]]
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.uint8]]]:
+        """What each lookup says of a document's values, by field in the order of their numbers.
+
+        Number 0 is for a field that is missing, 1 for one that cannot be read; values come after.
+        """
+        texts: dict[Any, int] = {}  # equal texts have equal numbers, whatever their fields
+        tables = []
+        with localcontext(language.EXACT):
+            for lookup in self.lookups:
+                found = [lookup.missing, lookup.evaluate(None), *map(lookup.evaluate, values[lookup.field])]
+                outcomes = [_outcome(value, texts) for value in found]
+                numbers, states = zip(*outcomes, strict=True)
+                tables.append((np.array(numbers, np.int64), np.array(states, np.uint8)))
+        return tables
+
+
+def _outcome(value: Any, texts: dict[Any, int]) -> tuple[int, int]:
+    """A value as a number and a state, as the core has them."""
+    if value is None:
+        return 0, _ABSENT
+    if isinstance(value, bool):
+        return int(value), 0
+    if isinstance(value, date):
+        return value.toordinal(), 0
+    if not isinstance(value, Decimal):
+        return texts.setdefault(value, len(texts)), 0
+    scaled = value.scaleb(SCALE)
+    if abs(scaled) > LARGEST or scaled != scaled.to_integral_value():
+        return 0, _UNSURE
+    return int(scaled), 0
+
+
+def plan_of(rules: Rules, *, whole: bool = False) -> Plan:
+    """The plan of these rules; made once.
+
+    With ``whole``, all values of all fields are remembered, so that readings are told apart by
+    what a person would see in the fields and not only by what rules make of them.
+    """
+    plans: dict[bool, Plan] = rules.__dict__["_plans"]
+    if whole not in plans:
+        plans[whole] = _Planner(rules, whole=whole).plan()
+    return plans[whole]
+
+
+class _Planner:
+    """Hands out slots and lookups, and compiles the rules one by one."""
+
+    def __init__(self, rules: Rules, *, whole: bool) -> None:
+        self.rules = rules
+        self.whole = whole
+        self.known = {f.name: (f.kind, f.many) for f in rules.fields}
+        self.index = {f.name: i for i, f in enumerate(rules.fields)}
+        self.slots: dict[tuple[int, Aspect], int] = {}
+        self.lookups: list[_Lookup] = []
+        self.lookup_slots: list[int] = []
+        self.lookup_of: dict[tuple[int, str], int] = {}
+        self.numbers_of: dict[int, int] = {}  # of lists: the lookup of their values
+
+    def plan(self) -> Plan:
+        with localcontext(language.EXACT):
+            return self.make_plan()
+
+    def make_plan(self) -> Plan:
+        how: dict[str, How] = {}
+        native, equations, python = [], [], []
+        for rule in self.rules.compiled:
+            program = _Assembler(self, rule)
+            try:
+                program.compile()
+            except _NotCompiled as reason:
+                how[rule.id] = How("python", str(reason))
+                python.append(rule)
+                self.remember_for_python(rule)
+                continue
+            local = program.early and len(program.fields) == 1
+            how[rule.id] = How("local" if local else "compiled")
+            native.append((program.core(), rule.weight, sorted(program.fields), program.early))
+            if (equation := program.equation()) is not None:
+                equations.append(equation)
+        for i, f in enumerate(self.rules.fields):
+            self.remember_for_field(i, f)
+        fields = []
+        for i, f in enumerate(self.rules.fields):
+            slots = [self.slots.get((i, aspect), -1) for aspect in _ASPECTS]
+            numbers = self.numbers_of.get(i, -1)
+            fields.append(
+                (f.many, f.default is not None, [*slots, numbers], self.rules.defaults.weight)
+            )
+        core = _core.Plan(fields, len(self.slots), self.lookup_slots, native, equations)
+        return Plan(core, tuple(self.lookups), how, tuple(python))
+
+    def slot(self, field: int, aspect: Aspect) -> int:
+        return self.slots.setdefault((field, aspect), len(self.slots))
+
+    def lookup(self, field: int, text: str, evaluate: Callable[[Any], Any]) -> int:
+        key = field, text
+        if key not in self.lookup_of:
+            f = self.rules.fields[field]
+            self.lookup_of[key] = len(self.lookups)
+            self.lookups.append(_Lookup(field, evaluate, evaluate(f.default)))
+            self.lookup_slots.append(0 if f.many else self.slot(field, "first"))
+        return self.lookup_of[key]
+
+    def numbers(self, field: int) -> int:
+        """The lookup of a list's values as numbers."""
+        if field not in self.numbers_of:
+            self.numbers_of[field] = self.lookup(field, "", lambda value: value)
+        return self.numbers_of[field]
+
+    def remember_for_field(self, index: int, f: Field) -> None:
+        """What presence and repeats need, and with ``whole`` what a person would see."""
+        if f.many:
+            if self.whole or f.presence != "free":
+                self.slot(index, "readable")
+            if self.whole:
+                self.slot(index, "all")
+            return
+        if self.whole or f.presence != "free" or f.repeat == "agree":
+            self.slot(index, "first")
+        if f.repeat == "agree":
+            self.slot(index, "disagrees")
+
+    def remember_for_python(self, rule: CompiledRule) -> None:
+        """All that Python will see of the fields, so that no two readings are mixed up."""
+        for name in rule.names:
+            index = self.index[name]
+            f = self.rules.fields[index]
+            if rule.function is None:
+                self.slot(index, "count")
+            if f.many:
+                self.slot(index, "readable")
+            if f.many or f.repeat == "any":
+                self.slot(index, "all")
+            if not f.many:
+                self.slot(index, "first")
+
+
+class _Assembler:
+    """Compiles one rule to a program."""
+
+    def __init__(self, planner: _Planner, rule: CompiledRule) -> None:
+        self.planner = planner
+        self.rule = rule
+        self.code: list[tuple[int, int, int]] = []
+        self.constants: list[int] = []
+        self.fields: set[int] = set()
+        self.early = True  # reads fields by their first values only
+
+    def compile(self) -> None:
+        rule = self.rule
+        if rule.expression is None:
+            raise _NotCompiled("a Python function")
+        if rule.when is not None:
+            self.emit(language.tree_of(rule.when.source))
+        self.emit(language.tree_of(rule.expression.source))
+        if rule.when is not None:
+            self.add(Op.absent)
+            self.add(Op.choose)
+
+    def core(self) -> tuple[list[tuple[int, int, int]], list[str]]:
+        return self.code, list(map(str, self.constants))
+
+    def add(self, op: Op, operand: int = 0, index: int = 0) -> None:
+        self.code.append((int(op), operand, index))
+
+    def constant(self, value: int) -> int:
+        if abs(value) >= 2**126:
+            raise _NotCompiled("a number of too many digits")
+        self.constants.append(value)
+        return len(self.constants) - 1
+
+    # One expression: leaves its outcome on the stack, and says with how many decimals.
+
+    def emit(self, node: ast.expr) -> int:
+        compiler = language.Compiler("", self.planner.known, self.rule.tolerance)
+        typed = compiler.compile(node)
+        reads = compiler.reads
+        if not reads:
+            return self.emit_constant(typed.evaluate({}))
+        if len(reads) == 1 and not _looks_at_the_page(node):
+            (name,) = reads
+            f = self.planner.rules.fields[self.planner.index[name]]
+            if not f.many:
+                return self.emit_lookup(f, typed)
+        method = getattr(self, f"emit_{type(node).__name__.lower()}", None)
+        if method is None:
+            raise _NotCompiled(f"{typed.text}: not arithmetic, comparison or logic")
+        decimals: int = method(node)
+        if decimals > MOST_DECIMALS:
+            raise _NotCompiled(f"{typed.text}: too many decimals")
+        return decimals
+
+    def emit_constant(self, value: Any) -> int:
+        if value is None:
+            self.add(Op.absent)
+            return 0
+        if isinstance(value, bool):
+            number, decimals = int(value), 0
+        elif isinstance(value, date):
+            number, decimals = value.toordinal(), 0
+        elif isinstance(value, Decimal):
+            number, decimals = _scaled(value)
+        else:
+            raise _NotCompiled("a text beside other fields")
+        self.add(Op.constant, 0, self.constant(number))
+        return decimals
+
+    def emit_lookup(self, f: Field, typed: language.Node) -> int:
+        field = self.planner.index[f.name]
+        self.add(Op.lookup, 0, self.lookup_of(f, typed))
+        self.fields.add(field)
+        return SCALE if typed.type == "number" else 0
+
+    def lookup_of(self, f: Field, typed: language.Node) -> int:
+        if f.repeat == "any":
+            raise _NotCompiled(f"{f.name} may have any of several values")
+        name, evaluate = f.name, typed.evaluate
+        return self.planner.lookup(
+            self.planner.index[name],
+            f"{typed.text} +- {self.rule.tolerance}",
+            lambda value: evaluate({name: value}),
+        )
+
+    def aligned(self, *operands: ast.expr, decimals: int = 0) -> int:
+        """The operands, all with as many decimals as the one that has the most."""
+        parts = [self.part(operand) for operand in operands]
+        most = max(decimals, *(has for _, has in parts))
+        for code, has in parts:
+            self.code += code
+            if has < most:
+                self.add(Op.scale, most - has)
+        return most
+
+    def part(self, node: ast.expr) -> tuple[list[tuple[int, int, int]], int]:
+        before, self.code = self.code, []
+        decimals = self.emit(node)
+        code, self.code = self.code, before
+        return code, decimals
+
+    def emit_binop(self, node: ast.BinOp) -> int:
+        sign = language.OPERATORS[type(node.op)]
+        compiler = language.Compiler("", self.planner.known, self.rule.tolerance)
+        left, right = compiler.compile(node.left), compiler.compile(node.right)
+        if left.type == "date" and right.type == "number":
+            raise _NotCompiled("a date shifted by what another field says")
+        if sign in "+-":
+            decimals = self.aligned(node.left, node.right)
+            self.add(Op.add if sign == "+" else Op.subtract)
+            return decimals
+        if sign == "*":
+            decimals = self.emit(node.left) + self.emit(node.right)
+            self.add(Op.multiply)
+            return decimals
+        factor, more = _scaled(_inverse(self.constant_value(node.right)))
+        decimals = self.emit(node.left) + more
+        self.add(Op.constant, 0, self.constant(factor))
+        self.add(Op.multiply)
+        return decimals
+
+    def constant_value(self, node: ast.expr) -> Decimal:
+        compiler = language.Compiler("", self.planner.known, self.rule.tolerance)
+        typed = compiler.compile(node)
+        value = None if compiler.reads else typed.evaluate({})
+        if not isinstance(value, Decimal):
+            raise _NotCompiled(f"a division by {typed.text}")
+        return value
+
+    def emit_unaryop(self, node: ast.UnaryOp) -> int:
+        decimals = self.emit(node.operand)
+        if isinstance(node.op, ast.Not):
+            self.add(Op.not_)
+        elif isinstance(node.op, ast.USub):
+            self.add(Op.negate)
+        return decimals
+
+    def emit_boolop(self, node: ast.BoolOp) -> int:
+        for value in node.values:
+            self.emit(value)
+        self.add(Op.and_ if isinstance(node.op, ast.And) else Op.or_, len(node.values))
+        return 0
+
+    def emit_compare(self, node: ast.Compare) -> int:
+        operands = [node.left, *node.comparators]
+        for left, op, right in zip(operands, node.ops, operands[1:], strict=False):
+            sign = language.COMPARISONS.get(type(op))
+            if sign is None:
+                raise _NotCompiled("a list of texts beside other fields")
+            tolerance = self.tolerance(left, right)
+            _, decimals = _scaled(tolerance)
+            decimals = self.aligned(left, right, decimals=decimals)
+            if decimals > MOST_DECIMALS:
+                raise _NotCompiled("too many decimals")
+            self.add(_COMPARE[sign], 0, self.constant(int(tolerance.scaleb(decimals))))
+        if len(node.ops) > 1:
+            self.add(Op.and_, len(node.ops))
+        return 0
+
+    def tolerance(self, left: ast.expr, right: ast.expr) -> Decimal:
+        """How far two sides may be apart and still be equal."""
+        compiler = language.Compiler("", self.planner.known, self.rule.tolerance)
+        a, b = compiler.compile(left), compiler.compile(right)
+        return self.rule.tolerance if a.type == "number" and not (a.exact and b.exact) else Decimal()
+
+    def emit_ifexp(self, node: ast.IfExp) -> int:
+        self.emit(node.test)
+        decimals = self.aligned(node.body, node.orelse)
+        self.add(Op.choose)
+        return decimals
+
+    def emit_call(self, node: ast.Call) -> int:
+        name = node.func.id  # type: ignore[attr-defined]
+        method = getattr(self, f"call_{name}", None)
+        if method is None:
+            raise _NotCompiled(f"{name} of more than one field")
+        decimals: int = method(node)
+        return decimals
+
+    def call_abs(self, node: ast.Call) -> int:
+        decimals = self.emit(node.args[0])
+        self.add(Op.abs)
+        return decimals
+
+    def call_round(self, node: ast.Call) -> int:
+        decimals = self.emit(node.args[0])
+        places = node.args[1].value if len(node.args) == 2 else 0  # type: ignore[attr-defined]
+        if decimals > places:
+            self.add(Op.round, 0, self.constant(10 ** (decimals - places)))
+        return decimals
+
+    def call_min(self, node: ast.Call) -> int:
+        return self.extreme(node, "least", Op.least)
+
+    def call_max(self, node: ast.Call) -> int:
+        return self.extreme(node, "greatest", Op.greatest)
+
+    def extreme(self, node: ast.Call, aspect: Aspect, op: Op) -> int:
+        if len(node.args) == 1:
+            return self.of_list(node, aspect)
+        decimals = self.aligned(*node.args)
+        self.add(op, len(node.args))
+        return decimals
+
+    def call_sum(self, node: ast.Call) -> int:
+        return self.of_list(node, "sum")
+
+    def of_list(self, node: ast.Call, aspect: Aspect) -> int:
+        field = self.field_of(node)
+        self.planner.numbers(field)
+        readable = self.planner.slot(field, "readable")
+        self.add(Op.of_list, readable, self.planner.slot(field, aspect))
+        return SCALE if self.planner.rules.fields[field].kind == "number" else 0
+
+    def field_of(self, node: ast.Call) -> int:
+        self.early = False
+        return self.planner.index[node.args[0].id]  # type: ignore[attr-defined]
+
+    def call_count(self, node: ast.Call) -> int:
+        self.add(Op.slot, 0, self.planner.slot(self.field_of(node), "count"))
+        return 0
+
+    def call_present(self, node: ast.Call) -> int:
+        self.call_count(node)
+        self.add(Op.constant, 0, self.constant(0))
+        self.add(Op.above, 0, self.constant(0))
+        return 0
+
+    # The rule as an equation, for the bounds of the search.
+
+    def equation(self) -> tuple[list[tuple[int, int, int, int]], str, str, float, bool] | None:
+        """Terms, constant and tolerance as whole numbers; ``None`` for what is no equation."""
+        rule = self.rule
+        if rule.expression is None or rule.when is not None or rule.weight == 0:
+            return None
+        try:
+            terms, constant, tolerance = self.linear(language.tree_of(rule.expression.source))
+        except _NotCompiled:
+            return None
+        factors = [term.factor for term in terms]
+        decimals = max((_scaled(number)[1] for number in (*factors, constant)), default=0)
+        unit = Decimal(10) ** decimals
+        whole = [int(factor * unit) for factor in factors]
+        if not terms or decimals > MOST_DECIMALS or max(map(abs, whole)) > LARGEST_FACTOR:
+            return None
+        unit *= 10**SCALE
+        numbers = int(constant * unit), int(tolerance * unit)
+        if max(map(abs, numbers)) >= 2**100:
+            return None
+        made = [
+            (_TERMS[term.kind], term.field, term.lookup, factor)
+            for term, factor in zip(terms, whole, strict=True)
+            if factor
+        ]
+        return made, str(numbers[0]), str(numbers[1]), rule.weight, self.early
+
+    def linear(self, node: ast.expr) -> tuple[list[Term], Decimal, Decimal]:
+        """The two sides of an equation as one, and the tolerance: all may be that far from 0."""
+        if not isinstance(node, ast.Compare) or len(node.ops) > 1:
+            raise _NotCompiled
+        left, op, right = node.left, node.ops[0], node.comparators[0]
+        tolerance = self.tolerance(left, right)
+        if isinstance(op, ast.Eq):
+            terms, constant = self.terms(ast.BinOp(left, ast.Sub(), right), Decimal(1))
+            return terms, constant, tolerance
+        distance = isinstance(left, ast.Call) and left.func.id == "abs"  # type: ignore[attr-defined]
+        if not isinstance(op, ast.LtE) or not distance:
+            raise _NotCompiled
+        terms, constant = self.terms(left.args[0], Decimal(1))  # type: ignore[attr-defined]
+        return terms, constant, tolerance + self.constant_value(right)
+
+    def terms(self, node: ast.expr, factor: Decimal) -> tuple[list[Term], Decimal]:
+        compiler = language.Compiler("", self.planner.known, self.rule.tolerance)
+        typed = compiler.compile(node)
+        if typed.type != "number":
+            raise _NotCompiled
+        if not compiler.reads:
+            return [], factor * self.constant_value(node)
+        if isinstance(node, ast.BinOp):
+            return self.terms_of_binop(node, factor)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return self.terms(node.operand, -factor)
+        if len(compiler.reads) > 1:
+            raise _NotCompiled
+        field = self.planner.index[next(iter(compiler.reads))]
+        f = self.planner.rules.fields[field]
+        if not _looks_at_the_page(node) and not f.many:
+            return [Term("first", field, self.lookup_of(f, typed), factor)], Decimal()
+        if _is_call(node, "count"):
+            self.planner.slot(field, "count")
+            return [Term("count", field, 0, factor)], Decimal()
+        if _is_call(node, "sum"):
+            return [Term("sum", field, self.planner.numbers(field), factor)], Decimal()
+        if _is_sum_or_zero(node):
+            return [Term("sum_or_zero", field, self.planner.numbers(field), factor)], Decimal()
+        raise _NotCompiled
+
+    def terms_of_binop(self, node: ast.BinOp, factor: Decimal) -> tuple[list[Term], Decimal]:
+        if isinstance(node.op, ast.Add | ast.Sub):
+            left, constant = self.terms(node.left, factor)
+            sign = -1 if isinstance(node.op, ast.Sub) else 1
+            right, more = self.terms(node.right, sign * factor)
+            return left + right, constant + more
+        if isinstance(node.op, ast.Div):
+            return self.terms(node.left, factor * _inverse(self.constant_value(node.right)))
+        for one, other in ((node.left, node.right), (node.right, node.left)):
+            try:
+                return self.terms(other, factor * self.constant_value(one))
+            except _NotCompiled:
+                continue
+        raise _NotCompiled
+
+
+def _looks_at_the_page(node: ast.expr) -> bool:
+    """Whether it asks where a field stands, and not only what its value is."""
+    return any(
+        isinstance(part, ast.Call)
+        and isinstance(part.func, ast.Name)
+        and part.func.id in ("present", "count")
+        for part in ast.walk(node)
+    )
+
+
+def _is_call(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Call) and node.func.id == name  # type: ignore[attr-defined]
+
+
+def _is_sum_or_zero(node: ast.expr) -> bool:
+    """Whether it is ``sum(x) if present(x) else 0``."""
+    return (
+        isinstance(node, ast.IfExp)
+        and _is_call(node.test, "present")
+        and _is_call(node.body, "sum")
+        and isinstance(node.orelse, ast.Constant)
+        and node.orelse.value == 0
+    )
+
+
+def _scaled(number: Decimal) -> tuple[int, int]:
+    """A decimal as a whole number and how many decimals it has."""
+    sign, digits, exponent = number.normalize().as_tuple()
+    assert isinstance(exponent, int)  # noqa: S101 - it is finite
+    decimals = max(0, -exponent)
+    whole = int("".join(map(str, digits))) * 10 ** max(0, exponent)
+    return (-whole if sign else whole), decimals
+
+
+def _inverse(number: Decimal) -> Decimal:
+    if number == 0:
+        raise _NotCompiled("a division by zero")
+    inverse = 1 / number
+    if inverse * number != 1 or _scaled(inverse)[1] > MOST_DECIMALS:
+        raise _NotCompiled(f"a division by {number}")
+    return inverse
+
