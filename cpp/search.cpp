@@ -94,7 +94,7 @@ Search::State Search::next(std::size_t extensions) {
             return State::kFound;
         }
         --extensions;
-        if (++extended_ > limits_.patience && !sums_made_) make_sums();
+        if (++extended_ == patience_) make_sums();
         extend(first.partial);
     }
     return State::kNothing;
@@ -206,11 +206,16 @@ std::uint32_t Search::number_of(std::span<const std::int64_t> memory) {
 }
 
 void Search::make_sums() {
-    sums_made_ = true;
     if (!plan_) return;
+    sums_.clear();
+    sum_states_.clear();
     for (const Equation& equation : plan_->equations) {
-        Sums sums(*graph_, *plan_, equation, facts_, limits_.work);
+        Sums sums(*graph_, *plan_, equation, facts_, sum_work_);
         if (!sums.empty()) sums_.push_back(std::move(sums));
+    }
+    if (sum_work_ < kMostWork) {
+        patience_ *= kGrowth;
+        sum_work_ *= kGrowth;
     }
     if (sums_.empty()) return;
     for (std::uint32_t number = 0; number < memories_.size(); ++number)

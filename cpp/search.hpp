@@ -47,9 +47,6 @@ public:
     struct Limits {
         double labelling = std::numeric_limits<double>::infinity();  // without violations
         std::size_t memory = std::numeric_limits<std::size_t>::max();
-        std::size_t patience = 256;  // partial readings before sums are made
-        std::size_t work = std::size_t{1}
-                           << 23;  // elementary steps to make the sums of an equation
     };
     struct Found {
         double cost;      // of the labelling, above every word's least cost
@@ -78,6 +75,12 @@ public:
 
 private:
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+    // Sums are worth it when a search is long, and finer ones when it is very long.
+    static constexpr std::size_t kFirstPatience = 256;
+    static constexpr std::size_t kFirstWork = std::size_t{1} << 20;
+    static constexpr std::size_t kGrowth = 8;
+    static constexpr std::size_t kMostWork = std::size_t{1} << 27;
+
     struct Partial {
         double cost;      // with what it violates
         double violated;  // weights and prices alone
@@ -117,8 +120,9 @@ private:
     std::vector<Open> open_;               // a heap
     std::vector<std::uint32_t> cheapest_;  // hash table of partial readings by node and memory
     std::size_t cheapest_used_ = 0;
-    std::vector<Sums> sums_;
-    bool sums_made_ = false;
+    std::vector<Sums> sums_;                 // one an equation, where that can be
+    std::size_t patience_ = kFirstPatience;  // extensions until sums are made, or finer ones
+    std::size_t sum_work_ = kFirstWork;
     std::vector<std::uint32_t> sum_states_;  // (memories, sums)
     std::uint64_t kept_ = 0;                 // fields that must be there, one bit each
     std::vector<std::int64_t> scratch_;

@@ -79,9 +79,11 @@ def test_is_repeatable(decoder):
     ],
 )
 def test_budgets_stop_where_they_should_and_say_which_one_did(decoder, budget, name):
-    impossible = Rules([Field("total", "total", "money")], ["1 == 2"], defaults=FREE).with_defaults(
-        weight=inf
-    )
+    impossible = Rules(
+        [Field("total", "total", "money")],
+        ["present(total) == (not present(total))"],
+        defaults=FREE,
+    ).with_defaults(weight=inf)
     found = run(decoder, EXAMPLES[0], impossible, budget)
     assert found.status == "exhausted"
     assert found.tried <= 1

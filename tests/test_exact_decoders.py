@@ -151,7 +151,7 @@ def brute_force(document, scores, rules):
     return None if worth == -inf else worth
 
 
-@pytest.mark.parametrize("decoder", ["lazyk", "best_first", "paths", "beam"])
+@pytest.mark.parametrize("decoder", ["lazyk", "best_first", "paths", "beam", "exact"])
 @settings(max_examples=700)
 @given(problem=problems())
 def test_finds_the_labelling_of_highest_worth(decoder, problem):
@@ -182,7 +182,7 @@ def test_lazy_ilp_finds_it_too(problem):
 @given(problem=problems(), candidates=st.integers(1, 30))
 def test_a_small_budget_never_lies(problem, candidates):
     expected = brute_force(*problem)
-    for decoder in ("paths", "lazyk"):
+    for decoder in ("paths", "lazyk", "exact"):
         found = decode(*problem, decoder=decoder, budget=Budget(candidates=candidates))
         assert found.tried <= candidates
         worth = -inf if expected is None else expected

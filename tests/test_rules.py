@@ -329,6 +329,7 @@ def test_the_schema_knows_what_the_loader_knows():
     schema = json_schema()
     assert set(schema["properties"]) == {
         "fields", "rules", "scheme", "presence", "repeat", "weight", "tolerance", "max_words",
+        "ambiguity",
     }  # fmt: skip
     field_keys = schema["properties"]["fields"]["additionalProperties"]["properties"]
     rule_keys = schema["properties"]["rules"]["items"]["anyOf"][1]["properties"]

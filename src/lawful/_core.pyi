@@ -135,7 +135,5 @@ class Search:
     def size(self) -> tuple[int, int]:
         """Nodes and steps of the graph."""
 
-def judge(
-    plan: Plan, lookups: Lookups, missing: Floats, spans: list[tuple[int, int]]
-) -> float:
+def judge(plan: Plan, lookups: Lookups, missing: Floats, spans: list[tuple[int, int]]) -> float:
     """What a plan says is violated by spans, given as field and number of the value."""

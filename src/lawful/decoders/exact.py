@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, inf
 from time import perf_counter
 from typing import ClassVar
 
-from lawful.decoders.lattice import FIRST_SLACK, ROUNDING, Candidates, Effort, Lattice
+from lawful.decoders.lattice import ROUNDING, Candidates, Effort, Lattice
 from lawful.decoders.search import Problem, Walk, conclude
 from lawful.decoding import Budget, Decoding
 from lawful.rules.compile import plan_of
@@ -38,14 +37,10 @@ class Exact:
             found.proven = True
             return found
         lattice = Lattice(problem.scores, problem.judge.rules, problem.judge)
-        slack = -found.worth - lattice.best + ROUNDING
         until = None if budget.seconds is None else found.began + budget.seconds
+        most = None if budget.candidates is None else budget.candidates - found.tried
         candidates = Candidates(
-            lattice,
-            plan_of(problem.judge.rules),
-            Effort(budget.candidates, until),
-            slack if slack < inf else FIRST_SLACK,
-            budget.max_cost,
+            lattice, plan_of(problem.judge.rules), Effort(most, until), budget.max_cost
         )
         candidates.deepest = -found.worth
         for candidate in candidates:
@@ -53,7 +48,10 @@ class Exact:
             candidates.deepest = -found.worth
             if found.worth >= -candidates.bound - ROUNDING:
                 break
-        found.tried += candidates.extended
+            if budget.mass is not None and found.mass >= budget.mass:
+                candidates.stopped_by = "mass"
+                break
+        found.tried = 1 + candidates.extended
         found.last = -candidates.bound
         found.proven = candidates.complete or found.worth >= found.last - ROUNDING
         if not found.proven:

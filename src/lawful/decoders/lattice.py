@@ -25,14 +25,13 @@ from lawful.rules.model import Rules
 from lawful.scores import Scores
 
 if TYPE_CHECKING:
-    from lawful.decoders.search import Problem
     from lawful.decoding import Limit
 
 MEMORY = 2**29
 """Bytes that a search may hold, and again as many for the graph that it searches."""
 
 MOST_SPANS = 2**16
-FIRST_SLACK = 8.0  # nats
+FIRST_SLACK = 4.0  # nats
 LAST_SLACK = 128.0  # beyond, everything is in
 ROUNDING = 1e-9
 """Costs that differ by less than this are equal: sums of the same numbers in another order."""
@@ -136,7 +135,6 @@ class Candidates:
         lattice: Lattice,
         plan: Plan | None,
         effort: Effort,
-        slack: float = FIRST_SLACK,
         max_cost: float | None = None,
     ) -> None:
         self.bound = lattice.best
@@ -147,15 +145,15 @@ class Candidates:
         self._lattice = lattice
         self._plan = plan
         self._effort = effort
-        self._slack = slack
         self._max_cost = max_cost
         self._seen: set[tuple[tuple[int, int, int, int], ...]] = set()
 
     def __iter__(self) -> Iterator[Candidate]:
-        slack = self._slack
+        slack = FIRST_SLACK
         try:
             while not self.complete and self.stopped_by is None and self.bound < self.deepest:
-                slack = yield from self._search(slack)
+                needed = self.deepest - self._lattice.best + ROUNDING
+                slack = yield from self._search(min(slack, needed))
         except MemoryBudgetError:
             self.stopped_by = "memory"
 
@@ -173,7 +171,7 @@ class Candidates:
                 self.complete = slack == inf
                 if slack < wanted:
                     self.stopped_by = "memory"  # more spans than anybody could look at
-                return inf if 2 * slack > LAST_SLACK else max(2 * slack, FIRST_SLACK)
+                return inf if 2 * slack > LAST_SLACK else 2 * slack
             self.bound = max(self.bound, min(search.bound, self._lattice.best + slack))
             if state == 2:
                 self.stopped_by = "seconds" if self._left() else "candidates"

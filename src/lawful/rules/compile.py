@@ -135,7 +135,11 @@ class Plan:
         tables = []
         with localcontext(language.EXACT):
             for lookup in self.lookups:
-                found = [lookup.missing, lookup.evaluate(None), *map(lookup.evaluate, values[lookup.field])]
+                found = [
+                    lookup.missing,
+                    lookup.evaluate(None),
+                    *map(lookup.evaluate, values[lookup.field]),
+                ]
                 outcomes = [_outcome(value, texts) for value in found]
                 numbers, states = zip(*outcomes, strict=True)
                 tables.append((np.array(numbers, np.int64), np.array(states, np.uint8)))
@@ -300,7 +304,7 @@ class _Assembler:
     # One expression: leaves its outcome on the stack, and says with how many decimals.
 
     def emit(self, node: ast.expr) -> int:
-        compiler = language.Compiler("", self.planner.known, self.rule.tolerance)
+        compiler = self.language()
         typed = compiler.compile(node)
         reads = compiler.reads
         if not reads:
@@ -367,7 +371,7 @@ class _Assembler:
 
     def emit_binop(self, node: ast.BinOp) -> int:
         sign = language.OPERATORS[type(node.op)]
-        compiler = language.Compiler("", self.planner.known, self.rule.tolerance)
+        compiler = self.language()
         left, right = compiler.compile(node.left), compiler.compile(node.right)
         if left.type == "date" and right.type == "number":
             raise _NotCompiled("a date shifted by what another field says")
@@ -386,7 +390,7 @@ class _Assembler:
         return decimals
 
     def constant_value(self, node: ast.expr) -> Decimal:
-        compiler = language.Compiler("", self.planner.known, self.rule.tolerance)
+        compiler = self.language()
         typed = compiler.compile(node)
         value = None if compiler.reads else typed.evaluate({})
         if not isinstance(value, Decimal):
@@ -423,11 +427,19 @@ class _Assembler:
             self.add(Op.and_, len(node.ops))
         return 0
 
+    def type_of(self, node: ast.expr) -> str:
+        return self.language().compile(node).type
+
+    def language(self) -> language.Compiler:
+        return language.Compiler("", self.planner.known, self.rule.tolerance)
+
     def tolerance(self, left: ast.expr, right: ast.expr) -> Decimal:
         """How far two sides may be apart and still be equal."""
-        compiler = language.Compiler("", self.planner.known, self.rule.tolerance)
+        compiler = self.language()
         a, b = compiler.compile(left), compiler.compile(right)
-        return self.rule.tolerance if a.type == "number" and not (a.exact and b.exact) else Decimal()
+        return (
+            self.rule.tolerance if a.type == "number" and not (a.exact and b.exact) else Decimal()
+        )
 
     def emit_ifexp(self, node: ast.IfExp) -> int:
         self.emit(node.test)
@@ -525,6 +537,8 @@ class _Assembler:
         if not isinstance(node, ast.Compare) or len(node.ops) > 1:
             raise _NotCompiled
         left, op, right = node.left, node.ops[0], node.comparators[0]
+        if self.type_of(left) != "number":
+            raise _NotCompiled
         tolerance = self.tolerance(left, right)
         if isinstance(op, ast.Eq):
             terms, constant = self.terms(ast.BinOp(left, ast.Sub(), right), Decimal(1))
@@ -536,7 +550,7 @@ class _Assembler:
         return terms, constant, tolerance + self.constant_value(right)
 
     def terms(self, node: ast.expr, factor: Decimal) -> tuple[list[Term], Decimal]:
-        compiler = language.Compiler("", self.planner.known, self.rule.tolerance)
+        compiler = self.language()
         typed = compiler.compile(node)
         if typed.type != "number":
             raise _NotCompiled
@@ -618,4 +632,3 @@ def _inverse(number: Decimal) -> Decimal:
     if inverse * number != 1 or _scaled(inverse)[1] > MOST_DECIMALS:
         raise _NotCompiled(f"a division by {number}")
     return inverse
-
