@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
-import json
+import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import lawful
-from lawful import Budget, Document, Field, Rules, Scored, Scores, decode
+from benchmarks import outputs, shared
+from lawful import Budget, Field, Rules, decode
 
-SHARED = Path(__file__).parent.parent.parent / "shared"
-needs_shared = pytest.mark.skipif(
-    not (SHARED / "predictions").is_dir(), reason="needs ../shared/predictions and ../shared/data"
-)
+needs_shared = pytest.mark.skipif(not outputs.HERE, reason=outputs.NEEDED)
 
 RULES = Rules(
     [
@@ -32,29 +28,9 @@ RULES = Rules(
 )
 
 
-def cord(count):
-    """The first pages of CORD that a small model did not see, as word pieces with its scores."""
-    words = {}
-    for split in ("train", "dev", "test"):
-        with gzip.open(SHARED / "data" / "cord" / f"{split}.jsonl.gz", "rt") as lines:
-            for line in map(json.loads, lines):
-                words[f"{split}/{line['id']}"] = line["words"]
-    outputs = np.load(SHARED / "predictions" / "cord-l2.npz")
-    labels = tuple(map(str, outputs["labels"]))
-    ids, starts = outputs["ids"], outputs["start"]
-    ends = [*starts[1:], len(outputs["word"])]
-    for name, start, end in list(zip(map(str, ids), starts, ends, strict=False))[:count]:
-        word, off = outputs["word"][start:end], outputs["off"][start:end]
-        pieces = [words[name][w][a:b] for w, (a, b) in zip(word, off, strict=True)]
-        joins = [i > 0 and bool(word[i] == word[i - 1]) for i in range(len(word))]
-        scores = Scores.from_log_probs(outputs["log_probs"][start:end], labels)
-        gold = tuple(labels[i] for i in outputs["gold"][start:end])
-        yield Scored(Document(name, pieces, joins=joins), scores, gold)
-
-
 @needs_shared
 def test_half_precision_outputs_of_a_real_model_stream_and_decode():
-    pages = list(cord(60))
+    pages = list(outputs.read_outputs("cord-l2", 60))
     scheme = RULES.scheme_for(pages[0].scores.labels)
     for page in pages[:10]:
         found, log_probs = lawful.paths(page.scores.log_probs, scheme, kind="log_probs").take(500)
@@ -72,8 +48,44 @@ def test_half_precision_outputs_of_a_real_model_stream_and_decode():
 @needs_shared
 def test_words_do_better_than_pieces():
     right = Counter()
-    for page in cord(40):
+    for page in outputs.read_outputs("cord-l2", 40):
         for name, form in (("pieces", page), ("words", page.to_words())):
             found = decode(form.document, form.scores, RULES, budget=Budget(candidates=500))
             right[name] += found.labels == form.gold
     assert right["words"] >= right["pieces"] > 0
+
+
+@needs_shared
+@pytest.mark.parametrize("name", outputs.OUTPUTS)
+def test_every_output_decodes_under_the_papers_rules(name):
+    rules = Rules.load(outputs.RULES[outputs.OUTPUTS[name]])
+    statuses = Counter()
+    for page in outputs.read_outputs(name, 40):
+        words = page.to_words()
+        found = decode(words.document, words.scores, rules, decoder="paths")
+        statuses[found.status] += 1
+        assert found.status != "infeasible"  # no rule is hard, and what is there may be kept
+        assert found.optimal == (found.status != "exhausted")
+        if found.optimal:
+            assert bool(found.violations) == (found.status == "relaxed")
+            assert found.bound == pytest.approx(found.worth)
+        first = decode(words.document, words.scores, rules, budget=Budget(candidates=1))
+        assert found.worth >= first.worth  # the best legal labelling is the first candidate
+    assert statuses["satisfied"] > sum(statuses.values()) / 2
+
+
+@needs_shared
+def test_as_many_true_labellings_of_cord_hold_as_its_readme_counts():
+    truth = shared.judge_gold("cord", outputs.read_gold("cord"), Rules.load(outputs.RULES["cord"]))
+    assert (truth.pages, truth.lawful) == (1000, 697)
+    for states in truth.states.values():
+        assert sum(states.values()) == truth.pages
+
+
+def test_the_benchmark_says_what_is_missing(monkeypatch, capsys):
+    monkeypatch.setattr(shared, "HERE", False)
+    monkeypatch.setattr(sys, "argv", ["benchmarks.shared"])
+    with pytest.raises(SystemExit) as stopped:
+        shared.main()
+    assert stopped.value.code == 2
+    assert outputs.NEEDED in capsys.readouterr().err

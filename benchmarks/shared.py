@@ -1,0 +1,177 @@
+"""Every decoder on the outputs of real models for real receipts, under the paper's rules.
+
+    python -m benchmarks.shared [--pages N] [--decoders a,b] [--candidates 8192] [--seconds 20]
+        [--units words|pieces] [--semantics lawful|paper] [--out build/shared.json]
+
+All decoders have the same budget of candidates, and of seconds a page, without which lazy_ilp takes
+hours; a wide beam on a long page may reach that too. Pages are decoded one after another in this
+process. ``--decoders paths --candidates 1`` is the best legal labelling, the baseline to beat.
+First comes how the rules judge the true labels.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from math import inf
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from benchmarks.outputs import HERE, NEEDED, OUTPUTS, RULES, Gold, read_gold, read_outputs
+from lawful import DECODERS, Budget, LawfulError, Rules, Scored, decode
+from lawful.decoders import decoder_named
+from lawful.evaluation import Scoreboard
+from lawful.rules.judge import Judge
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table: one decoder on the outputs of one model."""
+
+    outputs: str
+    decoder: str
+    pages: int
+    satisfied: float
+    optimal: float
+    entity_f1: float
+    value_f1: float
+    median_ms: float
+    late_ms: float  # the 95th percentile
+    worst_ms: float
+    pages_per_second: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.outputs:<13}{self.decoder:<12}{self.pages:>5}{self.satisfied:>11.1%}"
+            f"{self.optimal:>9.1%}{self.entity_f1:>11.1%}{self.value_f1:>10.1%}"
+            f"{self.median_ms:>11.2f}{self.late_ms:>9.1f}{self.worst_ms:>10.1f}"
+            f"{self.pages_per_second:>10.1f}"
+        )
+
+
+HEADER = (
+    f"{'outputs':<13}{'decoder':<12}{'pages':>5}{'satisfied':>11}{'optimal':>9}{'entity F1':>11}"
+    f"{'value F1':>10}{'median ms':>11}{'95 % ms':>9}{'worst ms':>10}{'pages/s':>10}"
+)
+
+
+def measure(outputs: str, decoder: str, pages: list[Scored], rules: Rules, budget: Budget) -> Row:
+    """Decodes the pages with one decoder."""
+    board = Scoreboard(rules)
+    times, optimal = [], 0
+    for page in pages:
+        begin = perf_counter()
+        decoding = decode(page.document, page.scores, rules, decoder=decoder, budget=budget)
+        times.append(perf_counter() - begin)
+        board.add(page, decoding)
+        optimal += decoding.optimal
+    middle, late, worst = (1000 * float(np.percentile(times, share)) for share in (50, 95, 100))
+    return Row(
+        outputs,
+        decoder,
+        len(pages),
+        satisfied=board.satisfied / len(pages),
+        optimal=optimal / len(pages),
+        entity_f1=board.entities.f1,
+        value_f1=board.values.f1,
+        median_ms=middle,
+        late_ms=late,
+        worst_ms=worst,
+        pages_per_second=len(pages) / sum(times),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What the rules say of the true labels of a data set."""
+
+    data: str
+    pages: int
+    lawful: int  # no rule is violated
+    clean: int  # nor what fields imply: texts that can be read, repeats that agree
+    states: dict[str, dict[str, int]]  # by rule: pages that satisfy it, violate it, leave it open
+
+    def __str__(self) -> str:
+        rules = "".join(
+            f"\n  {name:<8}{states['satisfied']:>5} satisfied{states['violated']:>5} violated"
+            f"{states['vacuous']:>5} unchecked"
+            for name, states in self.states.items()
+        )
+        return (
+            f"true labels of {self.data}, {self.pages} pages: "
+            f"{self.lawful} ({self.lawful / self.pages:.1%}) break no rule, "
+            f"{self.clean} ({self.clean / self.pages:.1%}) nor what fields imply{rules}"
+        )
+
+
+def judge_gold(data: str, pages: Iterable[Gold], rules: Rules) -> Truth:
+    """Asks the rules about the true labels, as they would judge a decoder's."""
+    everything = list(pages)
+    scheme = rules.scheme_for(tuple(sorted({label for _, gold in everything for label in gold})))
+    names = [rule.id for rule in rules.compiled]
+    states = {name: Counter[str]() for name in names}
+    lawful = clean = 0
+    for document, gold in everything:
+        judge = Judge(document, rules, scheme)
+        checks = judge.checks(judge.read(scheme.indices(gold)))
+        violated = {check.id for check in checks if check.state == "violated"}
+        lawful += violated.isdisjoint(names)
+        clean += not violated
+        for check in checks:
+            if check.id in states:
+                states[check.id][check.state] += 1
+    counts = {
+        name: {state: found[state] for state in ("satisfied", "violated", "vacuous")}
+        for name, found in states.items()
+    }
+    return Truth(data, len(everything), lawful, clean, counts)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pages", type=int, help="of each model's outputs; all of them by default")
+    parser.add_argument("--ilp-pages", type=int, default=5, help="lazy_ilp takes seconds a page")
+    parser.add_argument("--decoders", default=",".join(DECODERS), help="default: %(default)s")
+    parser.add_argument("--candidates", type=int, default=2**13, help="default: %(default)s")
+    parser.add_argument("--seconds", type=float, default=20, help="a page; for lazy_ilp")
+    parser.add_argument("--units", choices=("words", "pieces"), default="words")
+    parser.add_argument("--semantics", choices=("lawful", "paper"), default="lawful")
+    parser.add_argument("--out", type=Path, default=Path("build/shared.json"))
+    arguments = parser.parse_args()
+    if not HERE:
+        parser.error(f"no real outputs to decode: {NEEDED}, beside the repository")
+    try:
+        decoders = [decoder_named(name).name for name in arguments.decoders.split(",")]
+        budget = Budget(arguments.candidates, arguments.seconds)
+    except LawfulError as error:
+        parser.error(str(error))
+    rules = {data: Rules.load(path) for data, path in RULES.items()}
+    if arguments.semantics == "paper":
+        paper = {"presence": "free", "repeat": "first", "weight": inf}
+        rules = {data: each.with_defaults(**paper) for data, each in rules.items()}
+
+    truths = [judge_gold(data, read_gold(data), each) for data, each in rules.items()]
+    print(*truths, "", HEADER, sep="\n", flush=True)
+    rows = []
+    for name, data in OUTPUTS.items():
+        pages = list(read_outputs(name, arguments.pages))
+        if arguments.units == "words":
+            pages = [page.to_words() for page in pages]
+        for decoder in decoders:
+            some = pages[: arguments.ilp_pages] if decoder == "lazy_ilp" else pages
+            rows.append(measure(name, decoder, some, rules[data], budget))
+            print(rows[-1], flush=True)
+    setting = {key: getattr(arguments, key) for key in ("candidates", "units", "semantics")}
+    records = {"gold": list(map(asdict, truths)), "rows": list(map(asdict, rows))}
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    arguments.out.write_text(json.dumps(setting | records, indent=1))
+    print(f"written to {arguments.out}")
+
+
+if __name__ == "__main__":
+    main()
