@@ -105,9 +105,9 @@ Facts make_facts(const Plan* plan, const std::vector<PyLookup>& lookups, const V
 /// The spans of a lattice up to some cost, whose texts somebody else will read.
 struct PySpans {
     PySpans(std::shared_ptr<const Lattice> lattice, double slack, std::size_t most)
-        : lattice(std::move(lattice)), limit(this->lattice->best() + slack) {
+        : lattice(std::move(lattice)) {
         const Unlocked unlocked;
-        complete = this->lattice->list_spans(limit, most, spans);
+        complete = this->lattice->list_spans(this->lattice->best() + slack, most, spans);
     }
 
     template <class Member>
@@ -118,7 +118,6 @@ struct PySpans {
     }
 
     std::shared_ptr<const Lattice> lattice;
-    double limit;
     std::vector<FieldSpan> spans;
     bool complete;
 };
@@ -128,19 +127,22 @@ public:
     PySearch(const PySpans& spans, const Column<std::uint32_t>& span,
              const Column<std::uint32_t>& value, const Vector& price,
              std::shared_ptr<const Plan> plan, const std::vector<PyLookup>& lookups,
-             const Vector& missing, std::optional<double> max_cost, std::size_t memory) {
+             const Vector& missing, double slack, std::optional<double> max_cost,
+             std::size_t memory, std::size_t patience) {
         std::vector<SpanReading> readings;
         for (std::size_t i = 0; i < span.size(); ++i)
             readings.push_back({span.data()[i], value.data()[i], price.data()[i]});
         Facts facts = make_facts(plan.get(), lookups, missing);
         Search::Limits limits;
         limits.memory = memory;
+        limits.patience = patience;
         if (max_cost) limits.labelling = spans.lattice->best() + *max_cost;
         const std::size_t most = memory / sizeof(Graph::Step);
         try {
             const Unlocked unlocked;
-            auto graph = std::make_shared<const Graph>(spans.lattice, spans.spans,
-                                                       std::move(readings), spans.limit, most);
+            auto graph =
+                std::make_shared<const Graph>(spans.lattice, spans.spans, std::move(readings),
+                                              spans.lattice->best() + slack, most);
             search_.emplace(std::move(graph), std::move(plan), std::move(facts), limits);
         } catch (const OutOfMemoryBudget&) {
             raise("MemoryBudgetError", out_of(memory));
@@ -186,7 +188,6 @@ public:
         return as_array(std::move(labels));
     }
     double bound() const { return least() + search_->bound(); }
-    double limit() const { return least() + search_->graph().limit(); }
     std::size_t extended() const { return search_->extended(); }
     std::size_t memory() const { return search_->held(); }
     std::tuple<std::size_t, std::size_t> size() const {
@@ -243,16 +244,15 @@ void bind_search(nb::module_& m) {
     nb::class_<PySearch>(m, "Search")
         .def(nb::init<const PySpans&, const Column<std::uint32_t>&, const Column<std::uint32_t>&,
                       const Vector&, std::shared_ptr<const Plan>, const std::vector<PyLookup>&,
-                      const Vector&, std::optional<double>, std::size_t>(),
+                      const Vector&, double, std::optional<double>, std::size_t, std::size_t>(),
              "spans"_a, "span"_a, "value"_a, "price"_a, "plan"_a.none(), "lookups"_a, "missing"_a,
-             "max_cost"_a.none(), "memory"_a)
+             "slack"_a, "max_cost"_a.none(), "memory"_a, "patience"_a)
         .def("next", &PySearch::next, "extensions"_a, "seconds"_a.none() = nb::none())
         .def_prop_ro("cost", &PySearch::cost)
         .def_prop_ro("violated", &PySearch::violated)
         .def_prop_ro("labels", &PySearch::labels, nb::rv_policy::move)
         .def_prop_ro("readings", &PySearch::readings, nb::rv_policy::move)
         .def_prop_ro("bound", &PySearch::bound)
-        .def_prop_ro("limit", &PySearch::limit)
         .def_prop_ro("extended", &PySearch::extended)
         .def_prop_ro("memory", &PySearch::memory)
         .def_prop_ro("size", &PySearch::size);

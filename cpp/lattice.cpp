@@ -25,7 +25,10 @@ Lattice::Lattice(std::span<const double> costs, std::size_t words,
     for (std::size_t word = 0; word < words; ++word) {
         const std::span row(costs_.data() + word * size, size);
         const double least = *std::min_element(row.begin(), row.end());
-        if (least == kForbidden) return;
+        if (least == kForbidden) {
+            rest_after_span_ = rest_;
+            return;
+        }
         least_ += least;
         for (double& cost : row) cost -= least;
     }
@@ -56,10 +59,16 @@ Lattice::Lattice(std::span<const double> costs, std::size_t words,
             if (l.begins(label)) rest_[word] = std::min(rest_[word], values[label]);
         }
     }
+    rest_after_span_ = rest_;
+    for (std::size_t word = 0; word < words && l.sticky(); ++word)
+        for (std::size_t label = 0; label < size; ++label)
+            if (l.opens(label, true))
+                rest_after_span_[word] = std::min(rest_after_span_[word], rest_with(word, label));
 }
 
 bool Lattice::list_spans(double limit, std::size_t most, std::vector<FieldSpan>& spans) const {
     spans.clear();
+    limit = std::min(limit, std::numeric_limits<double>::max());  // what is forbidden is above it
     for (std::size_t start = 0; start < words_; ++start)
         for (std::size_t field = 0; field < layout_->fields(); ++field) {
             list_spans_from(start, field, limit, spans);
@@ -95,7 +104,7 @@ void Lattice::list_spans_from(std::size_t start, std::size_t field, double limit
                 longer = std::min(longer, costs[again][m] + onward);
             }
         if (!(reach_[start] + longer <= limit)) return;
-        if (reach_[start] + std::min(closed[0], closed[1]) + rest_[end] <= limit)
+        if (reach_[start] + std::min(closed[0], closed[1]) + rest_after_span_[end] <= limit)
             spans.push_back({static_cast<std::uint32_t>(field), static_cast<std::uint32_t>(start),
                              static_cast<std::uint32_t>(end), closed[0], closed[1]});
         if (end == words_) return;

@@ -21,8 +21,8 @@ struct FieldSpan {
 /// The scores of one document, cut at the spans that rules read.
 ///
 /// `reach(i)` is the cheapest way to label the words before a boundary at i, `rest(i)` that of
-/// the words after it, whatever rules say. All costs are above what each word costs at least, so
-/// that sums hold differences only and keep their digits.
+/// the words after a span that ends there, whatever rules say. All costs are above what each word
+/// costs at least, so that sums hold differences only and keep their digits.
 class Lattice {
 public:
     /// `costs` is words x labels, row-major, without NaN or -inf; +inf forbids a label.
@@ -35,7 +35,7 @@ public:
     /// The cost of the cheapest legal labelling above every word's least cost; or infinite.
     double best() const { return rest_[0]; }
     double reach(std::size_t boundary) const { return reach_[boundary]; }
-    double rest(std::size_t boundary) const { return rest_[boundary]; }
+    double rest(std::size_t boundary) const { return rest_after_span_[boundary]; }
     double cost(std::size_t word, std::size_t label) const {
         return costs_[word * layout_->labels() + label];
     }
@@ -61,7 +61,7 @@ private:
     std::shared_ptr<const Layout> layout_;
     std::vector<double> costs_;  // (words, labels)
     double least_ = 0;
-    std::vector<double> reach_, rest_;
+    std::vector<double> reach_, rest_, rest_after_span_;
     std::vector<double> rest_with_;  // (words, labels)
 };
 

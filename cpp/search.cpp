@@ -94,7 +94,7 @@ Search::State Search::next(std::size_t extensions) {
             return State::kFound;
         }
         --extensions;
-        if (++extended_ == patience_) make_sums();
+        if (++extended_ == limits_.patience) make_sums();
         extend(first.partial);
     }
     return State::kNothing;
@@ -214,7 +214,7 @@ void Search::make_sums() {
         if (!sums.empty()) sums_.push_back(std::move(sums));
     }
     if (sum_work_ < kMostWork) {
-        patience_ *= kGrowth;
+        limits_.patience *= kGrowth;
         sum_work_ *= kGrowth;
     }
     if (sums_.empty()) return;

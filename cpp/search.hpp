@@ -47,6 +47,7 @@ public:
     struct Limits {
         double labelling = std::numeric_limits<double>::infinity();  // without violations
         std::size_t memory = std::numeric_limits<std::size_t>::max();
+        std::size_t patience = 256;  // extensions until sums are made; later, finer ones
     };
     struct Found {
         double cost;      // of the labelling, above every word's least cost
@@ -76,7 +77,6 @@ public:
 private:
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
     // Sums are worth it when a search is long, and finer ones when it is very long.
-    static constexpr std::size_t kFirstPatience = 256;
     static constexpr std::size_t kFirstWork = std::size_t{1} << 20;
     static constexpr std::size_t kGrowth = 8;
     static constexpr std::size_t kMostWork = std::size_t{1} << 27;
@@ -120,8 +120,7 @@ private:
     std::vector<Open> open_;               // a heap
     std::vector<std::uint32_t> cheapest_;  // hash table of partial readings by node and memory
     std::size_t cheapest_used_ = 0;
-    std::vector<Sums> sums_;                 // one an equation, where that can be
-    std::size_t patience_ = kFirstPatience;  // extensions until sums are made, or finer ones
+    std::vector<Sums> sums_;  // one an equation, where that can be
     std::size_t sum_work_ = kFirstWork;
     std::vector<std::uint32_t> sum_states_;  // (memories, sums)
     std::uint64_t kept_ = 0;                 // fields that must be there, one bit each

@@ -50,7 +50,20 @@ CHECKS = [
     "count(total) <= 1",
     "day != due or total == tax",
 ]
-LABELS = ("O", "B-total", "I-total", "B-tax", "B-part", "I-part", "B-day", "B-due", "B-x", "I-x")
+PREFIXES = {  # of the labels for types that may have several words, and of the others
+    "BIO": ("BI", "B"),
+    "IO": ("I", "I"),
+    "IOB1": ("IB", "IB"),
+    "IOBES": ("BIES", "S"),
+}
+LABELS = {
+    scheme: (
+        "O",
+        *(f"{prefix}-{type_}" for type_ in ("total", "part", "x") for prefix in long),
+        *(f"{prefix}-{type_}" for type_ in ("tax", "day", "due") for prefix in short),
+    )
+    for scheme, (long, short) in PREFIXES.items()
+}
 
 
 @lawful.rule(reads=("total", "parts"))
@@ -91,7 +104,7 @@ def rule_sets(draw):
     return Rules(
         fields,
         rules,
-        scheme=draw(st.sampled_from(["BIO", "BIO", "BIO", "IO", "IOB1"])),
+        scheme=draw(st.sampled_from(["BIO", *PREFIXES])),
         defaults=Defaults(weight=draw(weight)),
     )
 
@@ -100,12 +113,7 @@ def rule_sets(draw):
 def problems(draw):
     rules = draw(rule_sets())
     words = draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=3))
-    labels = LABELS
-    if rules.scheme == "IO":
-        labels = tuple(label for label in LABELS if not label.startswith("B-"))
-        labels += ("I-tax", "I-day", "I-due")
-    elif rules.scheme == "IOB1":
-        labels = (*LABELS, "I-tax", "I-day", "I-due")
+    labels = LABELS[rules.scheme]
     row = st.lists(st.integers(0, 4), min_size=len(labels), max_size=len(labels))
     weights = np.array(draw(st.lists(row, min_size=len(words), max_size=len(words))), float)
     if draw(st.booleans()):

@@ -22,6 +22,7 @@ from lawful.streams import assignments, paths
 
 if TYPE_CHECKING:
     from lawful.decoders import DECODERS, Decoder, decode
+    from lawful.decoders.readings import Reading, ReadingStream, readings
     from lawful.decoding import Budget, Correction, Decoding
     from lawful.document import Box, Document
     from lawful.readers.jsonl import BadLine, Scored, read_jsonl, write_jsonl
@@ -44,11 +45,14 @@ _LATER = {
     "Document": "document",
     "Field": "rules",
     "FieldValue": "rules",
+    "Reading": "decoders.readings",
+    "ReadingStream": "decoders.readings",
     "Rule": "rules",
     "Rules": "rules",
     "Scored": "readers.jsonl",
     "decode": "decoders",
     "read_jsonl": "readers.jsonl",
+    "readings": "decoders.readings",
     "register_type": "values",
     "rule": "rules",
     "write_jsonl": "readers.jsonl",
@@ -74,6 +78,8 @@ __all__ = [
     "LimitError",
     "MemoryBudgetError",
     "MissingExtraError",
+    "Reading",
+    "ReadingStream",
     "Rule",
     "RuleFailure",
     "Rules",
@@ -89,6 +95,7 @@ __all__ = [
     "decode",
     "paths",
     "read_jsonl",
+    "readings",
     "register_type",
     "rule",
     "write_jsonl",

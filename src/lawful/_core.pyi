@@ -111,8 +111,10 @@ class Search:
         plan: Plan | None,
         lookups: Lookups,
         missing: Floats,
+        slack: float,
         max_cost: float | None,
         memory: int,
+        patience: int,
     ) -> None: ...
     def next(self, extensions: int, seconds: float | None = None) -> int:
         """0: found one; 1: there is none; 2: the extensions or seconds are spent."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html import escape
 from math import exp
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from lawful.errors import InputError
 from lawful.rules.judge import Check, FieldValue
@@ -68,7 +68,10 @@ class Decoding:
     """The answer for one document: ``status`` says of which kind, ``optimal`` whether it is proven.
 
     What counts is ``worth``: log-probability minus the weights of violated rules. No labelling is
-    worth more than ``bound``.
+    worth more than ``bound``. ``clash`` is a smallest set of hard rules that cannot hold together,
+    where that is why there is no answer. ``alternatives``, if asked for, are the next best ones
+    whose fields have other values, and ``confidence`` is by field the share of the probability
+    among all of these that has the field as it is here. ``chosen`` says why this decoder decoded.
     """
 
     id: str
@@ -87,6 +90,19 @@ class Decoding:
     seconds: float
     stopped_by: Limit | None = None
     words: tuple[str, ...] = field(default=(), repr=False)
+    clash: tuple[str, ...] = ()
+    alternatives: tuple[Decoding, ...] = ()
+    confidence: dict[str, float] = field(default_factory=dict)
+    chosen: str = ""
+
+    def values(self, name: str) -> tuple[Any, ...]:
+        """The values of a field, in order."""
+        return tuple(found.value for found in self.fields.get(name, ()))
+
+    @property
+    def margin(self) -> float | None:
+        """By how much it is worth more than the next best set of values; ``None`` if unknown."""
+        return self.worth - self.alternatives[0].worth if self.alternatives else None
 
     @property
     def worth(self) -> float:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from lawful.decoders.argmax import Argmax
+from lawful.decoders.auto import Auto
 from lawful.decoders.beam import Beam
 from lawful.decoders.best_first import BestFirst
 from lawful.decoders.exact import Exact
 from lawful.decoders.lazy_ilp import LazyIlp
 from lawful.decoders.lazyk import LazyK
 from lawful.decoders.paths import Paths
+from lawful.decoders.readings import Readings
 from lawful.decoders.search import Problem
 from lawful.decoding import Budget, Decoding
 from lawful.document import Document
@@ -43,9 +45,27 @@ class Decoder(Protocol):
         """The best labelling it finds."""
 
 
+@runtime_checkable
+class Ranked(Decoder, Protocol):
+    """A decoder that can find more than the best labelling."""
+
+    def decode_ranked(self, problem: Problem, budget: Budget, alternatives: int) -> Decoding:
+        """The best labelling, and the next best ones whose fields have other values."""
+
+
 DECODERS: Mapping[str, Decoder] = {
     decoder.name: decoder
-    for decoder in (Argmax(), Beam(), BestFirst(), LazyK(), LazyIlp(), Paths(), Exact())
+    for decoder in (
+        Auto(),
+        Exact(),
+        Readings(),
+        Paths(),
+        LazyK(),
+        LazyIlp(),
+        BestFirst(),
+        Beam(),
+        Argmax(),
+    )
 }
 
 
@@ -54,19 +74,29 @@ def decode(
     scores: Scores,
     rules: Rules,
     *,
-    decoder: str | Decoder = "paths",
+    decoder: str | Decoder = "auto",
     budget: Budget | None = None,
+    alternatives: int = 0,
 ) -> Decoding:
     """The most probable labelling that the rules accept, or the best trade-off where they clash.
 
     Maximises log-probability minus the weights of violated rules, over legal labellings. The
     result says whether that is proven, what it changed and why. Without rules it is the best
-    legal labelling.
+    legal labelling. With ``alternatives``, it has as many of the next best decodings whose fields
+    have other values, and says how sure each field is.
     """
     chosen = decoder_named(decoder) if isinstance(decoder, str) else decoder
     if budget is not None and not isinstance(budget, Budget):
         raise InputError(f"budget is {budget!r}, expected a Budget")
-    return chosen.decode(Problem(document, scores, rules), budget or chosen.default_budget)
+    problem, budget = Problem(document, scores, rules), budget or chosen.default_budget
+    if not isinstance(alternatives, int) or isinstance(alternatives, bool) or alternatives < 0:
+        raise InputError(f"alternatives is {alternatives!r}, expected a count of 0 or more")
+    if not alternatives:
+        return chosen.decode(problem, budget)
+    if not isinstance(chosen, Ranked):
+        able = ", ".join(name for name, other in DECODERS.items() if isinstance(other, Ranked))
+        raise InputError(f"decoder {chosen.name} finds no alternatives; decoders that do: {able}")
+    return chosen.decode_ranked(problem, budget, alternatives)
 
 
 def decoder_named(name: str) -> Decoder:

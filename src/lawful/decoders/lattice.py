@@ -8,24 +8,21 @@ are in.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator
 from math import inf
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lawful import _core
+from lawful.decoding import Limit
 from lawful.errors import MemoryBudgetError
 from lawful.rules.compile import Plan
 from lawful.rules.judge import Judge
 from lawful.rules.model import Rules
 from lawful.scores import Scores
-
-if TYPE_CHECKING:
-    from lawful.decoding import Limit
 
 MEMORY = 2**29
 """Bytes that a search may hold, and again as many for the graph that it searches."""
@@ -36,7 +33,12 @@ LAST_SLACK = 128.0  # beyond, everything is in
 ROUNDING = 1e-9
 """Costs that differ by less than this are equal: sums of the same numbers in another order."""
 
+PATIENCE = 256
+"""Partial readings that are extended before the search goes to the length of bounding sums."""
+
 Labels: TypeAlias = NDArray[np.unsignedinteger[Any]]
+SpanReading: TypeAlias = tuple[int, int, int, int]
+"""Field, start, end, and the number of the value among the field's values; 0: unreadable."""
 
 
 class Candidate(NamedTuple):
@@ -45,108 +47,104 @@ class Candidate(NamedTuple):
     labels: Labels
     log_prob: float
     violated: float  # what the search knows it to violate, prices included
-    spans: tuple[tuple[int, int, int, int], ...]  # field, start, end, number of the value
-
-
-@dataclass(slots=True)
-class Effort:
-    """What a search may still spend."""
-
-    extensions: int | None
-    until: float | None  # by perf_counter
+    spans: tuple[SpanReading, ...]
 
 
 class Lattice:
     """The lattice of one document under its rules, and the numbers of the values in it."""
 
-    def __init__(self, scores: Scores, rules: Rules, judge: Judge) -> None:
-        self.core = _core.Lattice(scores.costs, layout_of(rules, scores.labels))
+    def __init__(self, scores: Scores, judge: Judge) -> None:
+        self.core = _core.Lattice(scores.costs, layout_of(judge.rules, scores.labels))
         self.judge = judge
-        self.numbers: list[dict[Any, int]] = [{} for _ in rules.fields]
+        self.numbers: list[dict[Any, int]] = [{} for _ in judge.rules.fields]
 
     @property
     def best(self) -> float:
         """The cost of the best legal labelling; infinite where none is legal."""
         return self.core.best
 
-    def spans(self, slack: float) -> tuple[_core.Spans, float]:
-        """The spans within a slack, or within a smaller one where there are too many."""
-        spans = _core.Spans(self.core, slack, MOST_SPANS)
-        while not spans.complete:
-            slack = LAST_SLACK if slack == inf else slack / 2
-            if slack < ROUNDING:
-                slack = -1.0
-            spans = _core.Spans(self.core, slack, MOST_SPANS)
-        return spans, slack
-
     def search(
-        self, spans: _core.Spans, plan: Plan | None, max_cost: float | None
-    ) -> tuple[_core.Search, list[tuple[int, int, int, int]]]:
-        """A search over these spans, and by reading what it is of."""
-        judge = self.judge
-        fields = judge.rules.fields
-        readings: list[tuple[int, int, int, int]] = []
-        columns: list[tuple[int, float]] = []
-        rows = zip(spans.field.tolist(), spans.start.tolist(), spans.end.tolist(), strict=True)
-        for at, (field, start, end) in enumerate(rows):
-            faults = judge.faults(field, start, end)
-            if faults == inf:
-                continue
-            numbers = self.numbers[field]
-            values = judge.readings(field, start, end)
-            if not values:
-                readings.append((field, start, end, 0))
-                columns.append((at, faults))
-                continue
-            price = faults
-            for value in values:
-                number = numbers.setdefault(value, len(numbers) + 2)
-                readings.append((field, start, end, number))
-                columns.append((at, price))
-                price = faults + (fields[field].ambiguity or 0.0)
-                if price == inf:
-                    break
+        self, slack: float, plan: Plan | None, max_cost: float | None
+    ) -> tuple[_core.Search, list[SpanReading], float]:
+        """A search up to a slack, what its readings are of, and the slack.
+
+        That is smaller than asked for where there would be too many spans.
+        """
+        spans = _core.Spans(self.core, min(slack, _or_inf(max_cost)), MOST_SPANS)
+        while not spans.complete:
+            slack = min(slack, _or_inf(max_cost), 2 * LAST_SLACK) / 2
+            if slack < ROUNDING:
+                slack = -1.0  # not even the spans of the best labellings are few enough
+            spans = _core.Spans(self.core, slack, MOST_SPANS)
+        readings, span, price = self._read(spans)
         tables = [] if plan is None else plan.tabulate([list(n) for n in self.numbers])
-        missing = [judge.missing(i) for i in range(len(fields))]
+        missing = [self.judge.missing(i) for i in range(len(self.numbers))]
         search = _core.Search(
             spans,
-            np.array([at for at, _ in columns], np.uint32),
+            np.array(span, np.uint32),
             np.array([number for *_, number in readings], np.uint32),
-            np.array([price for _, price in columns], np.float64),
+            np.array(price, np.float64),
             None if plan is None else plan.core,
             tables,
             np.array(missing, np.float64),
+            slack,
             max_cost,
             MEMORY,
+            PATIENCE,
         )
-        return search, readings
+        return search, readings, slack
+
+    def _read(self, spans: _core.Spans) -> tuple[list[SpanReading], list[int], list[float]]:
+        """The readings of spans that no hard rule refuses; by reading, its span and its price."""
+        judge = self.judge
+        fields = judge.rules.fields
+        readings: list[SpanReading] = []
+        span: list[int] = []
+        prices: list[float] = []
+        rows = zip(spans.field.tolist(), spans.start.tolist(), spans.end.tolist(), strict=True)
+        for at, (field, start, end) in enumerate(rows):
+            faults = price = judge.faults(field, start, end)
+            numbers = self.numbers[field]
+            for value in judge.readings(field, start, end) or (None,):
+                if price == inf:
+                    break
+                number = 0 if value is None else numbers.setdefault(value, len(numbers) + 2)
+                readings.append((field, start, end, number))
+                span.append(at)
+                prices.append(price)
+                price = faults + (fields[field].ambiguity or 0.0)
+        return readings, span, prices
 
 
 class Candidates:
     """Readings by rising cost: a labelling's own, and what the search knows it to violate.
 
     With a plan, readings that rules see alike are one, and hard rules refuse; without, all
-    differ. ``bound`` is what those still to come cost at least; ``complete`` says that there are
-    none, ``stopped_by`` that the effort was spent.
+    differ. ``bound`` is what those still to come cost at least. ``complete`` says that there are
+    none, ``stopped_by`` that something is spent: ``extensions`` of partial readings, or the time
+    ``until``. Set ``deepest`` when nothing of a higher cost is wanted.
     """
 
     def __init__(
         self,
         lattice: Lattice,
         plan: Plan | None,
-        effort: Effort,
+        *,
+        extensions: int | None = None,
+        until: float | None = None,
         max_cost: float | None = None,
     ) -> None:
         self.bound = lattice.best
         self.complete = lattice.best == inf
         self.stopped_by: Limit | None = None
         self.extended = 0
-        self.deepest = inf  # no need to look for anything of a higher cost
+        self.deepest = inf
         self._lattice = lattice
         self._plan = plan
-        self._effort = effort
+        self._extensions = extensions
+        self._until = until
         self._max_cost = max_cost
-        self._seen: set[tuple[tuple[int, int, int, int], ...]] = set()
+        self._seen: set[tuple[SpanReading, ...]] = set()
 
     def __iter__(self) -> Iterator[Candidate]:
         slack = FIRST_SLACK
@@ -157,37 +155,38 @@ class Candidates:
         except MemoryBudgetError:
             self.stopped_by = "memory"
 
-    def _search(self, slack: float) -> Iterator[Candidate]:
+    def _search(self, wanted: float) -> Generator[Candidate, None, float]:
         """Everything within a slack; returns the next one."""
-        wanted = slack
-        spans, slack = self._lattice.spans(slack)
-        search, readings = self._lattice.search(spans, self._plan, self._max_cost)
+        search, readings, slack = self._lattice.search(wanted, self._plan, self._max_cost)
+        limit = self._lattice.best + slack
         while True:
-            extended = search.extended
-            state = search.next(self._left(), self._seconds_left())
-            self.extended += search.extended - extended
+            before = search.extended
+            state = search.next(self._extensions_left(), self._seconds_left())
+            self.extended += search.extended - before
+            self.bound = max(self.bound, min(search.bound, limit))
             if state == 1:
-                self.bound = max(self.bound, self._lattice.best + slack)
                 self.complete = slack == inf
                 if slack < wanted:
                     self.stopped_by = "memory"  # more spans than anybody could look at
                 return inf if 2 * slack > LAST_SLACK else 2 * slack
-            self.bound = max(self.bound, min(search.bound, self._lattice.best + slack))
             if state == 2:
-                self.stopped_by = "seconds" if self._left() else "candidates"
+                self.stopped_by = "seconds" if self._extensions_left() else "candidates"
                 return slack
             found = tuple(readings[i] for i in search.readings.tolist())
             if found not in self._seen:
                 self._seen.add(found)
                 yield Candidate(search.labels, -search.cost, search.violated, found)
 
-    def _left(self) -> int:
-        most = self._effort.extensions
+    def _extensions_left(self) -> int:
+        most = self._extensions
         return 2**62 if most is None else max(0, most - self.extended)
 
     def _seconds_left(self) -> float | None:
-        until = self._effort.until
-        return None if until is None else max(0.0, until - perf_counter())
+        return None if self._until is None else max(0.0, self._until - perf_counter())
+
+
+def _or_inf(value: float | None) -> float:
+    return inf if value is None else value
 
 
 def layout_of(rules: Rules, labels: tuple[str, ...]) -> _core.Layout:

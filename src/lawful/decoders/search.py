@@ -93,6 +93,7 @@ class Walk:
         ``legal``: they are all legal, so that need not be asked. ``complete`` is asked when they
         end: whether there are no others, which proves what was found, or that there is nothing.
         """
+        floor = self.floor
         for rows, log_probs in chunks:
             allowed = np.ones(len(rows), bool) if legal else self.problem.scheme.allow(rows)
             penalties = self.problem.judge.penalties(rows[allowed])
@@ -102,7 +103,10 @@ class Walk:
                 if log_prob <= self.worth:
                     self.proven = True
                     return self
-                if self._out_of_budget():
+                if log_prob < floor:
+                    self.last, self.stopped_by = floor, "max_cost"
+                    return self
+                if self.is_out_of_budget():
                     return self
                 self.tried += 1
                 self.mass += exp(log_prob)
@@ -124,7 +128,16 @@ class Walk:
             self.best, self.worth = labels, worth
         return worth
 
-    def _out_of_budget(self) -> bool:
+    @property
+    def floor(self) -> float:
+        """The least log-probability that may be paid for rules."""
+        most, best = self.budget.max_cost, self.problem.best_legal
+        if most is None or best is None:
+            return -inf
+        return self.problem.log_prob(best) - most
+
+    def is_out_of_budget(self) -> bool:
+        """Whether the candidates, the mass or the time is spent; then says which."""
         budget = self.budget
         if budget.candidates is not None and self.tried >= budget.candidates:
             self.stopped_by = "candidates"

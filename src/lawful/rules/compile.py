@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, localcontext
 from enum import IntEnum
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,10 +73,11 @@ _COMPARE = {
     ">": Op.above,
     ">=": Op.at_least,
 }
-_ASPECTS = ("first", "disagrees", "count", "readable", "sum", "least", "greatest", "all")
 Aspect: TypeAlias = Literal[
     "first", "disagrees", "count", "readable", "sum", "least", "greatest", "all"
 ]
+"""What the search may remember of a field, in the order of the core's own list."""
+
 _TERMS = {"first": 0, "sum": 1, "sum_or_zero": 2, "count": 3}
 
 Way: TypeAlias = Literal["local", "compiled", "python"]
@@ -94,7 +95,7 @@ class How:
     reason: str = ""
 
 
-class _NotCompiled(Exception):
+class _NeedsPython(Exception):  # noqa: N818 - it is no error
     """The expression needs Python, for this reason."""
 
 
@@ -199,7 +200,7 @@ class _Planner:
             program = _Assembler(self, rule)
             try:
                 program.compile()
-            except _NotCompiled as reason:
+            except _NeedsPython as reason:
                 how[rule.id] = How("python", str(reason))
                 python.append(rule)
                 self.remember_for_python(rule)
@@ -213,7 +214,7 @@ class _Planner:
             self.remember_for_field(i, f)
         fields = []
         for i, f in enumerate(self.rules.fields):
-            slots = [self.slots.get((i, aspect), -1) for aspect in _ASPECTS]
+            slots = [self.slots.get((i, aspect), -1) for aspect in get_args(Aspect)]
             numbers = self.numbers_of.get(i, -1)
             fields.append(
                 (f.many, f.default is not None, [*slots, numbers], self.rules.defaults.weight)
@@ -281,7 +282,7 @@ class _Assembler:
     def compile(self) -> None:
         rule = self.rule
         if rule.expression is None:
-            raise _NotCompiled("a Python function")
+            raise _NeedsPython("a Python function")
         if rule.when is not None:
             self.emit(language.tree_of(rule.when.source))
         self.emit(language.tree_of(rule.expression.source))
@@ -297,14 +298,14 @@ class _Assembler:
 
     def constant(self, value: int) -> int:
         if abs(value) >= 2**126:
-            raise _NotCompiled("a number of too many digits")
+            raise _NeedsPython("a number of too many digits")
         self.constants.append(value)
         return len(self.constants) - 1
 
     # One expression: leaves its outcome on the stack, and says with how many decimals.
 
     def emit(self, node: ast.expr) -> int:
-        compiler = self.language()
+        compiler = self.checker()
         typed = compiler.compile(node)
         reads = compiler.reads
         if not reads:
@@ -316,10 +317,10 @@ class _Assembler:
                 return self.emit_lookup(f, typed)
         method = getattr(self, f"emit_{type(node).__name__.lower()}", None)
         if method is None:
-            raise _NotCompiled(f"{typed.text}: not arithmetic, comparison or logic")
+            raise _NeedsPython(f"{typed.text}: not arithmetic, comparison or logic")
         decimals: int = method(node)
         if decimals > MOST_DECIMALS:
-            raise _NotCompiled(f"{typed.text}: too many decimals")
+            raise _NeedsPython(f"{typed.text}: too many decimals")
         return decimals
 
     def emit_constant(self, value: Any) -> int:
@@ -333,7 +334,7 @@ class _Assembler:
         elif isinstance(value, Decimal):
             number, decimals = _scaled(value)
         else:
-            raise _NotCompiled("a text beside other fields")
+            raise _NeedsPython("a text beside other fields")
         self.add(Op.constant, 0, self.constant(number))
         return decimals
 
@@ -345,7 +346,7 @@ class _Assembler:
 
     def lookup_of(self, f: Field, typed: language.Node) -> int:
         if f.repeat == "any":
-            raise _NotCompiled(f"{f.name} may have any of several values")
+            raise _NeedsPython(f"{f.name} may have any of several values")
         name, evaluate = f.name, typed.evaluate
         return self.planner.lookup(
             self.planner.index[name],
@@ -371,10 +372,10 @@ class _Assembler:
 
     def emit_binop(self, node: ast.BinOp) -> int:
         sign = language.OPERATORS[type(node.op)]
-        compiler = self.language()
+        compiler = self.checker()
         left, right = compiler.compile(node.left), compiler.compile(node.right)
         if left.type == "date" and right.type == "number":
-            raise _NotCompiled("a date shifted by what another field says")
+            raise _NeedsPython("a date shifted by what another field says")
         if sign in "+-":
             decimals = self.aligned(node.left, node.right)
             self.add(Op.add if sign == "+" else Op.subtract)
@@ -390,11 +391,11 @@ class _Assembler:
         return decimals
 
     def constant_value(self, node: ast.expr) -> Decimal:
-        compiler = self.language()
+        compiler = self.checker()
         typed = compiler.compile(node)
         value = None if compiler.reads else typed.evaluate({})
         if not isinstance(value, Decimal):
-            raise _NotCompiled(f"a division by {typed.text}")
+            raise _NeedsPython(f"a division by {typed.text}")
         return value
 
     def emit_unaryop(self, node: ast.UnaryOp) -> int:
@@ -416,26 +417,26 @@ class _Assembler:
         for left, op, right in zip(operands, node.ops, operands[1:], strict=False):
             sign = language.COMPARISONS.get(type(op))
             if sign is None:
-                raise _NotCompiled("a list of texts beside other fields")
+                raise _NeedsPython("a list of texts beside other fields")
             tolerance = self.tolerance(left, right)
             _, decimals = _scaled(tolerance)
             decimals = self.aligned(left, right, decimals=decimals)
             if decimals > MOST_DECIMALS:
-                raise _NotCompiled("too many decimals")
+                raise _NeedsPython("too many decimals")
             self.add(_COMPARE[sign], 0, self.constant(int(tolerance.scaleb(decimals))))
         if len(node.ops) > 1:
             self.add(Op.and_, len(node.ops))
         return 0
 
     def type_of(self, node: ast.expr) -> str:
-        return self.language().compile(node).type
+        return self.checker().compile(node).type
 
-    def language(self) -> language.Compiler:
+    def checker(self) -> language.Compiler:
         return language.Compiler("", self.planner.known, self.rule.tolerance)
 
     def tolerance(self, left: ast.expr, right: ast.expr) -> Decimal:
         """How far two sides may be apart and still be equal."""
-        compiler = self.language()
+        compiler = self.checker()
         a, b = compiler.compile(left), compiler.compile(right)
         return (
             self.rule.tolerance if a.type == "number" and not (a.exact and b.exact) else Decimal()
@@ -451,7 +452,7 @@ class _Assembler:
         name = node.func.id  # type: ignore[attr-defined]
         method = getattr(self, f"call_{name}", None)
         if method is None:
-            raise _NotCompiled(f"{name} of more than one field")
+            raise _NeedsPython(f"{name} of more than one field")
         decimals: int = method(node)
         return decimals
 
@@ -513,7 +514,7 @@ class _Assembler:
             return None
         try:
             terms, constant, tolerance = self.linear(language.tree_of(rule.expression.source))
-        except _NotCompiled:
+        except _NeedsPython:
             return None
         factors = [term.factor for term in terms]
         decimals = max((_scaled(number)[1] for number in (*factors, constant)), default=0)
@@ -535,25 +536,25 @@ class _Assembler:
     def linear(self, node: ast.expr) -> tuple[list[Term], Decimal, Decimal]:
         """The two sides of an equation as one, and the tolerance: all may be that far from 0."""
         if not isinstance(node, ast.Compare) or len(node.ops) > 1:
-            raise _NotCompiled
+            raise _NeedsPython
         left, op, right = node.left, node.ops[0], node.comparators[0]
         if self.type_of(left) != "number":
-            raise _NotCompiled
+            raise _NeedsPython
         tolerance = self.tolerance(left, right)
         if isinstance(op, ast.Eq):
             terms, constant = self.terms(ast.BinOp(left, ast.Sub(), right), Decimal(1))
             return terms, constant, tolerance
         distance = isinstance(left, ast.Call) and left.func.id == "abs"  # type: ignore[attr-defined]
         if not isinstance(op, ast.LtE) or not distance:
-            raise _NotCompiled
+            raise _NeedsPython
         terms, constant = self.terms(left.args[0], Decimal(1))  # type: ignore[attr-defined]
         return terms, constant, tolerance + self.constant_value(right)
 
     def terms(self, node: ast.expr, factor: Decimal) -> tuple[list[Term], Decimal]:
-        compiler = self.language()
+        compiler = self.checker()
         typed = compiler.compile(node)
         if typed.type != "number":
-            raise _NotCompiled
+            raise _NeedsPython
         if not compiler.reads:
             return [], factor * self.constant_value(node)
         if isinstance(node, ast.BinOp):
@@ -561,19 +562,22 @@ class _Assembler:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return self.terms(node.operand, -factor)
         if len(compiler.reads) > 1:
-            raise _NotCompiled
-        field = self.planner.index[next(iter(compiler.reads))]
+            raise _NeedsPython
+        return [self.term(node, typed, next(iter(compiler.reads)), factor)], Decimal()
+
+    def term(self, node: ast.expr, typed: language.Node, name: str, factor: Decimal) -> Term:
+        """A part of an equation that is about one field."""
+        field = self.planner.index[name]
         f = self.planner.rules.fields[field]
         if not _looks_at_the_page(node) and not f.many:
-            return [Term("first", field, self.lookup_of(f, typed), factor)], Decimal()
+            return Term("first", field, self.lookup_of(f, typed), factor)
         if _is_call(node, "count"):
-            self.planner.slot(field, "count")
-            return [Term("count", field, 0, factor)], Decimal()
+            return Term("count", field, 0, factor)
         if _is_call(node, "sum"):
-            return [Term("sum", field, self.planner.numbers(field), factor)], Decimal()
+            return Term("sum", field, self.planner.numbers(field), factor)
         if _is_sum_or_zero(node):
-            return [Term("sum_or_zero", field, self.planner.numbers(field), factor)], Decimal()
-        raise _NotCompiled
+            return Term("sum_or_zero", field, self.planner.numbers(field), factor)
+        raise _NeedsPython
 
     def terms_of_binop(self, node: ast.BinOp, factor: Decimal) -> tuple[list[Term], Decimal]:
         if isinstance(node.op, ast.Add | ast.Sub):
@@ -586,9 +590,9 @@ class _Assembler:
         for one, other in ((node.left, node.right), (node.right, node.left)):
             try:
                 return self.terms(other, factor * self.constant_value(one))
-            except _NotCompiled:
+            except _NeedsPython:
                 continue
-        raise _NotCompiled
+        raise _NeedsPython
 
 
 def _looks_at_the_page(node: ast.expr) -> bool:
@@ -627,8 +631,8 @@ def _scaled(number: Decimal) -> tuple[int, int]:
 
 def _inverse(number: Decimal) -> Decimal:
     if number == 0:
-        raise _NotCompiled("a division by zero")
+        raise _NeedsPython("a division by zero")
     inverse = 1 / number
     if inverse * number != 1 or _scaled(inverse)[1] > MOST_DECIMALS:
-        raise _NotCompiled(f"a division by {number}")
+        raise _NeedsPython(f"a division by {number}")
     return inverse

@@ -7,7 +7,7 @@ So verdicts are kept by what the fields are, and values by the words they are re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, islice, product
 from math import inf, prod
@@ -59,7 +59,7 @@ class Check:
 
 
 class Occurrence(NamedTuple):
-    """Words ``start`` to ``end``, the latter not included, and which reading of their text counts."""
+    """Words ``start`` to ``end``, the latter not included, and which reading of them counts."""
 
     start: int
     end: int
@@ -103,13 +103,22 @@ class Judge:
 
     def keep(self, labels: Labels) -> None:
         """Says which labelling is the best legal one: fields it has are the ones to keep."""
-        self._kept = frozenset(
+        self.keep_fields(
             f.name
             for i, (f, spans) in enumerate(zip(self.rules.fields, self.read(labels), strict=True))
             if f.presence == "keep" and self._is_readable(i, spans)
         )
+
+    def keep_fields(self, names: Iterable[str]) -> None:
+        """Says which fields may not be missing."""
+        self._kept = frozenset(names)
         self._penalties.clear()
         self._sights.clear()
+
+    @property
+    def kept(self) -> frozenset[str]:
+        """The fields that may not be missing."""
+        return self._kept
 
     def read(self, labels: Labels) -> Reading:
         """Where the fields are, as a labelling has it."""

@@ -1,0 +1,72 @@
+"""Which rules clash: a smallest set of hard rules that no labelling can satisfy together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations
+from math import inf
+
+from lawful.decoders.search import Problem
+from lawful.rules.model import Rules
+
+MOST_TRIALS = 100
+"""Sets of rules that are tried on the way; beyond, the set is one that cannot be made smaller by
+leaving rules out, but there may be another one that is smaller."""
+
+SPANS = "fields"
+"""In a clash: what fields ask of every span, that it reads, fits its pattern, and agrees."""
+
+
+def find_clash(problem: Problem, is_feasible: Callable[[Problem], bool | None]) -> tuple[str, ...]:
+    """The hard rules that clash, by id; ``legal`` alone where no labelling is legal.
+
+    Fields that must be there are ``name:kept`` and ``name:required``.
+    """
+    if problem.best_legal is None:
+        return ("legal",)
+    demands = _demands(problem)
+    left = MOST_TRIALS
+
+    def clashes(some: tuple[str, ...]) -> bool:
+        nonlocal left
+        left -= 1
+        return left >= 0 and is_feasible(_relaxed(problem, some)) is False
+
+    clash = demands
+    for demand in demands:
+        rest = tuple(other for other in clash if other != demand)
+        if clashes(rest):
+            clash = rest
+    smaller = (some for size in range(len(clash)) for some in combinations(demands, size))
+    return next((some for some in smaller if left > 0 and clashes(some)), clash)
+
+
+def _demands(problem: Problem) -> tuple[str, ...]:
+    """All that is hard."""
+    rules = problem.judge.rules
+    hard = rules.defaults.weight == inf
+    return (
+        *(rule.id for rule in rules.compiled if rule.weight == inf),
+        *(f"{f.name}:kept" for f in rules.fields if f.name in problem.judge.kept),
+        *(f"{f.name}:required" for f in rules.fields if hard and f.presence == "required"),
+        *((SPANS,) if hard else ()),
+    )
+
+
+def _relaxed(problem: Problem, demands: tuple[str, ...]) -> Problem:
+    """The problem with these demands only."""
+    rules = problem.judge.rules
+    relaxed = Rules(
+        [replace(f, presence="free") for f in rules.fields],
+        [replace(rule, weight=inf) for rule in rules.rules if rule.id in demands],
+        scheme=rules.scheme,
+        defaults=replace(rules.defaults, weight=inf if SPANS in demands else 0.0),
+    )
+    some = Problem(problem.document, problem.scores, relaxed, keep=False)
+    some.judge.keep_fields(
+        f.name
+        for f in rules.fields
+        if f"{f.name}:kept" in demands or f"{f.name}:required" in demands
+    )
+    return some

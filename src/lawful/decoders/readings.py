@@ -1,0 +1,97 @@
+"""Readings: what rules see of labellings, by falling worth, until the rules accept one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lawful.decoders.exact import search
+from lawful.decoders.lattice import Candidate, Candidates, Labels, Lattice
+from lawful.decoders.search import Problem, conclude
+from lawful.decoding import Budget, Decoding
+from lawful.document import Document
+from lawful.errors import InputError, MemoryBudgetError
+from lawful.rules.judge import FieldValue, Occurrence
+from lawful.rules.model import Rules
+from lawful.scores import Scores
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """Stream 3, exact: each reading is judged in Python, and counts against the budget."""
+
+    name: ClassVar[str] = "readings"
+    exact: ClassVar[bool] = True
+    default_budget: ClassVar[Budget] = Budget()
+
+    def decode(self, problem: Problem, budget: Budget) -> Decoding:
+        return conclude(self.name, search(problem, budget, None))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """What fields a document may have, and the best labelling that has them.
+
+    ``labels`` are label indices, legal everywhere. ``price`` is what the spans violate by
+    themselves, and what it costs to read their texts in other than the most plausible ways.
+    """
+
+    labels: Labels
+    log_prob: float
+    price: float
+    fields: dict[str, list[FieldValue]]
+
+
+class ReadingStream(Iterator[Reading]):
+    """Readings by falling ``log_prob - price``; no two have the same spans and values."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._lattice = Lattice(problem.scores, problem.judge)
+        self._candidates = Candidates(self._lattice, None)
+        self._found = iter(self._candidates)
+
+    def __next__(self) -> Reading:
+        return self._reading(self._next())
+
+    def take(self, count: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+        """The next ``count`` readings as arrays: labels (count, words), log-probabilities."""
+        if count < 0:
+            raise InputError(f"cannot take {count} readings, expected a count of 0 or more")
+        found = list(islice(iter(self._next, None), count)) if count else []
+        words = len(self._problem.document)
+        labels = np.array([candidate.labels for candidate in found], np.uint32)
+        return labels.reshape(-1, words), np.array([candidate.log_prob for candidate in found])
+
+    def _next(self) -> Candidate:
+        candidate = next(self._found, None)
+        if candidate is None:
+            if self._candidates.stopped_by == "memory":
+                raise MemoryBudgetError("there are more readings than memory can hold")
+            raise StopIteration
+        return candidate
+
+    def _reading(self, candidate: Candidate) -> Reading:
+        judge = self._problem.judge
+        spans: list[list[Occurrence]] = [[] for _ in judge.rules.fields]
+        for field, start, end, number in candidate.spans:
+            values = [self._lattice.numbers[field][v] for v in judge.readings(field, start, end)]
+            spans[field].append(Occurrence(start, end, values.index(number) if number else 0))
+        fields = judge.fields(tuple(map(tuple, spans)))
+        return Reading(candidate.labels, candidate.log_prob, candidate.violated, fields)
+
+
+def readings(document: Document, scores: Scores, rules: Rules) -> ReadingStream:
+    """What the rules can see of a document, most probable first: one labelling for each.
+
+    Labels that belong to no field do not count: between the spans of fields lies the best legal
+    run of all others. A span that a hard rule refuses by itself never appears, one that violates a
+    weighted rule pays for it, and an ambiguous text appears in each of its readings where the
+    rules' ``ambiguity`` says at what price.
+    """
+    return ReadingStream(Problem(document, scores, rules, keep=False))
