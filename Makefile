@@ -33,6 +33,7 @@ sanitize: build/random_cases  ## the core, under the sanitizers, against brute f
 bench: .venv/benched  ## against the peers; ten minutes
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.decoders
+	$(BIN)/python -m benchmarks.referee
 
 clean:
 	rm -rf .venv build
