@@ -87,16 +87,18 @@ std::shared_ptr<Plan> make_plan(const std::vector<PyField>& fields, std::size_t 
     return plan;
 }
 
-using PyLookup = std::pair<Column<std::int64_t>, Flags>;
+/// Numbers come in two parts: so many times 10^12, and the rest.
+using PyLookup = std::tuple<Column<std::int64_t>, Column<std::int64_t>, Flags>;
+constexpr Wide kPart = 1'000'000'000'000;
 
 Facts make_facts(const Plan* plan, const std::vector<PyLookup>& lookups, const Vector& missing) {
     Facts facts;
     for (std::size_t i = 0; i < lookups.size(); ++i) {
-        const auto numbers = items(lookups[i].first);
-        const auto states = items(lookups[i].second);
-        facts.lookups.push_back({plan->lookup_slots.at(i),
-                                 {numbers.begin(), numbers.end()},
-                                 {states.begin(), states.end()}});
+        const auto& [high, low, states] = lookups[i];
+        Lookup lookup{plan->lookup_slots.at(i), {}, {states.data(), states.data() + states.size()}};
+        for (std::size_t value = 0; value < high.size(); ++value)
+            lookup.numbers.push_back(high.data()[value] * kPart + low.data()[value]);
+        facts.lookups.push_back(std::move(lookup));
     }
     facts.missing.assign(missing.data(), missing.data() + missing.size());
     return facts;
@@ -262,7 +264,7 @@ void bind_search(nb::module_& m) {
            const std::vector<std::pair<std::uint32_t, std::uint32_t>>& spans) {
             const Facts facts = make_facts(&plan, lookups, missing);
             Follower follower(plan, facts);
-            std::vector<std::int64_t> memory(plan.slots + 1);
+            std::vector<Wide> memory(plan.slots + 1);
             double violated = follower.begin(memory);
             for (const auto& [field, value] : spans)
                 violated += follower.extend(memory, field, value);

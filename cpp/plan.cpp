@@ -28,9 +28,9 @@ Follower::Follower(const Plan& plan, const Facts& facts)
             for (const std::uint32_t field : plan.rules[r].fields) early_[field].push_back(r);
 }
 
-double Follower::extend(std::span<std::int64_t> memory, std::uint32_t field, std::uint32_t value) {
+double Follower::extend(std::span<Wide> memory, std::uint32_t field, std::uint32_t value) {
     const FieldPlan& f = plan_.fields[field];
-    const auto slot = [&](std::int32_t index) -> std::int64_t& { return memory[index]; };
+    const auto slot = [&](std::int32_t index) -> Wide& { return memory[index]; };
     double violated = 0;
     if (f.count != FieldPlan::kNoSlot) ++slot(f.count);
     if (f.all != FieldPlan::kNoSlot && value != 0) {
@@ -44,15 +44,14 @@ double Follower::extend(std::span<std::int64_t> memory, std::uint32_t field, std
         if (value == 0 || f.numbers == FieldPlan::kNoSlot) return 0;
         const Outcome number = facts_.lookups[f.numbers].at(value);
         if (f.sum != FieldPlan::kNoSlot) {
-            std::int64_t& sum = slot(f.sum);
-            if (number.state != Outcome::kKnown || sum == Program::kUnsure ||
-                __builtin_add_overflow(sum, static_cast<std::int64_t>(number.number), &sum))
-                sum = Program::kUnsure;
+            Wide& sum = slot(f.sum);
+            const bool known = number.state == Outcome::kKnown && sum != Program::kUnsure;
+            sum = known ? sum + number.number : Program::kUnsure;
         }
         for (const auto& [index, least] : {std::pair{f.least, true}, {f.greatest, false}}) {
             if (index == FieldPlan::kNoSlot) continue;
-            std::int64_t& extreme = slot(index);
-            const auto now = static_cast<std::int64_t>(number.number);
+            Wide& extreme = slot(index);
+            const Wide now = number.number;
             if (number.state != Outcome::kKnown || (!first && extreme == Program::kUnsure))
                 extreme = Program::kUnsure;
             else if (first || (least ? now < extreme : now > extreme))
@@ -77,14 +76,14 @@ double Follower::extend(std::span<std::int64_t> memory, std::uint32_t field, std
     return violated;
 }
 
-double Follower::begin(std::span<const std::int64_t> memory) const {
+double Follower::begin(std::span<const Wide> memory) const {
     double violated = 0;
     for (const RulePlan& rule : plan_.rules)
         if (rule.early && rule.fields.empty()) violated += price(rule, memory);
     return violated;
 }
 
-double Follower::finish(std::span<const std::int64_t> memory) const {
+double Follower::finish(std::span<const Wide> memory) const {
     double violated = 0;
     for (std::uint32_t field = 0; field < plan_.fields.size(); ++field)
         if (facts_.missing[field] > 0 && !seen(memory, field)) violated += facts_.missing[field];
@@ -93,17 +92,17 @@ double Follower::finish(std::span<const std::int64_t> memory) const {
     return violated;
 }
 
-bool Follower::seen(std::span<const std::int64_t> memory, std::uint32_t field) const {
+bool Follower::seen(std::span<const Wide> memory, std::uint32_t field) const {
     const FieldPlan& f = plan_.fields[field];
     return f.many ? (memory[f.readable] & 1) != 0 : memory[f.first] >= kFirstValue;
 }
 
-bool Follower::decided(const RulePlan& rule, std::span<const std::int64_t> memory) const {
+bool Follower::decided(const RulePlan& rule, std::span<const Wide> memory) const {
     return rule.early && std::all_of(rule.fields.begin(), rule.fields.end(),
                                      [&](std::uint32_t field) { return seen(memory, field); });
 }
 
-double Follower::price(const RulePlan& rule, std::span<const std::int64_t> memory) const {
+double Follower::price(const RulePlan& rule, std::span<const Wide> memory) const {
     return rule.program.run(memory, facts_.lookups).is(false) ? rule.weight : 0;
 }
 

@@ -96,17 +96,17 @@ public:
     /// Whether a span of the field leaves any mark on the memory.
     bool remembers(std::uint32_t field) const { return remembers_[field]; }
     /// Takes a span in, of this value (0: it cannot be read); what that violates.
-    double extend(std::span<std::int64_t> memory, std::uint32_t field, std::uint32_t value);
+    double extend(std::span<Wide> memory, std::uint32_t field, std::uint32_t value);
     /// What is violated before there are any spans: rules that are never true.
-    double begin(std::span<const std::int64_t> memory) const;
+    double begin(std::span<const Wide> memory) const;
     /// What is violated in the end, beyond what `extend` and `begin` said.
-    double finish(std::span<const std::int64_t> memory) const;
+    double finish(std::span<const Wide> memory) const;
     /// Whether the field has occurred with a value.
-    bool seen(std::span<const std::int64_t> memory, std::uint32_t field) const;
+    bool seen(std::span<const Wide> memory, std::uint32_t field) const;
 
 private:
-    bool decided(const RulePlan& rule, std::span<const std::int64_t> memory) const;
-    double price(const RulePlan& rule, std::span<const std::int64_t> memory) const;
+    bool decided(const RulePlan& rule, std::span<const Wide> memory) const;
+    double price(const RulePlan& rule, std::span<const Wide> memory) const;
 
     const Plan& plan_;
     const Facts& facts_;

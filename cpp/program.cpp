@@ -132,7 +132,7 @@ Program::Program(std::vector<Instruction> instructions, std::vector<Wide> consta
     if (depth != 1) throw std::invalid_argument("a program must leave one outcome");
 }
 
-Outcome Program::run(std::span<const std::int64_t> memory, std::span<const Lookup> lookups) const {
+Outcome Program::run(std::span<const Wide> memory, std::span<const Lookup> lookups) const {
     std::array<Outcome, kDeepest> stack;
     std::size_t depth = 0;
     for (const Instruction& i : instructions_) {

@@ -58,7 +58,7 @@ struct Instruction {
 /// for a field that is not there.
 struct Lookup {
     std::uint32_t slot = 0;  // of the memory that holds the value's number
-    std::vector<std::int64_t> numbers;
+    std::vector<Wide> numbers;
     std::vector<std::uint8_t> states;
 
     Outcome at(std::size_t value) const {
@@ -71,12 +71,13 @@ struct Lookup {
 /// It says what the language says (`rules/language.py`), or that it is unsure.
 class Program {
 public:
-    static constexpr std::int64_t kUnsure = INT64_MIN;  // in a slot: a sum that does not fit
+    /// In a slot: a number that is not known exactly.
+    static constexpr Wide kUnsure = Wide{1} << 126;
 
     /// Throws std::invalid_argument when instructions do not leave exactly one outcome.
     Program(std::vector<Instruction> instructions, std::vector<Wide> constants);
 
-    Outcome run(std::span<const std::int64_t> memory, std::span<const Lookup> lookups) const;
+    Outcome run(std::span<const Wide> memory, std::span<const Lookup> lookups) const;
 
 private:
     std::vector<Instruction> instructions_;

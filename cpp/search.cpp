@@ -19,20 +19,22 @@ std::uint64_t mixed(std::uint64_t x) {  // splitmix64
 
 }  // namespace
 
-std::uint32_t Memories::number_of(std::span<const std::int64_t> memory, Arena& arena) {
+std::uint32_t Memories::number_of(std::span<const Wide> memory, Arena& arena) {
     if (2 * all_.size() >= index_.size()) grow();
     std::uint32_t& entry = index_[place_of(memory)];
     if (entry == kNone) {
-        std::int64_t* copy = arena.allocate<std::int64_t>(slots_);
+        Wide* copy = arena.allocate<Wide>(slots_);
         std::copy(memory.begin(), memory.end(), copy);
         entry = all_.push(copy);
     }
     return entry;
 }
 
-std::size_t Memories::place_of(std::span<const std::int64_t> memory) const {
+std::size_t Memories::place_of(std::span<const Wide> memory) const {
     std::uint64_t hash = 0;
-    for (const std::int64_t slot : memory) hash = mixed(hash ^ static_cast<std::uint64_t>(slot));
+    for (const Wide slot : memory)
+        hash = mixed(hash ^ static_cast<std::uint64_t>(slot) ^
+                     std::rotl(static_cast<std::uint64_t>(slot >> 64), 32));
     std::size_t place = hash & (index_.size() - 1);
     while (index_[place] != kNone && !std::equal(memory.begin(), memory.end(), all_[index_[place]]))
         place = (place + 1) & (index_.size() - 1);
@@ -102,7 +104,7 @@ Search::State Search::next(std::size_t extensions) {
 
 void Search::extend(std::uint32_t index) {
     const Partial from = partials_[index];
-    const std::span<const std::int64_t> before = memories_[from.memory];
+    const std::span<const Wide> before = memories_[from.memory];
     for (const Graph::Step& step : graph_->steps_from(from.node)) {
         const double cost = from.cost + step.cost;
         if (cost + graph_->rest(step.to) > graph_->limit()) return;  // so do all that follow
@@ -127,11 +129,11 @@ double Search::remember(Partial& partial) {
     // Where a labelling may cost only so much, one that costs less and violates more is kept too.
     const bool priced = limits_.labelling < kForbidden && reading.price > 0;
     if (!follower_.remembers(field) && !priced) return 0;
-    const std::span<const std::int64_t> before = memories_[partial.memory];
+    const std::span<const Wide> before = memories_[partial.memory];
     std::copy(before.begin(), before.end(), scratch_.begin());
     if (priced)
-        scratch_.back() =
-            std::bit_cast<std::int64_t>(std::bit_cast<double>(scratch_.back()) + reading.price);
+        scratch_.back() = std::bit_cast<std::uint64_t>(
+            std::bit_cast<double>(static_cast<std::uint64_t>(scratch_.back())) + reading.price);
     const double violated = follower_.extend(scratch_, field, reading.value);
     if (violated < kForbidden) partial.memory = number_of(scratch_);
     return violated;
@@ -198,7 +200,7 @@ double Search::rest(std::uint32_t node, std::uint32_t memory) {
     return most;
 }
 
-std::uint32_t Search::number_of(std::span<const std::int64_t> memory) {
+std::uint32_t Search::number_of(std::span<const Wide> memory) {
     const std::uint32_t number = memories_.number_of(memory, arena_);
     if (number * sums_.size() == sum_states_.size())
         for (const Sums& sums : sums_) sum_states_.push_back(sums.state_of(memory));

@@ -19,19 +19,17 @@ class Memories {
 public:
     Memories(Arena& arena, std::size_t slots) : slots_(slots), all_(arena), index_(1 << 8, kNone) {}
 
-    std::uint32_t number_of(std::span<const std::int64_t> memory, Arena& arena);
-    std::span<const std::int64_t> operator[](std::uint32_t number) const {
-        return {all_[number], slots_};
-    }
+    std::uint32_t number_of(std::span<const Wide> memory, Arena& arena);
+    std::span<const Wide> operator[](std::uint32_t number) const { return {all_[number], slots_}; }
     std::size_t size() const { return all_.size(); }
 
 private:
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-    std::size_t place_of(std::span<const std::int64_t> memory) const;
+    std::size_t place_of(std::span<const Wide> memory) const;
     void grow();
 
     std::size_t slots_;
-    Chunked<const std::int64_t*> all_;
+    Chunked<const Wide*> all_;
     std::vector<std::uint32_t> index_;
 };
 
@@ -105,7 +103,7 @@ private:
     void add(const Partial& partial, double at_least);
     bool is_cheapest(const Partial& partial, std::uint32_t index);
     double rest(std::uint32_t node, std::uint32_t memory);
-    std::uint32_t number_of(std::span<const std::int64_t> memory);
+    std::uint32_t number_of(std::span<const Wide> memory);
     void make_sums();
     void collect(std::uint32_t index);
 
@@ -124,7 +122,7 @@ private:
     std::size_t sum_work_ = kFirstWork;
     std::vector<std::uint32_t> sum_states_;  // (memories, sums)
     std::uint64_t kept_ = 0;                 // fields that must be there, one bit each
-    std::vector<std::int64_t> scratch_;
+    std::vector<Wide> scratch_;
     std::size_t extended_ = 0;
     Found found_{};
 };

@@ -163,7 +163,7 @@ void Sums::fill_end(std::vector<double>& ends) const {
     }
 }
 
-std::uint32_t Sums::state_of(std::span<const std::int64_t> memory) const {
+std::uint32_t Sums::state_of(std::span<const Wide> memory) const {
     std::uint32_t mask = 0;
     Wide sum = 0;
     for (std::uint32_t f = 0; f < fields_.size(); ++f) {
@@ -175,14 +175,14 @@ std::uint32_t Sums::state_of(std::span<const std::int64_t> memory) const {
             field.bit != kNoBit && memory[slots.many ? slots.readable : slots.first] != 0;
         if (seen) mask |= std::uint32_t{1} << field.bit;
         for (const Equation::Term& term : field.each) {
-            const std::int64_t number =
-                memory[term.kind == Equation::kCount ? slots.count : slots.sum];
+            const Wide number = memory[term.kind == Equation::kCount ? slots.count : slots.sum];
             if (number == Program::kUnsure) return kFree;
             sum += term.factor * number * (term.kind == Equation::kCount ? kUnit : Wide{1});
         }
         if (!seen) continue;
         for (const Equation::Term& term : field.first) {
-            const Outcome number = facts_.lookups[term.lookup].at(memory[slots.first]);
+            const Outcome number =
+                facts_.lookups[term.lookup].at(static_cast<std::size_t>(memory[slots.first]));
             if (number.state != Outcome::kKnown) return kFree;
             sum += term.factor * number.number;
         }

@@ -29,7 +29,7 @@ public:
     std::size_t held() const { return rest_.capacity() * sizeof(double); }
 
     /// Where a memory stands in the equation; kFree when that is decided, or will stay open.
-    std::uint32_t state_of(std::span<const std::int64_t> memory) const;
+    std::uint32_t state_of(std::span<const Wide> memory) const;
     /// The least cost from a node to the end, violations of this equation included.
     double rest(std::uint32_t node, std::uint32_t state) const {
         return state == kFree ? 0 : rest_[node * states_ + state];

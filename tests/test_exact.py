@@ -5,7 +5,7 @@ The judge itself is compared with an oracle of its own in ``test_exact_decoders`
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 from math import inf
 
 import numpy as np
@@ -14,8 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lawful
-from lawful import Budget, Defaults, Document, Field, Rule, Rules, Scores, decode
+from lawful import Budget, Defaults, Document, Field, Rule, Rules, Scores, _core, decode
+from lawful.decoders import lattice
 from lawful.decoders.search import Problem
+from lawful.rules.compile import plan_of
 
 ENOUGH = Budget(candidates=10**6)
 WORDS = ["1", "2", "3", "1.000", "x", "-1", "0.5", "2024-01-05", "6/1/2024", "12.00"]
@@ -141,11 +143,14 @@ def brute_force(document, scores, rules):
     return float((log_probs - penalties).max())
 
 
-@settings(max_examples=1500)
+@pytest.mark.parametrize("patience", [1, 256])  # sums modulo a prime at once, or never
+@settings(max_examples=1000)
 @given(problem=problems())
-def test_exact_finds_the_best_and_says_so(problem):
+def test_exact_finds_the_best_and_says_so(patience, problem):
     expected = brute_force(*problem)
-    found = decode(*problem, decoder="exact", budget=ENOUGH)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lattice, "PATIENCE", patience)
+        found = decode(*problem, decoder="exact", budget=ENOUGH)
     if expected == -inf:
         assert found.status == "infeasible"
         return
@@ -153,3 +158,234 @@ def test_exact_finds_the_best_and_says_so(problem):
     assert found.optimal
     assert found.bound == pytest.approx(expected, abs=1e-9)
     assert found.status == ("relaxed" if found.violations else "satisfied")
+
+
+@settings(max_examples=300)
+@given(problem=problems(), budget=st.sampled_from([1, 2, 5, 20]))
+def test_a_small_budget_never_lies(problem, budget):
+    expected = brute_force(*problem)
+    for decoder in ("exact", "readings"):
+        found = decode(*problem, decoder=decoder, budget=Budget(candidates=budget))
+        assert found.tried <= budget
+        assert found.bound >= expected - 1e-9
+        if found.optimal:
+            assert found.worth == pytest.approx(expected, abs=1e-9)
+        assert found.status != "infeasible" or expected == -inf
+
+
+@settings(max_examples=300)
+@given(problem=problems())
+def test_readings_finds_the_best_too(problem):
+    expected = brute_force(*problem)
+    found = decode(*problem, decoder="readings", budget=ENOUGH)
+    if expected == -inf:
+        assert found.status == "infeasible"
+    else:
+        assert found.worth == pytest.approx(expected, abs=1e-9)
+        assert found.optimal
+
+
+@settings(max_examples=300)
+@given(problem=problems(), most=st.sampled_from([0.0, 0.5, 2.0]))
+def test_rules_never_cost_more_than_max_cost(problem, most):
+    document, scores, rules = problem
+    whole = Problem(document, scores, rules)
+    if whole.best_legal is None:
+        return
+    rows = every_legal_row(whole)
+    log_probs = scores.log_probs[np.arange(len(document)), rows].sum(axis=1)
+    floor = log_probs.max() - most
+    worths = log_probs - np.array(list(whole.judge.penalties(rows)))
+    expected = worths[log_probs >= floor - 1e-12].max()
+    for decoder in ("exact", "readings", "paths", "lazyk"):
+        budget = Budget(candidates=10**6, max_cost=most)
+        found = decode(document, scores, rules, decoder=decoder, budget=budget)
+        assert found.log_prob >= floor - 1e-9
+        if expected == -inf:
+            assert found.status in ("exhausted", "infeasible")
+            assert found.log_prob == pytest.approx(log_probs.max())
+        else:
+            assert found.worth == pytest.approx(expected, abs=1e-9)
+        if found.optimal:
+            assert found.worth == pytest.approx(worths.max(), abs=1e-9)
+        assert found.bound >= worths.max() - 1e-9
+
+
+@settings(max_examples=300)
+@given(problem=problems())
+def test_readings_are_all_there_is_in_order_with_their_best_labellings(problem):
+    document, scores, rules = problem
+    whole = Problem(document, scores, rules, keep=False)
+    best = {}
+    if whole.best_legal is not None:
+        rows = every_legal_row(whole)
+        log_probs = scores.log_probs[np.arange(len(document)), rows].sum(axis=1)
+        for row, log_prob in zip(rows, log_probs, strict=True):
+            spans = whole.judge.read(row)
+            best[spans] = max(best.get(spans, -inf), log_prob)
+    expected = []
+    for reading, log_prob in best.items():
+        for price, values in priced_readings(whole.judge, reading):
+            expected.append((log_prob - price, values))
+    expected = sorted((entry for entry in expected if entry[0] > -inf), key=lambda e: -e[0])
+    found = list(lawful.readings(document, scores, rules))
+    assert [r.log_prob - r.price for r in found] == pytest.approx([e for e, _ in expected])
+    assert {fields_of(r.fields) for r in found} == {values for _, values in expected}
+    assert len({fields_of(r.fields) for r in found}) == len(found)
+    for reading in found:
+        assert whole.scheme.allows(reading.labels)
+        assert whole.log_prob(reading.labels) == pytest.approx(reading.log_prob)
+    labels, log_probs = lawful.readings(document, scores, rules).take(3)
+    assert labels.shape == (min(3, len(found)), len(document))
+    assert log_probs.tolist() == [r.log_prob for r in found[:3]]
+
+
+def priced_readings(judge, reading):
+    """Every way to read the spans of a reading, with its price: readings times faults."""
+    places = [(i, span) for i, spans in enumerate(reading) for span in spans]
+    options = []
+    for i, span in places:
+        f = judge.rules.fields[i]
+        values = judge.readings(i, span.start, span.end) or (None,)
+        faults = judge.faults(i, span.start, span.end)
+        some = values if f.ambiguity < inf else values[:1]
+        options.append([(faults + f.ambiguity * (n > 0) if n else faults, v)
+                        for n, v in enumerate(some)])  # fmt: skip
+    for choice in product(*options):
+        named = [
+            (judge.rules.fields[i].name, span.start, span.end, value)
+            for (i, span), (_, value) in zip(places, choice, strict=True)
+        ]
+        yield sum(price for price, _ in choice), frozenset(named)
+
+
+def fields_of(fields):
+    return frozenset(
+        (name, *found.words, found.value) for name, values in fields.items() for found in values
+    )
+
+
+@settings(max_examples=300)
+@given(problem=problems(), count=st.integers(1, 4))
+def test_alternatives_are_the_next_best_sets_of_values(problem, count):
+    document, scores, rules = problem
+    whole = Problem(document, scores, rules)
+    judge = whole.judge
+    expected = {}
+    if whole.best_legal is not None:
+        rows = every_legal_row(whole)
+        log_probs = scores.log_probs[np.arange(len(document)), rows].sum(axis=1)
+        for row, log_prob in zip(rows, log_probs, strict=True):
+            for reading in every_reading(judge, judge.read(row)):
+                worth = log_prob - judge.weigh(reading)
+                values = seen_by_a_person(rules, judge.fields(reading))
+                if worth > -inf:
+                    expected[values] = max(expected.get(values, -inf), worth)
+    ranked = sorted(expected.values(), reverse=True)[: count + 1]
+    found = decode(document, scores, rules, budget=ENOUGH, alternatives=count)
+    if not ranked:
+        assert found.status == "infeasible"
+        return
+    everything = [found, *found.alternatives]
+    assert [d.worth for d in everything] == pytest.approx(ranked, abs=1e-9)
+    assert len({seen_by_a_person(rules, d.fields) for d in everything}) == len(everything)
+    assert found.margin == (pytest.approx(ranked[0] - ranked[1]) if len(ranked) > 1 else None)
+    for name, share in found.confidence.items():
+        same = [d for d in everything if d.values(name) == found.values(name)]
+        total = sum(np.exp(d.worth) for d in everything)
+        assert share == pytest.approx(sum(np.exp(d.worth) for d in same) / total)
+
+
+def every_reading(judge, reading):
+    """All ways to read the texts of a labelling."""
+    places = [(i, at) for i, spans in enumerate(reading) for at in range(len(spans))]
+    counts = [
+        len(judge.readings(i, *reading[i][at][:2])) if judge.rules.fields[i].ambiguity < inf else 1
+        for i, at in places
+    ]
+    for choice in product(*(range(max(1, count)) for count in counts)):
+        changed = [list(spans) for spans in reading]
+        for (i, at), which in zip(places, choice, strict=True):
+            changed[i][at] = changed[i][at]._replace(reading=which)
+        yield tuple(map(tuple, changed))
+
+
+def seen_by_a_person(rules, fields):
+    """The first value that can be read, or all values of a list."""
+    seen = []
+    for f in rules.fields:
+        values = [found.value for found in fields.get(f.name, ()) if found.value is not None]
+        seen.append(values if f.many else values[:1])
+    return repr(seen)
+
+
+@settings(max_examples=500)
+@given(problem=problems())
+def test_compiled_rules_say_what_the_judge_says_of_every_labelling(problem):
+    document, scores, rules = problem
+    whole = Problem(document, scores, rules)
+    if whole.best_legal is None:
+        return
+    plan = plan_of(rules)
+    judge = whole.judge
+    numbers = [{} for _ in rules.fields]
+    python = {rule.id for rule in plan.python}
+    for row in every_legal_row(whole)[:200]:
+        reading = judge.read(row)
+        spans = sorted((s.start, s.end, i) for i, found in enumerate(reading) for s in found)
+        numbered = []
+        for start, end, i in spans:
+            values = judge.readings(i, start, end)
+            number = numbers[i].setdefault(values[0], len(numbers[i]) + 2) if values else 0
+            numbered.append((i, number))
+        tables = plan.tabulate([list(n) for n in numbers])
+        missing = np.array([judge.missing(i) for i in range(len(rules.fields))])
+        native = _core.judge(plan.core, tables, missing, numbered)
+        native += sum(judge.faults(i, start, end) for start, end, i in spans)
+        checks = judge.checks(reading)
+        expected = sum(c.weight for c in checks if c.state == "violated" and c.id not in python)
+        assert native == pytest.approx(expected)
+
+
+@settings(max_examples=200)
+@given(problem=problems())
+def test_weights_of_infinity_and_zero_are_the_hard_result_and_the_best_legal_labelling(problem):
+    document, scores, rules = problem
+    nothing = decode(document, scores, rules.with_defaults(weight=0.0, presence="free"))
+    best = Problem(document, scores, rules).best_legal
+    if best is not None:
+        assert nothing.log_prob == pytest.approx(Problem(document, scores, rules).log_prob(best))
+    hard = decode(document, scores, rules.with_defaults(weight=inf))
+    assert hard.status in ("satisfied", "infeasible")
+    expected = decode(document, scores, rules.with_defaults(weight=inf), decoder="paths",
+                      budget=ENOUGH)  # fmt: skip
+    assert hard.status == expected.status
+    assert hard.log_prob == pytest.approx(expected.log_prob)
+
+
+@settings(max_examples=300)
+@given(problem=problems())
+def test_a_clash_is_a_smallest_set_of_rules_that_cannot_hold(problem):
+    document, scores, rules = problem
+    rules = rules.with_defaults(weight=inf, presence="free", ambiguity=inf)
+    found = decode(document, scores, rules)
+    assert bool(found.clash) == (found.status == "infeasible")
+    whole = Problem(document, scores, rules)
+    if not found.clash or whole.best_legal is None:
+        return
+    held = []
+    for row in every_legal_row(whole):
+        violated = {
+            c.id for c in whole.judge.checks(whole.judge.read(row)) if c.state == "violated"
+        }
+        spans = {name for name in violated if name.partition(":")[2] in
+                 ("reads", "agrees", "max_words", "pattern")}  # fmt: skip
+        held.append({*(violated - spans), *(("fields",) if spans else ())})
+
+    def clash(some):
+        return all(violated & set(some) for violated in held)
+
+    assert clash(found.clash)
+    everything = set().union(*held)
+    for size in range(len(found.clash)):
+        assert not any(clash(some) for some in combinations(everything, size))

@@ -54,7 +54,8 @@ def paths(costs: Floats, transitions: Transitions, memory: int | None = None) ->
 
 Flags: TypeAlias = NDArray[np.uint8]
 Numbers: TypeAlias = NDArray[np.uint32]
-Lookups: TypeAlias = list[tuple[NDArray[np.int64], Flags]]
+Lookup: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], Flags]
+Lookups: TypeAlias = list[Lookup]
 
 class Layout:
     def __init__(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import exp, inf
 from time import perf_counter
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from lawful.decoders.clash import find_clash
 from lawful.decoders.lattice import ROUNDING, Candidates, Lattice
-from lawful.decoders.search import Labels, Problem, Walk, conclude
+from lawful.decoders.search import Problem, Walk, conclude
 from lawful.decoding import Budget, Decoding
 from lawful.rules.compile import Plan, plan_of
 
@@ -40,10 +40,7 @@ class Exact:
         decoding = conclude(self.name, found)
         if not ranked:
             return decoding
-        others = tuple(
-            conclude(self.name, replace(found, best=labels, worth=worth, tried=0, mass=0.0))
-            for worth, labels in ranked[1:]
-        )
+        others = tuple(conclude(self.name, other) for other in ranked[1:])
         return replace(
             decoding,
             alternatives=others,
@@ -86,19 +83,25 @@ def search(problem: Problem, budget: Budget, plan: Plan | None) -> Walk:
     return found
 
 
-def rank(found: Walk, plan: Plan, count: int) -> list[tuple[float, Labels]]:
-    """The best labellings by worth whose fields have different values."""
+def rank(found: Walk, plan: Plan, count: int) -> list[Walk]:
+    """The best labellings by worth whose fields have different values; ``found`` has the best."""
+    judge = found.problem.judge
     candidates = _candidates(found, plan)
-    ranked: list[tuple[float, Labels]] = []
+    best: dict[Any, Walk] = {}
+    ranked: list[Walk] = []
     for candidate in candidates:
-        worth = found.consider(candidate.labels, candidate.log_prob)
-        if worth > -inf:
-            ranked.append((worth, candidate.labels))
-            ranked.sort(key=lambda entry: -entry[0])
-            del ranked[count:]
+        reading = candidates.lattice.reading(candidate.spans)
+        found.consider(candidate.labels, candidate.log_prob, reading)
+        worth = candidate.log_prob - judge.weigh(reading)
+        values = judge.seen_values(reading)
+        if worth > (best[values].worth if values in best else -inf):
+            best[values] = replace(
+                found, best=candidate.labels, worth=worth, reading=reading, tried=0, proven=True
+            )
+            ranked = sorted(best.values(), key=lambda entry: -entry.worth)[:count]
         if len(ranked) == count:
-            candidates.deepest = -ranked[-1][0]
-            if ranked[-1][0] >= -candidates.bound - ROUNDING:
+            candidates.deepest = -ranked[-1].worth
+            if candidates.deepest <= candidates.bound + ROUNDING:
                 break
     found.tried = 1 + candidates.extended
     _settle(found, candidates, found.worth)

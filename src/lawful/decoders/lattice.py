@@ -20,7 +20,7 @@ from lawful import _core
 from lawful.decoding import Limit
 from lawful.errors import MemoryBudgetError
 from lawful.rules.compile import Plan
-from lawful.rules.judge import Judge
+from lawful.rules.judge import Judge, Occurrence, Reading
 from lawful.rules.model import Rules
 from lawful.scores import Scores
 
@@ -94,6 +94,15 @@ class Lattice:
         )
         return search, readings, slack
 
+    def reading(self, spans: tuple[SpanReading, ...]) -> Reading:
+        """What a judge calls a reading."""
+        found: list[list[Occurrence]] = [[] for _ in self.numbers]
+        for field, start, end, number in spans:
+            numbers = [self.numbers[field].get(v) for v in self.judge.readings(field, start, end)]
+            which = numbers.index(number) if number else 0
+            found[field].append(Occurrence(start, end, which))
+        return tuple(map(tuple, found))
+
     def _read(self, spans: _core.Spans) -> tuple[list[SpanReading], list[int], list[float]]:
         """The readings of spans that no hard rule refuses; by reading, its span and its price."""
         judge = self.judge
@@ -139,7 +148,7 @@ class Candidates:
         self.stopped_by: Limit | None = None
         self.extended = 0
         self.deepest = inf
-        self._lattice = lattice
+        self.lattice = lattice
         self._plan = plan
         self._extensions = extensions
         self._until = until
@@ -150,15 +159,15 @@ class Candidates:
         slack = FIRST_SLACK
         try:
             while not self.complete and self.stopped_by is None and self.bound < self.deepest:
-                needed = self.deepest - self._lattice.best + ROUNDING
+                needed = self.deepest - self.lattice.best + ROUNDING
                 slack = yield from self._search(min(slack, needed))
         except MemoryBudgetError:
             self.stopped_by = "memory"
 
     def _search(self, wanted: float) -> Generator[Candidate, None, float]:
         """Everything within a slack; returns the next one."""
-        search, readings, slack = self._lattice.search(wanted, self._plan, self._max_cost)
-        limit = self._lattice.best + slack
+        search, readings, slack = self.lattice.search(wanted, self._plan, self._max_cost)
+        limit = self.lattice.best + slack
         while True:
             before = search.extended
             state = search.next(self._extensions_left(), self._seconds_left())

@@ -16,7 +16,7 @@ from lawful.decoders.search import Problem, conclude
 from lawful.decoding import Budget, Decoding
 from lawful.document import Document
 from lawful.errors import InputError, MemoryBudgetError
-from lawful.rules.judge import FieldValue, Occurrence
+from lawful.rules.judge import FieldValue
 from lawful.rules.model import Rules
 from lawful.scores import Scores
 
@@ -52,8 +52,7 @@ class ReadingStream(Iterator[Reading]):
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._lattice = Lattice(problem.scores, problem.judge)
-        self._candidates = Candidates(self._lattice, None)
+        self._candidates = Candidates(Lattice(problem.scores, problem.judge), None)
         self._found = iter(self._candidates)
 
     def __next__(self) -> Reading:
@@ -77,12 +76,7 @@ class ReadingStream(Iterator[Reading]):
         return candidate
 
     def _reading(self, candidate: Candidate) -> Reading:
-        judge = self._problem.judge
-        spans: list[list[Occurrence]] = [[] for _ in judge.rules.fields]
-        for field, start, end, number in candidate.spans:
-            values = [self._lattice.numbers[field][v] for v in judge.readings(field, start, end)]
-            spans[field].append(Occurrence(start, end, values.index(number) if number else 0))
-        fields = judge.fields(tuple(map(tuple, spans)))
+        fields = self._problem.judge.fields(self._candidates.lattice.reading(candidate.spans))
         return Reading(candidate.labels, candidate.log_prob, candidate.violated, fields)
 
 

@@ -23,7 +23,7 @@ from lawful import _core
 from lawful.decoding import Budget, Correction, Decoding, Limit, Status
 from lawful.document import Document
 from lawful.errors import DocumentError, InputError
-from lawful.rules.judge import Judge
+from lawful.rules.judge import Judge, Reading
 from lawful.rules.model import Rules
 from lawful.scores import Scores
 
@@ -83,6 +83,7 @@ class Walk:
     mass: float = 0.0
     last: float = 0.0  # log-probability of the last candidate
     best: Labels | None = None  # none: every labelling seen violates a hard rule
+    reading: Reading | None = None  # of the best; none: as settles it best
     worth: float = -inf  # of the best: its log-probability minus the weights it violates
     proven: bool = False
     stopped_by: Limit | None = None
@@ -118,15 +119,15 @@ class Walk:
             self.stopped_by = "candidates"
         return self
 
-    def consider(self, labels: Labels, log_prob: float) -> float:
-        """Judges a legal labelling, and keeps it if it is the best so far; returns its worth."""
+    def consider(self, labels: Labels, log_prob: float, reading: Reading | None = None) -> None:
+        """Judges a legal labelling, and keeps it if it is the best so far."""
         self.tried += 1
         self.mass += exp(log_prob)
         self.last = log_prob
-        worth = log_prob - self.problem.judge.penalty(labels)
-        if worth > self.worth:
-            self.best, self.worth = labels, worth
-        return worth
+        judge = self.problem.judge
+        penalty = judge.penalty(labels) if reading is None else judge.weigh(reading)
+        if log_prob - penalty > self.worth:
+            self.best, self.worth, self.reading = labels, log_prob - penalty, reading
 
     @property
     def floor(self) -> float:
@@ -174,9 +175,11 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
         labels = problem.best_legal if fallback is None else fallback
     if labels is None:
         labels = problem.argmax
-    reading, penalty = problem.judge.settle(problem.judge.read(labels))
+    reading = found.reading
+    if reading is None:
+        reading, _ = problem.judge.settle(problem.judge.read(labels))
     checks = problem.judge.checks(reading)
-    violated = any(check.state == "violated" for check in checks)
+    violated = [check for check in checks if check.state == "violated"]
     status: Status = "exhausted"
     if found.proven:
         status = "infeasible" if found.best is None else "relaxed" if violated else "satisfied"
@@ -191,7 +194,8 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
         labels=tuple(names[i] for i in labels),
         fields=problem.judge.fields(reading),
         log_prob=log_prob,
-        penalty=penalty,
+        penalty=problem.judge.price(reading)
+        + sum(check.weight for check in checks if check.state == "violated"),
         bound=worth if found.proven else found.last,
         checks=tuple(checks),
         corrections=tuple(corrections(problem, labels)),

@@ -19,7 +19,6 @@ from enum import IntEnum
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lawful import _core
 from lawful.rules import language
@@ -28,7 +27,10 @@ from lawful.rules.model import CompiledRule, Field, Rules
 SCALE = 6
 """Decimals of a number in the search; one with more is left to Python."""
 
-LARGEST = 2**63 - 1
+LARGEST = 10**24
+"""A larger number of units is left to Python, too."""
+
+_PART = 10**12  # numbers go to the core as so many of these and the rest
 MOST_DECIMALS = 24
 LARGEST_FACTOR = 10**12
 
@@ -125,9 +127,7 @@ class Plan:
     how: Mapping[str, How]
     python: tuple[CompiledRule, ...]  # the rules that stay Python
 
-    def tabulate(
-        self, values: list[list[Any]]
-    ) -> list[tuple[NDArray[np.int64], NDArray[np.uint8]]]:
+    def tabulate(self, values: list[list[Any]]) -> list[_core.Lookup]:
         """What each lookup says of a document's values, by field in the order of their numbers.
 
         Number 0 is for a field that is missing, 1 for one that cannot be read; values come after.
@@ -143,7 +143,9 @@ class Plan:
                 ]
                 outcomes = [_outcome(value, texts) for value in found]
                 numbers, states = zip(*outcomes, strict=True)
-                tables.append((np.array(numbers, np.int64), np.array(states, np.uint8)))
+                high, low = zip(*(divmod(number, _PART) for number in numbers), strict=True)
+                columns = np.array(high, np.int64), np.array(low, np.int64)
+                tables.append((*columns, np.array(states, np.uint8)))
         return tables
 
 

@@ -142,6 +142,18 @@ class Judge:
                     best, least = other, penalty
         return best, least
 
+    def weigh(self, reading: Reading) -> float:
+        """What a reading costs: the weights it violates and the prices of its readings of texts."""
+        return self.price(reading) + self._penalty(reading)
+
+    def seen_values(self, reading: Reading) -> tuple[Any, ...]:
+        """What a person takes from the fields: their values, of one that is no list the first."""
+        values = (self._values_of(i, spans) for i, spans in enumerate(reading))
+        return tuple(
+            tuple(found if f.many else found[:1])
+            for f, found in zip(self.rules.fields, values, strict=True)
+        )
+
     def price(self, reading: Reading) -> float:
         """What it costs to read texts in other ways than the most plausible ones."""
         return sum(
