@@ -315,8 +315,8 @@ def seen_by_a_person(rules, fields):
     seen = []
     for f in rules.fields:
         values = [found.value for found in fields.get(f.name, ()) if found.value is not None]
-        seen.append(values if f.many else values[:1])
-    return repr(seen)
+        seen.append(tuple(values if f.many else values[:1]))
+    return tuple(seen)
 
 
 @settings(max_examples=500)

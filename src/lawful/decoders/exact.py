@@ -8,8 +8,8 @@ from time import perf_counter
 from typing import Any, ClassVar
 
 from lawful.decoders.clash import find_clash
-from lawful.decoders.lattice import ROUNDING, Candidates, Lattice
-from lawful.decoders.search import Problem, Walk, conclude
+from lawful.decoders.lattice import Candidates, Lattice
+from lawful.decoders.search import ROUNDING, Problem, Walk, conclude
 from lawful.decoding import Budget, Decoding
 from lawful.rules.compile import Plan, plan_of
 

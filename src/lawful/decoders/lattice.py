@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lawful import _core
+from lawful.decoders.search import ROUNDING
 from lawful.decoding import Limit
 from lawful.errors import MemoryBudgetError
 from lawful.rules.compile import Plan
@@ -30,9 +31,6 @@ MEMORY = 2**29
 MOST_SPANS = 2**16
 FIRST_SLACK = 4.0  # nats
 LAST_SLACK = 128.0  # beyond, everything is in
-ROUNDING = 1e-9
-"""Costs that differ by less than this are equal: sums of the same numbers in another order."""
-
 PATIENCE = 256
 """Partial readings that are extended before the search goes to the length of bounding sums."""
 
@@ -70,7 +68,7 @@ class Lattice:
 
         That is smaller than asked for where there would be too many spans.
         """
-        spans = _core.Spans(self.core, min(slack, _or_inf(max_cost)), MOST_SPANS)
+        spans = _core.Spans(self.core, min(slack, _or_inf(max_cost) + ROUNDING), MOST_SPANS)
         while not spans.complete:
             slack = min(slack, _or_inf(max_cost), 2 * LAST_SLACK) / 2
             if slack < ROUNDING:
@@ -88,7 +86,7 @@ class Lattice:
             tables,
             np.array(missing, np.float64),
             slack,
-            max_cost,
+            None if max_cost is None else max_cost + ROUNDING,
             MEMORY,
             PATIENCE,
         )

@@ -33,6 +33,9 @@ Chunk: TypeAlias = tuple[NDArray[np.integer[Any]], NDArray[np.float64]]
 
 LARGEST_CHUNK = 256
 
+ROUNDING = 1e-9
+"""Costs that differ by less than this are equal: sums of the same numbers in another order."""
+
 
 class Problem:
     """One document with its scores and rules: everything a decoder needs to know."""
@@ -104,7 +107,7 @@ class Walk:
                 if log_prob <= self.worth:
                     self.proven = True
                     return self
-                if log_prob < floor:
+                if log_prob < floor - ROUNDING:
                     self.last, self.stopped_by = floor, "max_cost"
                     return self
                 if self.is_out_of_budget():

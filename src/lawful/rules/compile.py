@@ -316,6 +316,7 @@ class _Assembler:
             (name,) = reads
             f = self.planner.rules.fields[self.planner.index[name]]
             if not f.many:
+                self.check_divisions(node)
                 return self.emit_lookup(f, typed)
         method = getattr(self, f"emit_{type(node).__name__.lower()}", None)
         if method is None:
@@ -324,6 +325,12 @@ class _Assembler:
         if decimals > MOST_DECIMALS:
             raise _NeedsPython(f"{typed.text}: too many decimals")
         return decimals
+
+    def check_divisions(self, node: ast.expr) -> None:
+        """Refuses quotients that most often have more decimals than fit."""
+        for part in ast.walk(node):
+            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div):
+                _inverse(self.constant_value(part.right))
 
     def emit_constant(self, value: Any) -> int:
         if value is None:
