@@ -108,7 +108,7 @@ def test_a_bad_line_is_skipped_or_fatal_as_asked(tmp_path):
         (["decode", DOCUMENTS], "Missing option '--rules'"),
         (
             ["decode", DOCUMENTS, "-r", RULES, "-d", "best"],
-            "unknown decoder 'best'; decoders: argmax",
+            "unknown decoder 'best'; decoders: auto",
         ),
         (["decode", DOCUMENTS, "-r", RULES, "--candidates", "0"], "budget: candidates is 0"),
         (["decode", DOCUMENTS, "-r", RULES, "--format", "xml"], "Invalid value for '--format'"),

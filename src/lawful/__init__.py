@@ -21,6 +21,7 @@ from lawful.scores import Kind, Scores
 from lawful.streams import assignments, paths
 
 if TYPE_CHECKING:
+    from lawful.batch import Failed, decode_many
     from lawful.decoders import DECODERS, Decoder, decode
     from lawful.decoders.readings import Reading, ReadingStream, readings
     from lawful.decoding import Budget, Correction, Decoding
@@ -43,6 +44,7 @@ _LATER = {
     "Decoding": "decoding",
     "Defaults": "rules",
     "Document": "document",
+    "Failed": "batch",
     "Field": "rules",
     "FieldValue": "rules",
     "Reading": "decoders.readings",
@@ -51,6 +53,7 @@ _LATER = {
     "Rules": "rules",
     "Scored": "readers.jsonl",
     "decode": "decoders",
+    "decode_many": "batch",
     "read_jsonl": "readers.jsonl",
     "readings": "decoders.readings",
     "register_type": "values",
@@ -70,6 +73,7 @@ __all__ = [
     "Defaults",
     "Document",
     "DocumentError",
+    "Failed",
     "Field",
     "FieldValue",
     "InputError",
@@ -93,6 +97,7 @@ __all__ = [
     "Stream",
     "assignments",
     "decode",
+    "decode_many",
     "paths",
     "read_jsonl",
     "readings",

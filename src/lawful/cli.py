@@ -29,6 +29,7 @@ import lawful
 from lawful import _core
 from lawful.batch import Job, Result, decode_lines
 from lawful.decoders import DECODERS
+from lawful.decoders.auto import Auto
 from lawful.decoders.search import Problem
 from lawful.decoding import Budget, Decoding
 from lawful.errors import InputError, LawfulError
@@ -41,6 +42,7 @@ from lawful.readers.jsonl import (
     read_lines,
     whole_file,
 )
+from lawful.rules.compile import plan_of
 from lawful.rules.load import json_schema
 from lawful.rules.model import Rules
 from lawful.values import format_value
@@ -95,6 +97,12 @@ DecoderName = Annotated[str, typer.Option("--decoder", "-d", help=f"One of {', '
 Candidates = Annotated[int | None, typer.Option(help="Most candidates to try for a document.")]
 Seconds = Annotated[float | None, typer.Option(help="Most seconds to spend on a document.")]
 Mass = Annotated[float | None, typer.Option(help="Most of the model's probability to look at.")]
+MaxCost = Annotated[
+    float | None, typer.Option(help="Most nats of log-probability to pay for the rules.")
+]
+Alternatives = Annotated[
+    int, typer.Option(help="How many of the next best sets of values to give, too.", min=0)
+]
 Temperature = Annotated[float, typer.Option(help="Divide log-probabilities by this first.")]
 PoolOption = Annotated[
     Pool | None, typer.Option(help="Decode words, not pieces: how a word takes from its pieces.")
@@ -116,10 +124,12 @@ def decode(
     documents: Documents,
     rules: RuleFile,
     out: Out = "-",
-    decoder: DecoderName = "paths",
+    decoder: DecoderName = "auto",
     candidates: Candidates = None,
     seconds: Seconds = None,
     mass: Mass = None,
+    max_cost: MaxCost = None,
+    alternatives: Alternatives = 0,
     temperature: Temperature = 1.0,
     pool: PoolOption = None,
     workers: Annotated[int, typer.Option(help="Processes that decode.", min=1, max=256)] = 1,
@@ -129,8 +139,16 @@ def decode(
 ) -> None:
     """Decode documents under rules: labels, fields, checks and corrections."""
     loaded = Rules.load(rules)
-    budget = _budget(decoder, candidates, seconds, mass)
-    job = Job(documents, rules, decoder, budget, temperature, pool.value if pool else None)
+    budget = _budget(decoder, candidates, seconds, mass, max_cost)
+    job = Job(
+        documents,
+        rules,
+        decoder,
+        budget,
+        temperature,
+        pool.value if pool else None,
+        alternatives,
+    )
     states: Counter[str] = Counter()
     with whole_file(out) as file, _Progress(documents, quiet) as progress:
         results = progress.over(job, read_lines(documents), workers)
@@ -197,24 +215,27 @@ def explain(
     documents: Documents,
     rules: RuleFile,
     id_: Annotated[str | None, typer.Option("--id", help="Which document; the first.")] = None,
-    decoder: DecoderName = "paths",
+    decoder: DecoderName = "auto",
     candidates: Candidates = None,
+    alternatives: Alternatives = 3,
     pool: PoolOption = None,
 ) -> None:
     """One document: what was wrong, what changed, what it cost, and what came next."""
     loaded = Rules.load(rules)
     job = Job(documents, loaded, decoder, pool=pool.value if pool else None)
-    budget = _budget(decoder, candidates, None, None)
+    budget = _budget(decoder, candidates, None, None, None)
     for scored in read_jsonl(documents):
         if isinstance(scored, BadLine):
             told.print(f"line {scored.line}: {scored.message}", style="yellow", markup=False)
         elif id_ is None or scored.document.id == id_:
-            _explain(job.prepare(scored), loaded, decoder, budget)
+            _explain(job.prepare(scored), loaded, decoder, budget, alternatives)
             return
     raise InputError(f"no document{'' if id_ is None else f' {id_!r}'} in {documents}")
 
 
-def _explain(scored: Scored, rules: Rules, decoder: str, budget: Budget | None) -> None:
+def _explain(
+    scored: Scored, rules: Rules, decoder: str, budget: Budget | None, alternatives: int
+) -> None:
     console = Console(highlight=False, emoji=False, soft_wrap=True)
     problem = Problem(scored.document, scored.scores, rules)
     before = problem.judge.checks(problem.judge.settle(problem.judge.read(problem.argmax))[0])
@@ -228,8 +249,10 @@ def _explain(scored: Scored, rules: Rules, decoder: str, budget: Budget | None) 
         if found.state != "satisfied":
             console.print(f"  {found.state} {found.id}: {found.message}", markup=False)
     decoding = lawful.decode(scored.document, scored.scores, rules, decoder=decoder, budget=budget)
-    console.print(f"\nwhat {decoder} made of it:", style="bold")
+    why = f" ({decoding.chosen})" if decoding.chosen else ""
+    console.print(f"\nwhat {decoding.decoder} made of it{why}:", style="bold", markup=False)
     console.print(str(decoding), markup=False)
+    _explain_others(console, scored, rules, decoding, alternatives)
     console.print("\nthe most probable legal labellings, and what the rules say:", style="bold")
     stream = _core.paths(problem.costs, problem.scheme.transitions)
     best = problem.argmax if problem.best_legal is None else problem.best_legal
@@ -246,6 +269,37 @@ def _explain(scored: Scored, rules: Rules, decoder: str, budget: Budget | None) 
             markup=False,
             soft_wrap=True,
         )
+
+
+def _explain_others(
+    console: Console, scored: Scored, rules: Rules, decoding: Decoding, alternatives: int
+) -> None:
+    """The next best sets of values, by what they say otherwise."""
+    if not alternatives:
+        return
+    ranked = lawful.decode(scored.document, scored.scores, rules, alternatives=alternatives)
+    console.print("\nthe next best values of fields:", style="bold")
+    for other in ranked.alternatives:
+        worse = decoding.worth - other.worth
+        changes = [
+            f"{f.name} {_shown(ranked, f.name)} -> {_shown(other, f.name)}"
+            for f in rules.fields
+            if ranked.values(f.name) != other.values(f.name)
+        ]
+        violated = ", ".join(check.id for check in other.violations)
+        console.print(
+            f"  {worse:.2f} nats worse: {'; '.join(changes)}"
+            f"{f' (violates {violated})' if violated else ''}",
+            markup=False,
+            soft_wrap=True,
+        )
+    if not ranked.alternatives:
+        console.print("  none")
+
+
+def _shown(decoding: Decoding, name: str) -> str:
+    values = decoding.values(name)
+    return " ".join("?" if v is None else format_value(v) for v in values) or "missing"
 
 
 @app.command()
@@ -268,11 +322,16 @@ def rules(
         default = "" if f.default is None else format_value(f.default)
         table.add_row(f.name, f.label, many, f.presence, repeat, default)
     console.print(table)
-    table = Table("rule", "weight", "reads", box=None)
+    plan = plan_of(loaded)
+    table = Table("rule", "weight", "reads", "judged", box=None)
     for rule in loaded.compiled:
         weight = "hard" if isinf(rule.weight) else f"{rule.weight:g}"
-        table.add_row(rule.id, weight, ", ".join(rule.reads))
+        how = plan.how[rule.id]
+        reason = f" ({how.reason})" if how.reason else ""
+        table.add_row(rule.id, weight, ", ".join(rule.reads), f"{_WAYS[how.way]}{reason}")
     console.print(table)
+    chosen, why = Auto.choose(loaded)
+    console.print(f"auto decodes with {chosen.name}: {why}")
     count = len(loaded.compiled)
     told.print(f"{file}: {len(loaded.fields)} fields, {count} rules, scheme {loaded.scheme}: fine")
 
@@ -291,12 +350,24 @@ def demo(
 # What commands share.
 
 
+_WAYS = {
+    "local": "on each span, before it becomes a candidate",
+    "compiled": "inside the search",
+    "python": "in Python, on each reading that the search proposes",
+}
+
+
 def _budget(
-    decoder: str, candidates: int | None, seconds: float | None, mass: float | None
+    decoder: str,
+    candidates: int | None,
+    seconds: float | None,
+    mass: float | None,
+    max_cost: float | None,
 ) -> Budget | None:
     """The decoder's own budget, with what was asked for instead."""
     default = lawful.decoders.decoder_named(decoder).default_budget
-    return Budget(default.candidates if candidates is None else candidates, seconds, mass)
+    most = default.candidates if candidates is None else candidates
+    return Budget(most, seconds, mass, max_cost)
 
 
 class _Progress:

@@ -121,12 +121,15 @@ class Decoding:
             f"{self.id}: {self.status} ({proof}, p = {exp(self.log_prob):.2g}, {self.tried} "
             f"candidate{'s' * (self.tried != 1)} in {self.seconds * 1000:.1f} ms{stopped})"
         ]
+        if self.clash:
+            lines.append(f"  these cannot hold together: {'; '.join(self.clash)}")
         width = max(map(len, self.fields), default=0)
         for name, values in self.fields.items():
             for value in values:
                 read = "?" if value.value is None else format_value(value.value)
                 shown = value.text if read == value.text else f"{value.text}  = {read}"
-                lines.append(f"  {name:<{width}}  {shown}")
+                sure = f"  ({self.confidence[name]:.0%} sure)" if name in self.confidence else ""
+                lines.append(f"  {name:<{width}}  {shown}{sure}")
         for check in self.checks:
             if check.state != "satisfied":
                 lines.append(f"  {check.state} {check.id}: {check.message}")

@@ -126,6 +126,7 @@ class Scheme:
         self._costs = costs
         self._labels = labels
         self._spans = spans
+        self._labels_of: dict[tuple[str, ...], NDArray[np.bool_]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Scheme, (self._costs, self._labels, self._spans)
@@ -254,6 +255,14 @@ class Scheme:
             reached = further
         types = (self.type_of(label) for label in np.flatnonzero(reached).tolist())
         return frozenset(type_ for type_ in types if type_ is not None)
+
+    def labels_of(self, types: tuple[str, ...]) -> NDArray[np.bool_]:
+        """Which labels belong to one of these types, one truth value a label."""
+        found = self._labels_of.get(types)
+        if found is None:
+            found = np.array([self.type_of(label) in types for label in range(len(self))])
+            self._labels_of[types] = found
+        return found
 
     def type_of(self, label: int) -> str | None:
         """The type of spans that a label is part of; ``None`` outside all spans."""

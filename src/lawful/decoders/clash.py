@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, islice
 from math import inf
+from time import perf_counter
 
 from lawful.decoders.search import Problem
 from lawful.rules.model import Rules
 
 MOST_TRIALS = 100
-"""Sets of rules that are tried on the way; beyond, the set is one that cannot be made smaller by
-leaving rules out, but there may be another one that is smaller."""
+MOST_SECONDS = 1.0
+"""How long sets of rules are tried. Beyond, the set does clash, but there may be a smaller one."""
 
 SPANS = "fields"
 """In a clash: what fields ask of every span, that it reads, fits its pattern, and agrees."""
@@ -26,12 +27,15 @@ def find_clash(problem: Problem, is_feasible: Callable[[Problem], bool | None]) 
     if problem.best_legal is None:
         return ("legal",)
     demands = _demands(problem)
-    left = MOST_TRIALS
+    until = perf_counter() + MOST_SECONDS
+    trials = 0
 
     def clashes(some: tuple[str, ...]) -> bool:
-        nonlocal left
-        left -= 1
-        return left >= 0 and is_feasible(_relaxed(problem, some)) is False
+        nonlocal trials
+        trials += 1
+        if trials > MOST_TRIALS or perf_counter() > until:
+            return False
+        return is_feasible(_relaxed(problem, some)) is False
 
     clash = demands
     for demand in demands:
@@ -39,7 +43,7 @@ def find_clash(problem: Problem, is_feasible: Callable[[Problem], bool | None]) 
         if clashes(rest):
             clash = rest
     smaller = (some for size in range(len(clash)) for some in combinations(demands, size))
-    return next((some for some in smaller if left > 0 and clashes(some)), clash)
+    return next(filter(clashes, islice(smaller, MOST_TRIALS)), clash)
 
 
 def _demands(problem: Problem) -> tuple[str, ...]:

@@ -62,6 +62,8 @@ def search(problem: Problem, budget: Budget, plan: Plan | None) -> Walk:
     if found.worth == found.last:
         found.proven = True
         return found
+    if found.is_out_of_budget():
+        return found
     candidates = _candidates(found, plan)
     candidates.deepest = -found.worth
     if plan is None:

@@ -31,6 +31,7 @@ MEMORY = 2**29
 MOST_SPANS = 2**16
 FIRST_SLACK = 4.0  # nats
 LAST_SLACK = 128.0  # beyond, everything is in
+LEAST_SLACK = 0.1
 PATIENCE = 256
 """Partial readings that are extended before the search goes to the length of bounding sums."""
 
@@ -157,6 +158,9 @@ class Candidates:
         slack = FIRST_SLACK
         try:
             while not self.complete and self.stopped_by is None and self.bound < self.deepest:
+                if self._seconds_left() == 0.0:
+                    self.stopped_by = "seconds"
+                    return
                 needed = self.deepest - self.lattice.best + ROUNDING
                 slack = yield from self._search(min(slack, needed))
         except MemoryBudgetError:
@@ -164,7 +168,7 @@ class Candidates:
 
     def _search(self, wanted: float) -> Generator[Candidate, None, float]:
         """Everything within a slack; returns the next one."""
-        search, readings, slack = self.lattice.search(wanted, self._plan, self._max_cost)
+        search, readings, slack = self._open(wanted)
         limit = self.lattice.best + slack
         while True:
             before = search.extended
@@ -183,6 +187,15 @@ class Candidates:
             if found not in self._seen:
                 self._seen.add(found)
                 yield Candidate(search.labels, -search.cost, search.violated, found)
+
+    def _open(self, slack: float) -> tuple[_core.Search, list[SpanReading], float]:
+        while True:
+            try:
+                return self.lattice.search(slack, self._plan, self._max_cost)
+            except MemoryBudgetError:
+                if slack < LEAST_SLACK:
+                    raise
+                slack = min(slack, 2 * LAST_SLACK) / 4  # better a look at some than at nothing
 
     def _extensions_left(self) -> int:
         most = self._extensions

@@ -201,7 +201,7 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
         + sum(check.weight for check in checks if check.state == "violated"),
         bound=worth if found.proven else found.last,
         checks=tuple(checks),
-        corrections=tuple(corrections(problem, labels)),
+        corrections=tuple(corrections(problem, labels, Counter(check.id for check in violated))),
         tried=found.tried,
         mass=min(found.mass, 1.0),
         seconds=perf_counter() - found.began,
@@ -210,16 +210,18 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
     )
 
 
-def corrections(problem: Problem, labels: Labels) -> Iterator[Correction]:
+def corrections(problem: Problem, labels: Labels, now: Counter[str]) -> Iterator[Correction]:
     """Every word that did not keep the model's first choice, with its price and its reasons.
 
     The reasons are found by putting labels back: the word's own, and those of all changed words
     next to it, which often had to change together. A rule that is then violated, and is not now,
     asked for the change. So did the scheme if the labels are illegal with all of them put back.
+    ``now`` says how often each rule is violated as it is: two unreadable spans are worse than one.
     """
     names, log_probs = problem.scores.labels, problem.scores.log_probs
     changed = np.flatnonzero(labels != problem.argmax)
-    now = _violations(problem, labels)
+    if not changed.size:
+        return
     for group in np.split(changed, np.flatnonzero(np.diff(changed) > 1) + 1):
         together = _reasons(problem, labels, group, now)
         for word in group.tolist():

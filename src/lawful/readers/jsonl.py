@@ -293,6 +293,20 @@ def decoding_line(decoding: Decoding) -> str:
 
 def decoding_record(decoding: Decoding) -> dict[str, Any]:
     """A decoding as plain values, in the order in which people read it."""
+    more: dict[str, Any] = {}
+    if decoding.clash:
+        more["clash"] = list(decoding.clash)
+    if decoding.confidence:
+        more["margin"] = decoding.margin
+        more["confidence"] = decoding.confidence
+        more["alternatives"] = [
+            {
+                "log_prob": other.log_prob,
+                "penalty": other.penalty,
+                "fields": {name: list(other.values(name)) for name in other.fields},
+            }
+            for other in decoding.alternatives
+        ]
     return {
         "id": decoding.id,
         "status": decoding.status,
@@ -307,6 +321,7 @@ def decoding_record(decoding: Decoding) -> dict[str, Any]:
                     "words": list(value.words),
                     "box": None if value.box is None else list(value.box),
                     **({} if value.page is None else {"page": value.page}),
+                    **({"reading": value.reading} if value.reading else {}),
                 }
                 for value in values
             ]
@@ -326,7 +341,9 @@ def decoding_record(decoding: Decoding) -> dict[str, Any]:
             }
             for c in decoding.corrections
         ],
+        **more,
         "decoder": decoding.decoder,
+        **({"chosen": decoding.chosen} if decoding.chosen else {}),
         "bound": decoding.bound if np.isfinite(decoding.bound) else None,
         "penalty": decoding.penalty if np.isfinite(decoding.penalty) else "hard",
         "stopped_by": decoding.stopped_by,

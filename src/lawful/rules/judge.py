@@ -89,16 +89,13 @@ class Judge:
         self.rules = rules
         self.scheme = scheme
         self._index = {f.label: i for i, f in enumerate(rules.fields)}
-        # A label that no rule reads is as good as any other such label.
-        relevant = [scheme.type_of(i) in self._index for i in range(len(scheme))]
-        self._relevant = np.array(relevant)
-        codes = np.where(relevant, np.arange(1, len(scheme) + 1), 0)
-        self._codes = codes.astype(np.min_scalar_type(len(scheme)))
+        self._relevant = scheme.labels_of(tuple(self._index))
         self._penalties: dict[bytes, float] = {}
-        self._values: dict[tuple[int, int, int], tuple[Any, ...]] = {}
+        self._values: dict[tuple[str, int, int], tuple[Any, ...]] = {}
         self._sights: dict[tuple[int, Spans], _Sight] = {}
         self._names = [f.name for f in rules.fields]
-        self._faults: dict[tuple[int, int, int], tuple[Check, ...]] = {}
+        self._types = [f.type for f in rules.fields]
+        self._faults: dict[tuple[int, int, int], tuple[str, ...]] = {}
         self._kept: frozenset[str] = frozenset()
 
     def keep(self, labels: Labels) -> None:
@@ -193,7 +190,10 @@ class Judge:
 
         Labels that no rule reads are all alike, so what is not new is looked up.
         """
-        codes = np.ascontiguousarray(self._codes[rows])
+        # A label that no rule reads is as good as any other such label.
+        size = len(self.scheme)
+        codes = np.where(self._relevant, np.arange(1, size + 1), 0)
+        codes = np.ascontiguousarray(codes.astype(np.min_scalar_type(size))[rows])
         if not codes.shape[1]:
             yield from (self.penalty(row) for row in rows)
             return
@@ -226,8 +226,7 @@ class Judge:
         sight = self._sights.get(key)
         if sight is None:
             f = self.rules.fields[index]
-            violated = self._check_field(f, spans)
-            penalty = sum(check.weight for check in violated)
+            penalty = sum(weight for _, _, weight in self._faults_of_field(index, spans))
             sight = _Sight(self._options(f, index, spans), len(spans), penalty)
             self._sights[key] = sight
         return sight
@@ -237,8 +236,13 @@ class Judge:
         sights = self._see_all(reading)
         environment = _environment(sights)
         found = [self._check_rule(rule, sights, environment) for rule in self.rules.compiled]
-        for f, spans in zip(self.rules.fields, reading, strict=True):
-            found += self._check_field(f, spans)
+        for i, spans in enumerate(reading):
+            found += (
+                Check(
+                    f"{self._names[i]}:{what}", "violated", self._complaint(i, what, span), weight
+                )
+                for what, span, weight in self._faults_of_field(i, spans)
+            )
         return found
 
     def fields(self, reading: Reading) -> dict[str, list[FieldValue]]:
@@ -260,11 +264,11 @@ class Judge:
         return found
 
     def _read_span(self, index: int, start: int, end: int) -> tuple[Any, ...]:
-        key = (index, start, end)
+        type_ = self._types[index]
+        key = (type_, start, end)
         values = self._values.get(key)
         if values is None:
-            values = read(self.document.text(start, end), self.rules.fields[index].type)
-            self._values[key] = values
+            values = self._values[key] = read(self.document.text(start, end), type_)
         return values
 
     def _values_of(self, index: int, spans: Spans) -> list[Any]:
@@ -283,7 +287,8 @@ class Judge:
 
     def faults(self, index: int, start: int, end: int) -> float:
         """The weights that a span violates by itself, whatever the rest of the document says."""
-        return sum(check.weight for check in self._check_span(index, start, end))
+        faults = self._faults_of_span(index, start, end)
+        return self.rules.defaults.weight * len(faults) if faults else 0.0
 
     def missing(self, index: int) -> float:
         """The weights that are violated where the field is not there."""
@@ -365,31 +370,52 @@ class Judge:
             )
         return None if result is None else bool(result)
 
-    def _check_field(self, f: Field, spans: Spans) -> list[Check]:
-        """The violated ones among what a field implies: presence, form, and repeats that agree."""
-        index = self._index[f.label]
-        violated = [
-            fault for start, end, _ in spans for fault in self._check_span(index, start, end)
+    # What fields imply: what is wrong, with which spans, and what it weighs.
+
+    def _faults_of_field(self, index: int, spans: Spans) -> list[tuple[str, Spans, float]]:
+        """Presence, the form of each span, and repeats that agree: whatever is violated."""
+        f, weight = self.rules.fields[index], self.rules.defaults.weight
+        found: list[tuple[str, Spans, float]] = [
+            (what, (span,), weight)
+            for span in spans
+            for what in self._faults_of_span(index, span.start, span.end)
         ]
         if not self._is_readable(index, spans):
             if f.presence == "required":
-                violated.append(self._violated(f, "required", f"{f.name} is missing"))
+                found.append(("required", spans, weight))
             elif f.name in self._kept:
                 # Hard, so that no rule is ever "satisfied" by taking away what it reads.
-                message = f"{f.name} was there and may not vanish"
-                violated.append(Check(f"{f.name}:kept", "violated", message, inf))
-        if len(spans) > 1 and not f.many and f.repeat == "agree":
-            distinct = list(dict.fromkeys(self._values_of(index, spans)))
-            if len(distinct) > 1:
-                message = f"{f.name} is {' and '.join(map(format_value, distinct))}"
-                violated.append(self._violated(f, "agrees", message))
-        return violated
+                found.append(("kept", spans, inf))
+        one = len(spans) < 2 or f.many or f.repeat != "agree"
+        if not one and len(dict.fromkeys(self._values_of(index, spans))) > 1:
+            found.append(("agrees", spans, weight))
+        return found
+
+    def _complaint(self, index: int, what: str, spans: Spans) -> str:
+        """What is wrong, in words."""
+        f = self.rules.fields[index]
+        if what == "required":
+            return f"{f.name} is missing"
+        if what == "kept":
+            return f"{f.name} was there and may not vanish"
+        if what == "agrees":
+            distinct = dict.fromkeys(self._values_of(index, spans))
+            return f"{f.name} is {' and '.join(map(format_value, distinct))}"
+        text = self.document.text(spans[0].start, spans[0].end)
+        return (
+            f"{f.name} is {text!r}"
+            + {
+                "reads": f", which is no {f.type}",
+                "max_words": f": more than {f.max_words} words",
+                "pattern": f", which does not match {f.pattern!r}",
+            }[what]
+        )
 
     def _is_readable(self, index: int, spans: Spans) -> bool:
         """Whether a field is really there: with one text at least that its type can read."""
         return any(self._read_span(index, start, end) for start, end, _ in spans)
 
-    def _check_span(self, index: int, start: int, end: int) -> tuple[Check, ...]:
+    def _faults_of_span(self, index: int, start: int, end: int) -> tuple[str, ...]:
         """What is wrong with one span by itself, whatever the rest of the document says."""
         key = (index, start, end)
         faults = self._faults.get(key)
@@ -397,20 +423,14 @@ class Judge:
             faults = self._faults[key] = tuple(self._find_faults(index, start, end))
         return faults
 
-    def _find_faults(self, index: int, start: int, end: int) -> Iterator[Check]:
+    def _find_faults(self, index: int, start: int, end: int) -> Iterator[str]:
         f = self.rules.fields[index]
-        text = self.document.text(start, end)
         if not self._read_span(index, start, end):
-            yield self._violated(f, "reads", f"{f.name} is {text!r}, which is no {f.type}")
+            yield "reads"
         if f.max_words is not None and end - start > f.max_words:
-            message = f"{f.name} is {text!r}: more than {f.max_words} words"
-            yield self._violated(f, "max_words", message)
-        if f.pattern is not None and not re.fullmatch(f.pattern, text):
-            message = f"{f.name} is {text!r}, which does not match {f.pattern!r}"
-            yield self._violated(f, "pattern", message)
-
-    def _violated(self, f: Field, what: str, message: str) -> Check:
-        return Check(f"{f.name}:{what}", "violated", message, self.rules.defaults.weight)
+            yield "max_words"
+        if f.pattern is not None and not re.fullmatch(f.pattern, self.document.text(start, end)):
+            yield "pattern"
 
 
 def _environment(sights: dict[str, _Sight]) -> dict[str, Any]:

@@ -1,0 +1,129 @@
+"""Decoding many documents: order, failures, progress, and leaving early."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import lawful
+from lawful import (
+    Budget,
+    Decoding,
+    Document,
+    Failed,
+    Field,
+    InputError,
+    Rules,
+    Scored,
+    decode,
+    decode_many,
+    demo,
+)
+
+PAGES = [Scored(e.document, e.scores, e.gold) for e in demo.generate(40, seed=3, words=(24, 60))]
+RULES = Rules.load(demo.RULES)
+
+workers = pytest.mark.parametrize("workers", [1, 2])
+
+
+@workers
+def test_decodings_come_in_order_and_are_those_of_decode(workers):
+    seen = []
+    found = list(decode_many(PAGES, RULES, workers=workers, progress=seen.append))
+    assert [d.id for d in found] == [page.document.id for page in PAGES]
+    assert seen == list(range(1, len(PAGES) + 1))
+    for page, decoding in zip(PAGES, found, strict=True):
+        expected = decode(page.document, page.scores, RULES)
+        assert decoding.labels == expected.labels
+        assert decoding.worth == pytest.approx(expected.worth)
+
+
+@workers
+def test_a_bad_document_is_reported_and_the_rest_go_on(workers):
+    bad = Document("bad", ["one"]), PAGES[0].scores
+    documents = [PAGES[0], bad, "nonsense", (PAGES[1].document, PAGES[1].scores)]
+    found = list(decode_many(documents, RULES, workers=workers))
+    assert [type(result) for result in found] == [Decoding, Failed, Failed, Decoding]
+    assert found[1].index == 1
+    assert found[1].id == "bad"
+    assert "1 words" in found[1].message
+    assert found[2].id is None
+    assert "a str is given" in found[2].message
+
+
+@workers
+def test_documents_are_taken_as_they_are_needed(workers):
+    taken = []
+
+    def endless():
+        while True:
+            taken.append(len(taken))
+            yield PAGES[len(taken) % len(PAGES)]
+
+    results = decode_many(endless(), RULES, workers=workers)
+    for _ in range(5):
+        assert isinstance(next(results), Decoding)
+    results.close()
+    assert len(taken) < 300
+
+
+def test_rules_with_functions_go_to_the_workers():
+    limit = 10**9
+
+    def small(total):
+        return total < limit
+
+    rules = Rules(RULES.fields, [*RULES.rules, lawful.rule(reads="total")(small)])
+    assert all(isinstance(d, Decoding) for d in decode_many(PAGES[:20], rules, workers=2))
+
+
+def test_what_is_wrong_for_all_documents_is_said_at_once():
+    with pytest.raises(InputError, match="expected a Rules"):
+        next(decode_many(PAGES, "rules.yaml"))
+    with pytest.raises(InputError, match="workers is 0"):
+        next(decode_many(PAGES, RULES, workers=0))
+
+
+def test_alternatives_and_budgets_reach_the_decoder():
+    (found,) = decode_many(PAGES[:1], RULES, alternatives=2, workers=1)
+    assert len(found.alternatives) == 2
+    unknown = Rules([Field("total", "total", "money")], ["total == -1"])
+    (found,) = decode_many(PAGES[:1], unknown, budget=Budget(candidates=1), workers=1)
+    assert found.tried == 1
+
+
+ENDLESS = """
+import itertools
+from lawful import Rules, Scored, decode_many, demo
+pages = [Scored(e.document, e.scores) for e in demo.generate(8, seed=3, words=(24, 60))]
+for done, _ in enumerate(decode_many(itertools.cycle(pages), Rules.load(demo.RULES), workers=2)):
+    if done == 100:
+        print("going", flush=True)
+"""
+
+
+def test_ctrl_c_ends_it_and_its_workers():
+    process = subprocess.Popen(
+        [sys.executable, "-c", ENDLESS],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout.readline() == "going\n"
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert "KeyboardInterrupt" in errors
+    for _ in range(50):
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            break
+        time.sleep(0.1)
+    else:
+        pytest.fail("workers are left")
