@@ -5,6 +5,7 @@ BIN := .venv/bin
 CORE := $(wildcard cpp/*.cpp cpp/*.hpp)
 PLAIN_CORE := $(filter-out cpp/bindings%,$(wildcard cpp/*.cpp))
 
+.SECONDARY:
 .PHONY: demo test unit lint format sanitize bench clean
 
 demo: .venv/installed  ## decode the shipped receipts under rules, and write a report
@@ -20,15 +21,17 @@ lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/clang-format --dry-run --Werror $(CORE) tests/random_cases.cpp
+	$(BIN)/clang-format --dry-run --Werror $(CORE) $(wildcard tests/*.cpp)
 
 format: .venv/installed  ## what lint asks for, where a tool can do it
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i $(CORE) tests/random_cases.cpp
+	$(BIN)/clang-format -i $(CORE) $(wildcard tests/*.cpp)
 
-sanitize: build/random_cases  ## the core, under the sanitizers, against brute force
-	$< 4000
+sanitize:  ## the core, under AddressSanitizer and UndefinedBehaviourSanitizer, against brute force
+	@$(MAKE) --no-print-directory -j2 build/random_cases build/random_searches
+	build/random_cases 4000
+	build/random_searches 1500
 
 bench: .venv/benched  ## against the peers; ten minutes
 	$(BIN)/python -m benchmarks
@@ -55,8 +58,13 @@ clean:
 	$(BIN)/pip install --quiet cmake ninja scikit-build-core nanobind 'numpy>=2.0'
 	@touch $@
 
-build/random_cases: tests/random_cases.cpp $(filter-out cpp/bindings%,$(CORE))
-	@echo "--- building the core with AddressSanitizer and UndefinedBehaviourSanitizer"
-	@mkdir -p build
-	$(CXX) -std=c++20 -O1 -g -Wall -Wextra -Werror -fsanitize=address,undefined \
-	    -fno-sanitize-recover=all tests/random_cases.cpp $(PLAIN_CORE) -o $@
+SANITIZED := $(CXX) -std=c++20 -O1 -g -Wall -Wextra -Werror -fsanitize=address,undefined \
+    -fno-sanitize-recover=all
+PLAIN_OBJECTS := $(PLAIN_CORE:cpp/%.cpp=build/sanitized/%.o)
+
+build/random_%: tests/random_%.cpp $(PLAIN_OBJECTS)
+	$(SANITIZED) $^ -o $@
+
+build/sanitized/%.o: cpp/%.cpp $(wildcard cpp/*.hpp)
+	@mkdir -p build/sanitized
+	$(SANITIZED) -c $< -o $@
