@@ -206,6 +206,33 @@ private:
     std::size_t memory_ = 0;
 };
 
+/// What each of many labellings violates, given by the fields and values of their spans, one after
+/// another; `ends` says where each labelling's spans end.
+nb::ndarray<nb::numpy, double, nb::ndim<1>> judge(const Plan& plan,
+                                                  const std::vector<PyLookup>& lookups,
+                                                  const Vector& missing,
+                                                  const Column<std::uint32_t>& field,
+                                                  const Column<std::uint32_t>& value,
+                                                  const Column<std::uint32_t>& ends) {
+    const Facts facts = make_facts(&plan, lookups, missing);
+    auto* violated = new std::vector<double>(ends.size());
+    const nb::capsule owner(violated,
+                            [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    {
+        const Unlocked unlocked;
+        Follower follower(plan, facts);
+        std::vector<Wide> memory(plan.slots);
+        for (std::size_t i = 0, at = 0; i < ends.size(); ++i) {
+            std::fill(memory.begin(), memory.end(), 0);
+            double& sum = (*violated)[i] = follower.begin(memory);
+            for (; at < ends.data()[i]; ++at)
+                sum += follower.extend(memory, field.data()[at], value.data()[at]);
+            sum += follower.finish(memory);
+        }
+    }
+    return {violated->data(), {violated->size()}, owner};
+}
+
 }  // namespace
 
 void bind_search(nb::module_& m) {
@@ -258,19 +285,7 @@ void bind_search(nb::module_& m) {
         .def_prop_ro("extended", &PySearch::extended)
         .def_prop_ro("memory", &PySearch::memory)
         .def_prop_ro("size", &PySearch::size);
-    m.def(
-        "judge",
-        [](const Plan& plan, const std::vector<PyLookup>& lookups, const Vector& missing,
-           const std::vector<std::pair<std::uint32_t, std::uint32_t>>& spans) {
-            const Facts facts = make_facts(&plan, lookups, missing);
-            Follower follower(plan, facts);
-            std::vector<Wide> memory(plan.slots + 1);
-            double violated = follower.begin(memory);
-            for (const auto& [field, value] : spans)
-                violated += follower.extend(memory, field, value);
-            return violated + follower.finish(memory);
-        },
-        "plan"_a, "lookups"_a, "missing"_a, "spans"_a);
+    m.def("judge", &judge, "plan"_a, "lookups"_a, "missing"_a, "field"_a, "value"_a, "ends"_a);
 }
 
 }  // namespace lawful

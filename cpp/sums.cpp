@@ -66,10 +66,9 @@ Sums::Addend Sums::addend_of(std::uint32_t reading) const {
     const std::uint32_t value = graph_.reading(reading).value;
     const FieldTerms& field = fields_[graph_.span_of(reading).field];
     Addend addend;
-    const bool may_stay_open =
-        field.sum ||
-        (!field.first.empty() && plan_.fields[graph_.span_of(reading).field].has_default);
-    addend.free = may_stay_open && value == 0;
+    // Without a value the default does not count either: then nothing is known.
+    addend.free = value == 0 && !field.first.empty() &&
+                  plan_.fields[graph_.span_of(reading).field].has_default;
     if (value != 0) addend.bit = field.bit;
     for (const Equation::Term& term : field.each) {
         Outcome number{kUnit, Outcome::kKnown};

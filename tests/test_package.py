@@ -51,8 +51,9 @@ def test_the_version_is_written_once():
     assert "dynamic" in (ROOT / "pyproject.toml").read_text()
 
 
-def test_the_session_in_the_readme_is_real():
-    failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+@pytest.mark.parametrize("page", ["README.md", "docs/search.md"])
+def test_the_sessions_in_the_docs_are_real(page):
+    failed, tried = doctest.testfile(str(ROOT / page), module_relative=False)
     assert tried > 5
     assert failed == 0
 

@@ -138,5 +138,11 @@ class Search:
     def size(self) -> tuple[int, int]:
         """Nodes and steps of the graph."""
 
-def judge(plan: Plan, lookups: Lookups, missing: Floats, spans: list[tuple[int, int]]) -> float:
-    """What a plan says is violated by spans, given as field and number of the value."""
+def judge(
+    plan: Plan, lookups: Lookups, missing: Floats, field: Numbers, value: Numbers, ends: Numbers
+) -> Floats:
+    """What each of many labellings violates, by the fields and values of their spans in order.
+
+    ``ends`` says where each labelling's spans end. Rules that stay Python are not asked, nor is
+    what spans violate by themselves.
+    """
