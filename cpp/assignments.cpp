@@ -4,13 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "costs.hpp"
+
 namespace lawful {
-
-namespace {
-
-constexpr double kForbidden = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 AssignmentStream::AssignmentStream(std::span<const double> costs, std::size_t words,
                                    std::size_t labels, std::size_t memory)

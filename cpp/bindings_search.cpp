@@ -152,8 +152,8 @@ public:
         memory_ = memory;
     }
 
-    /// 0: found one; 1: there is none; 2: so many extensions or seconds are spent.
-    int next(std::size_t extensions, std::optional<double> seconds) {
+    /// kPaused: so many extensions or seconds are spent.
+    Search::State next(std::size_t extensions, std::optional<double> seconds) {
         using Clock = std::chrono::steady_clock;
         const auto began = Clock::now();
         const std::size_t target = search_->extended() + extensions;
@@ -175,9 +175,10 @@ public:
             }
             if (spent) raise("MemoryBudgetError", out_of(memory_));
             raise_signals();
-            if (state != Search::State::kPaused) return static_cast<int>(state);
+            if (state != Search::State::kPaused) return state;
             const std::chrono::duration<double> taken = Clock::now() - began;
-            if (search_->extended() >= target || (seconds && taken.count() >= *seconds)) return 2;
+            if (search_->extended() >= target || (seconds && taken.count() >= *seconds))
+                return state;
         }
     }
 
@@ -192,9 +193,6 @@ public:
     double bound() const { return least() + search_->bound(); }
     std::size_t extended() const { return search_->extended(); }
     std::size_t memory() const { return search_->held(); }
-    std::tuple<std::size_t, std::size_t> size() const {
-        return {search_->graph().nodes(), search_->graph().steps()};
-    }
 
 private:
     double least() const { return search_->graph().lattice().least(); }
@@ -270,6 +268,10 @@ void bind_search(nb::module_& m) {
             nb::rv_policy::move);
     nb::class_<Plan>(m, "Plan").def(nb::new_(&make_plan), "fields"_a, "slots"_a, "lookup_slots"_a,
                                     "rules"_a, "equations"_a);
+    nb::enum_<Search::State>(m, "State")
+        .value("found", Search::State::kFound)
+        .value("nothing", Search::State::kNothing)
+        .value("paused", Search::State::kPaused);
     nb::class_<PySearch>(m, "Search")
         .def(nb::init<const PySpans&, const Column<std::uint32_t>&, const Column<std::uint32_t>&,
                       const Vector&, std::shared_ptr<const Plan>, const std::vector<PyLookup>&,
@@ -283,8 +285,7 @@ void bind_search(nb::module_& m) {
         .def_prop_ro("readings", &PySearch::readings, nb::rv_policy::move)
         .def_prop_ro("bound", &PySearch::bound)
         .def_prop_ro("extended", &PySearch::extended)
-        .def_prop_ro("memory", &PySearch::memory)
-        .def_prop_ro("size", &PySearch::size);
+        .def_prop_ro("memory", &PySearch::memory);
     m.def("judge", &judge, "plan"_a, "lookups"_a, "missing"_a, "field"_a, "value"_a, "ends"_a);
 }
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "costs.hpp"
 #include "memory.hpp"
 
 namespace lawful {
 
 namespace {
 
-constexpr double kForbidden = std::numeric_limits<double>::infinity();
 // Two runs that differ by a constant up to rounding go on alike.
 constexpr double kRounding = 1e-10;
 
@@ -34,14 +34,8 @@ Graph::Graph(std::shared_ptr<const Lattice> lattice, std::vector<FieldSpan> span
     for (std::size_t index = nodes_.size(); index-- > 0;) {
         add_steps(static_cast<std::uint32_t>(index), run, traces, most);
         Node& node = nodes_[index];
-        std::uint64_t seen = 0;
-        for (const Step& step : node.steps) {
+        for (const Step& step : node.steps)
             node.rest = std::min(node.rest, step.cost + rest(step.to));
-            if (step.to == kEnd) continue;
-            const std::uint32_t field = span_of(step.reading).field;
-            seen |= ~nodes_[step.to].gone | (field < 63 ? std::uint64_t{1} << field : 0);
-        }
-        node.gone = ~seen & ~(std::uint64_t{1} << 63);
     }
     for (Node& node : nodes_)
         std::stable_sort(node.steps.begin(), node.steps.end(), [&](const Step& a, const Step& b) {

@@ -50,9 +50,6 @@ public:
     std::span<const Step> steps_from(std::uint32_t node) const { return nodes_[node].steps; }
     /// The cost of the cheapest way from a node to the end.
     double rest(std::uint32_t node) const { return node == kEnd ? 0 : nodes_[node].rest; }
-    /// The fields that no step from here on can have, one bit each; fields past 63 share a bit
-    /// that is never set.
-    std::uint64_t gone(std::uint32_t node) const { return nodes_[node].gone; }
     /// The cost of the cheapest labels from a node to the end, without prices.
     double rest_of_labels(std::uint32_t node) const {
         return node == kEnd ? 0 : lattice_->rest(nodes_[node].at);
@@ -70,7 +67,6 @@ private:
         std::uint32_t at;
         std::uint32_t field;  // of the span before it, where that matters
         double rest = std::numeric_limits<double>::infinity();
-        std::uint64_t gone = 0;
         std::vector<Step> steps;
     };
     /// The last run that went through a boundary: a later one may go on as it did.

@@ -4,13 +4,9 @@
 #include <array>
 #include <limits>
 
+#include "costs.hpp"
+
 namespace lawful {
-
-namespace {
-
-constexpr double kForbidden = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 Lattice::Lattice(std::span<const double> costs, std::size_t words,
                  std::shared_ptr<const Layout> layout)

@@ -16,11 +16,9 @@ namespace lawful {
 /// spans of fields does not depend on them.
 class Layout {
 public:
-    static constexpr std::int32_t kOutside = -1;
-
     /// One entry a label, but for `between` (labels x labels; from, to), which says what the
-    /// scheme allows. `kind` is the type of span a label is part of, kOutside for none; kinds
-    /// below `fields` are fields. Throws std::invalid_argument for a scheme that has no
+    /// scheme allows. `kind` is the type of span a label is part of, -1 for none; kinds below
+    /// `fields` are fields. Throws std::invalid_argument for a scheme that has no
     /// boundaries as described.
     Layout(std::span<const std::uint8_t> start, std::span<const std::uint8_t> between,
            std::span<const std::uint8_t> end, std::span<const std::int32_t> kind,
@@ -33,8 +31,6 @@ public:
     /// Whether a label may stand right after, or right before, a boundary.
     bool begins(std::size_t label) const { return begins_[label]; }
     bool ends(std::size_t label) const { return ends_[label]; }
-    /// Whether a label belongs to no field.
-    bool outside(std::size_t label) const { return !in_field_[label]; }
     /// The labels that may come before `label` without a boundary.
     std::span<const std::uint32_t> before(std::size_t label) const { return before_[label]; }
     /// The labels of no field; those of one field.

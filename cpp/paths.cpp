@@ -2,11 +2,12 @@
 
 #include <limits>
 
+#include "costs.hpp"
+
 namespace lawful {
 
 namespace {
 
-constexpr double kForbidden = std::numeric_limits<double>::infinity();
 constexpr Option kNoOption{kForbidden, 0};
 
 /// The cheaper of `best` and the arcs; arcs come by rising label, like every list of them.

@@ -35,8 +35,8 @@ struct FieldPlan {
 struct RulePlan {
     Program program;
     double weight;
-    /// The fields that it reads, all of them by their first value: then it is decided as soon as
-    /// they are there. Else empty, and it is decided in the end.
+    /// The fields that it reads by their first value. `early`: these are all, so it is decided as
+    /// soon as they are there; else it is decided in the end.
     std::vector<std::uint32_t> fields;
     bool early;
 };

@@ -4,11 +4,11 @@
 #include <bit>
 #include <utility>
 
+#include "costs.hpp"
+
 namespace lawful {
 
 namespace {
-
-constexpr double kForbidden = std::numeric_limits<double>::infinity();
 
 std::uint64_t mixed(std::uint64_t x) {  // splitmix64
     x += 0x9e3779b97f4a7c15;
@@ -65,12 +65,11 @@ Search::Search(std::shared_ptr<const Graph> graph, std::shared_ptr<const Plan> p
       partials_(arena_),
       cheapest_(1 << 8, kNone),
       scratch_(plan_ ? plan_->slots + 1 : 1) {
-    if (plan_)
-        for (std::size_t field = 0; field < facts_.missing.size() && field < 63; ++field)
-            if (facts_.missing[field] == kForbidden) kept_ |= std::uint64_t{1} << field;
+    if (plan_) find_gone();
     const std::uint32_t nothing = number_of(scratch_);
     const double violated = plan_ ? follower_.begin(scratch_) : 0;
-    add({violated, violated, Graph::kRoot, nothing, kNone, 0}, graph_->rest(Graph::kRoot));
+    const Partial root{violated, violated, Graph::kRoot, nothing, kNone, 0};
+    if (!lost(root)) add(root, graph_->rest(Graph::kRoot));
 }
 
 std::size_t Search::held() const {
@@ -139,10 +138,32 @@ double Search::remember(Partial& partial) {
     return violated;
 }
 
+/// Finds out which fields can no longer come, seen from each node: those that must be there, of
+/// which no reading is left that may be the first one.
+void Search::find_gone() {
+    for (std::size_t field = 0; field < facts_.missing.size() && field < 64; ++field)
+        if (facts_.missing[field] == kForbidden) kept_ |= std::uint64_t{1} << field;
+    if (kept_ == 0) return;
+    std::vector<std::uint64_t> brings(graph_->readings());  // by reading, its field as a bit
+    for (std::uint32_t r = 0; r < brings.size(); ++r) {
+        const std::uint32_t field = graph_->span_of(r).field;
+        const std::uint32_t value = graph_->reading(r).value;
+        if (field >= 64 || value == 0) continue;
+        std::fill(scratch_.begin(), scratch_.end(), 0);
+        const bool refused = follower_.extend(scratch_, field, value) == kForbidden;
+        if (!refused) brings[r] = std::uint64_t{1} << field;
+    }
+    std::fill(scratch_.begin(), scratch_.end(), 0);
+    gone_.assign(graph_->nodes(), ~std::uint64_t{0});
+    for (std::uint32_t node = static_cast<std::uint32_t>(graph_->nodes()); node-- > 0;)
+        for (const Graph::Step& step : graph_->steps_from(node))
+            if (step.to != Graph::kEnd) gone_[node] &= gone_[step.to] & ~brings[step.reading];
+}
+
 /// Whether a field that must be there has not been, and cannot come any more.
 bool Search::lost(const Partial& partial) const {
-    if (partial.node == Graph::kEnd) return false;
-    for (std::uint64_t gone = kept_ & graph_->gone(partial.node); gone != 0; gone &= gone - 1)
+    if (partial.node == Graph::kEnd || kept_ == 0) return false;
+    for (std::uint64_t gone = kept_ & gone_[partial.node]; gone != 0; gone &= gone - 1)
         if (!follower_.seen(memories_[partial.memory], std::countr_zero(gone))) return true;
     return false;
 }

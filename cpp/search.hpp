@@ -54,7 +54,8 @@ public:
     };
     enum class State { kFound, kNothing, kPaused };
 
-    /// `plan` may be null: then the readings are those of the graph, whatever rules say.
+    /// A memory has one slot more than the plan says: the prices paid, where they must be told
+    /// apart. `plan` may be null: then the readings are those of the graph, whatever rules say.
     Search(std::shared_ptr<const Graph> graph, std::shared_ptr<const Plan> plan, Facts facts,
            const Limits& limits);
     Search(const Search&) = delete;
@@ -104,6 +105,7 @@ private:
     bool is_cheapest(const Partial& partial, std::uint32_t index);
     double rest(std::uint32_t node, std::uint32_t memory);
     std::uint32_t number_of(std::span<const Wide> memory);
+    void find_gone();
     void make_sums();
     void collect(std::uint32_t index);
 
@@ -122,6 +124,7 @@ private:
     std::size_t sum_work_ = kFirstWork;
     std::vector<std::uint32_t> sum_states_;  // (memories, sums)
     std::uint64_t kept_ = 0;                 // fields that must be there, one bit each
+    std::vector<std::uint64_t> gone_;  // by node, fields of which no first value can come any more
     std::vector<Wide> scratch_;
     std::size_t extended_ = 0;
     Found found_{};

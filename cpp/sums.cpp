@@ -4,14 +4,15 @@
 #include <array>
 #include <utility>
 
+#include "costs.hpp"
+
 namespace lawful {
 
 namespace {
 
-constexpr double kForbidden = std::numeric_limits<double>::infinity();
 constexpr std::array<std::size_t, 6> kPrimes{127, 251, 509, 1021, 2039, 4093};
 constexpr std::size_t kMostBits = 6;
-constexpr Wide kUnit = 1'000'000;  // of numbers, by which counts are multiplied
+constexpr Wide kUnit = 1'000'000;  // numbers are counted in 10^-SCALE, see rules/compile.py
 
 Wide greatest_common_divisor(Wide a, Wide b) {
     a = a < 0 ? -a : a;

@@ -5,11 +5,11 @@
 #include <map>
 #include <vector>
 
+#include "costs.hpp"
+
 namespace lawful {
 
 namespace {
-
-constexpr double kForbidden = std::numeric_limits<double>::infinity();
 
 /// Compares rows of a matrix as a whole, so that equal rows share one key.
 struct RowLess {

@@ -74,8 +74,8 @@ def test_is_repeatable(decoder):
     ("budget", "name"),
     [
         (Budget(candidates=1), "candidates"),
-        (Budget(candidates=None, seconds=1e-9), "seconds"),
-        (Budget(candidates=None, mass=1e-12), "mass"),
+        (Budget(candidates=inf, seconds=1e-9), "seconds"),
+        (Budget(candidates=inf, mass=1e-12), "mass"),
     ],
 )
 def test_budgets_stop_where_they_should_and_say_which_one_did(decoder, budget, name):

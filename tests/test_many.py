@@ -53,7 +53,7 @@ def test_a_bad_document_is_reported_and_the_rest_go_on(workers):
     assert found[1].id == "bad"
     assert "1 words" in found[1].message
     assert found[2].id is None
-    assert "a str is given" in found[2].message
+    assert "str is given, expected a Scored" in found[2].message
 
 
 @workers
@@ -83,10 +83,32 @@ def test_rules_with_functions_go_to_the_workers():
 
 
 def test_what_is_wrong_for_all_documents_is_said_at_once():
-    with pytest.raises(InputError, match="expected a Rules"):
-        next(decode_many(PAGES, "rules.yaml"))
-    with pytest.raises(InputError, match="workers is 0"):
-        next(decode_many(PAGES, RULES, workers=0))
+    with pytest.raises(InputError, match="rules is of type str, expected a Rules"):
+        decode_many(PAGES, "rules.yaml")
+    with pytest.raises(InputError, match="workers is 0, expected a count from 1 to 256"):
+        decode_many(PAGES, RULES, workers=0)
+    with pytest.raises(InputError, match="unknown decoder 'best'"):
+        decode_many(PAGES, RULES, decoder="best")
+    with pytest.raises(InputError, match="decoder paths finds no alternatives"):
+        decode_many(PAGES, RULES, decoder="paths", alternatives=1)
+
+
+@workers
+def test_what_came_before_a_failing_iterable_is_not_lost(workers):
+    def failing():
+        yield from PAGES[:20]
+        raise OSError("the disk is gone")
+
+    results = decode_many(failing(), RULES, workers=workers)
+    for page in PAGES[:20]:
+        assert next(results).id == page.document.id
+    with pytest.raises(OSError, match="the disk is gone"):
+        next(results)
+
+
+def test_bad_lines_of_a_file_say_what_is_wrong_with_them():
+    (found,) = decode_many([lawful.BadLine(7, "no words")], RULES)
+    assert found == Failed(0, None, "line 7: no words")
 
 
 def test_alternatives_and_budgets_reach_the_decoder():

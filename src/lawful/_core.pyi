@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from enum import Enum
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -100,6 +101,11 @@ class Plan:
         equations: list[tuple[list[tuple[int, int, int, int]], str, str, float, bool]],
     ) -> None: ...
 
+class State(Enum):
+    found = 0
+    nothing = 1
+    paused = 2
+
 class Search:
     """The readings of spans by rising cost; ``span``, ``value`` and ``price`` are by reading."""
 
@@ -117,8 +123,8 @@ class Search:
         memory: int,
         patience: int,
     ) -> None: ...
-    def next(self, extensions: int, seconds: float | None = None) -> int:
-        """0: found one; 1: there is none; 2: the extensions or seconds are spent."""
+    def next(self, extensions: int, seconds: float | None = None) -> State:
+        """``paused``: the extensions of partial readings, or the seconds, are spent."""
 
     @property
     def cost(self) -> float: ...
@@ -134,9 +140,6 @@ class Search:
     def extended(self) -> int: ...
     @property
     def memory(self) -> int: ...
-    @property
-    def size(self) -> tuple[int, int]:
-        """Nodes and steps of the graph."""
 
 def judge(
     plan: Plan, lookups: Lookups, missing: Floats, field: Numbers, value: Numbers, ends: Numbers

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from lawful.decoders import Decoder, decode
+from lawful.decoders import Decoder, check_call, decode
 from lawful.decoding import Budget, Decoding
 from lawful.document import Document
 from lawful.errors import InputError, LawfulError
@@ -31,6 +31,8 @@ Item = TypeVar("Item")
 AT_ONCE = 16
 """Documents that a worker gets together."""
 
+MOST_WORKERS = 256
+
 
 @dataclass(frozen=True, slots=True)
 class Failed:
@@ -39,6 +41,39 @@ class Failed:
     index: int
     id: str | None
     message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """How to decode a document: what is the same for all of them."""
+
+    rules: Rules
+    decoder: str | Decoder = "auto"
+    budget: Budget | None = None
+    alternatives: int = 0
+
+    def decode(self, document: Document, scores: Scores) -> Decoding:
+        return decode(
+            document,
+            scores,
+            self.rules,
+            decoder=self.decoder,
+            budget=self.budget,
+            alternatives=self.alternatives,
+        )
+
+    def start(self) -> Callable[[list[tuple[int, Any]]], list[Decoding | Failed]]:
+        """What decodes some documents, each with its index."""
+        return lambda some: [self._decode(index, given) for index, given in some]
+
+    def _decode(self, index: int, given: Any) -> Decoding | Failed:
+        document = None
+        try:
+            document, scores = _parts(given)
+            return self.decode(document, scores)
+        except LawfulError as error:
+            name = document.id if isinstance(document, Document) else None
+            return Failed(index, name, str(error))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,29 +92,18 @@ class Job:
         """What decodes lines: rules and parser are loaded once."""
         check_temperature(self.temperature)
         rules = self.rules if isinstance(self.rules, Rules) else Rules.load(self.rules)
+        call = Call(rules, self.decoder, self.budget, self.alternatives)
         parser = LineParser(self.path)
+        return lambda lines: [self._decode(parser.parse(*line), call) for line in lines]
 
-        def decode_lines(lines: Lines) -> list[Result]:
-            return [self._decode(parser.parse(number, text), rules) for number, text in lines]
-
-        return decode_lines
-
-    def _decode(self, scored: Scored | BadLine, rules: Rules) -> Result:
+    def _decode(self, scored: Scored | BadLine, call: Call) -> Result:
         if isinstance(scored, BadLine):
             return scored
         try:
             scored = self.prepare(scored)
-            decoding = decode(
-                scored.document,
-                scored.scores,
-                rules,
-                decoder=self.decoder,
-                budget=self.budget,
-                alternatives=self.alternatives,
-            )
+            return scored, call.decode(scored.document, scored.scores)
         except LawfulError as error:
             return BadLine(scored.line or 0, str(error))
-        return scored, decoding
 
     def prepare(self, scored: Scored) -> Scored:
         """The document as it is to be decoded: in words, at the temperature asked for."""
@@ -95,11 +119,7 @@ def decode_lines(
     job: Job, lines: Iterable[tuple[int, bytes]], workers: int = 1
 ) -> Iterator[Result]:
     """The result for every line, in order; a line that fails does not stop the others."""
-    decode_some = job.start()  # here too, so that what is wrong for all lines is said once
-    if workers <= 1:
-        for line in lines:
-            yield from decode_some([line])
-        return
+    job.start()  # here too, so that what is wrong for all lines is said once
     yield from _in_order(job.start, lines, workers)
 
 
@@ -120,43 +140,32 @@ def decode_many(
     called with the number done so far. To stop, leave the loop, or press Ctrl-C.
     """
     if not isinstance(rules, Rules):
-        raise InputError(f"{rules!r} is given, expected a Rules")
-    if workers is not None and (not isinstance(workers, int) or workers < 1):
-        raise InputError(f"workers is {workers!r}, expected a count of 1 or more")
+        raise InputError(f"rules is of type {type(rules).__name__}, expected a Rules")
+    check_call(decoder, budget, alternatives)
+    count = isinstance(workers, int) and not isinstance(workers, bool)
+    if workers is not None and (not count or not 1 <= workers <= MOST_WORKERS):
+        raise InputError(f"workers is {workers!r}, expected a count from 1 to {MOST_WORKERS}")
+    call = Call(rules, decoder, budget, alternatives)
+    results = _in_order(call.start, enumerate(documents), workers or os.cpu_count() or 1)
+    return results if progress is None else _counted(results, progress)
 
-    def start() -> Callable[[list[tuple[int, Any]]], list[Decoding | Failed]]:
-        def decode_one(index: int, given: Any) -> Decoding | Failed:
-            document = None
-            try:
-                document, scores = _parts(given)
-                return decode(document, scores, rules, decoder=decoder, budget=budget,
-                              alternatives=alternatives)  # fmt: skip
-            except LawfulError as error:
-                name = document.id if isinstance(document, Document) else None
-                return Failed(index, name, str(error))
 
-        return lambda some: [decode_one(index, given) for index, given in some]
-
-    workers = workers or os.cpu_count() or 1
-    numbered = enumerate(documents)
-    results: Iterator[Decoding | Failed]
-    if workers == 1:
-        decode_some = start()
-        results = (result for one in numbered for result in decode_some([one]))
-    else:
-        results = _in_order(start, numbered, workers)
+def _counted(
+    results: Iterator[Decoding | Failed], progress: Callable[[int], None]
+) -> Iterator[Decoding | Failed]:
     for done, result in enumerate(results, 1):
-        if progress is not None:
-            progress(done)
+        progress(done)
         yield result
 
 
 def _parts(given: Any) -> tuple[Document, Scores]:
     if isinstance(given, Scored):
         return given.document, given.scores
+    if isinstance(given, BadLine):
+        raise InputError(f"line {given.line}: {given.message}")
     if not isinstance(given, tuple) or len(given) != 2:
         kind = type(given).__name__
-        raise InputError(f"a {kind} is given, expected a Scored, or a document and its scores")
+        raise InputError(f"{kind} is given, expected a Scored, or a document and its scores")
     return given
 
 
@@ -164,12 +173,26 @@ def _in_order(
     start: Callable[[], Callable[[list[Item]], list[Any]]], items: Iterable[Item], workers: int
 ) -> Iterator[Any]:
     """What workers make of the items, in order; ``start`` makes what does it, once a worker."""
+    if workers == 1:
+        work = start()
+        for item in items:
+            yield from work([item])
+        return
     pool = ProcessPoolExecutor(
         workers, mp_context=_context(), initializer=_start_worker, initargs=(start,)
     )
     pending: deque[Future[list[Any]]] = deque()
+    failure: Exception | None = None
     try:
-        for batch in _batches(items):
+        batches = _batches(items)
+        while True:
+            try:
+                batch = next(batches, None)
+            except Exception as error:  # the caller's own: after what was taken before it
+                failure = error
+                break
+            if batch is None:
+                break
             pending.append(pool.submit(_work, batch))
             # A few batches ahead keep the workers busy; more would only fill memory.
             while len(pending) > 3 * workers:
@@ -180,6 +203,8 @@ def _in_order(
         raise LawfulError("a worker process died, out of memory perhaps") from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+    if failure is not None:
+        raise failure
 
 
 def _context() -> Any:
@@ -192,11 +217,16 @@ def _context() -> Any:
 
 def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
     batch: list[Item] = []
-    for item in items:
-        batch.append(item)
-        if len(batch) == AT_ONCE:
+    try:
+        for item in items:
+            batch.append(item)
+            if len(batch) == AT_ONCE:
+                yield batch
+                batch = []
+    except Exception:
+        if batch:
             yield batch
-            batch = []
+        raise
     if batch:
         yield batch
 

@@ -28,7 +28,7 @@ from rich.table import Table
 import lawful
 from lawful import _core
 from lawful.batch import Job, Result, decode_lines
-from lawful.decoders import DECODERS
+from lawful.decoders import DECODERS, check_call
 from lawful.decoders.auto import Auto
 from lawful.decoders.search import Problem
 from lawful.decoding import Budget, Decoding
@@ -44,7 +44,7 @@ from lawful.readers.jsonl import (
 )
 from lawful.rules.compile import plan_of
 from lawful.rules.load import json_schema
-from lawful.rules.model import Rules
+from lawful.rules.model import Field, Rules
 from lawful.values import format_value
 
 app = typer.Typer(
@@ -139,7 +139,8 @@ def decode(
 ) -> None:
     """Decode documents under rules: labels, fields, checks and corrections."""
     loaded = Rules.load(rules)
-    budget = _budget(decoder, candidates, seconds, mass, max_cost)
+    budget = Budget(candidates, seconds, mass, max_cost)
+    check_call(decoder, budget, alternatives)
     job = Job(
         documents,
         rules,
@@ -217,13 +218,16 @@ def explain(
     id_: Annotated[str | None, typer.Option("--id", help="Which document; the first.")] = None,
     decoder: DecoderName = "auto",
     candidates: Candidates = None,
+    seconds: Seconds = None,
+    max_cost: MaxCost = None,
     alternatives: Alternatives = 3,
     pool: PoolOption = None,
 ) -> None:
     """One document: what was wrong, what changed, what it cost, and what came next."""
     loaded = Rules.load(rules)
     job = Job(documents, loaded, decoder, pool=pool.value if pool else None)
-    budget = _budget(decoder, candidates, None, None, None)
+    budget = Budget(candidates, seconds, max_cost=max_cost)
+    check_call(decoder, budget, 0)
     for scored in read_jsonl(documents):
         if isinstance(scored, BadLine):
             told.print(f"line {scored.line}: {scored.message}", style="yellow", markup=False)
@@ -233,9 +237,7 @@ def explain(
     raise InputError(f"no document{'' if id_ is None else f' {id_!r}'} in {documents}")
 
 
-def _explain(
-    scored: Scored, rules: Rules, decoder: str, budget: Budget | None, alternatives: int
-) -> None:
+def _explain(scored: Scored, rules: Rules, decoder: str, budget: Budget, alternatives: int) -> None:
     console = Console(highlight=False, emoji=False, soft_wrap=True)
     problem = Problem(scored.document, scored.scores, rules)
     before = problem.judge.checks(problem.judge.settle(problem.judge.read(problem.argmax))[0])
@@ -252,7 +254,7 @@ def _explain(
     why = f" ({decoding.chosen})" if decoding.chosen else ""
     console.print(f"\nwhat {decoding.decoder} made of it{why}:", style="bold", markup=False)
     console.print(str(decoding), markup=False)
-    _explain_others(console, scored, rules, decoding, alternatives)
+    _explain_others(console, scored, rules, budget, alternatives)
     console.print("\nthe most probable legal labellings, and what the rules say:", style="bold")
     stream = _core.paths(problem.costs, problem.scheme.transitions)
     best = problem.argmax if problem.best_legal is None else problem.best_legal
@@ -272,34 +274,35 @@ def _explain(
 
 
 def _explain_others(
-    console: Console, scored: Scored, rules: Rules, decoding: Decoding, alternatives: int
+    console: Console, scored: Scored, rules: Rules, budget: Budget, alternatives: int
 ) -> None:
-    """The next best sets of values, by what they say otherwise."""
+    """The best values, and by what they say otherwise, the next best."""
     if not alternatives:
         return
-    ranked = lawful.decode(scored.document, scored.scores, rules, alternatives=alternatives)
+    best = lawful.decode(
+        scored.document, scored.scores, rules, budget=budget, alternatives=alternatives
+    )
     console.print("\nthe next best values of fields:", style="bold")
-    for other in ranked.alternatives:
-        worse = decoding.worth - other.worth
+    for other in best.alternatives:
         changes = [
-            f"{f.name} {_shown(ranked, f.name)} -> {_shown(other, f.name)}"
+            f"{f.name} {_shown(best, f)} -> {_shown(other, f)}"
             for f in rules.fields
-            if ranked.values(f.name) != other.values(f.name)
+            if _shown(best, f) != _shown(other, f)
         ]
         violated = ", ".join(check.id for check in other.violations)
         console.print(
-            f"  {worse:.2f} nats worse: {'; '.join(changes)}"
+            f"  {best.worth - other.worth:.2f} nats worse: {'; '.join(changes)}"
             f"{f' (violates {violated})' if violated else ''}",
             markup=False,
             soft_wrap=True,
         )
-    if not ranked.alternatives:
-        console.print("  none")
+    if len(best.alternatives) < alternatives:
+        console.print("  no others" if best.optimal else "  no others within the budget")
 
 
-def _shown(decoding: Decoding, name: str) -> str:
-    values = decoding.values(name)
-    return " ".join("?" if v is None else format_value(v) for v in values) or "missing"
+def _shown(decoding: Decoding, f: Field) -> str:
+    values = [value for value in decoding.values(f.name) if value is not None]
+    return " ".join(map(format_value, values if f.many else values[:1])) or "missing"
 
 
 @app.command()
@@ -315,12 +318,13 @@ def rules(
         raise InputError("name a rule file, or ask for --schema")
     loaded = Rules.load(file)
     console = Console(highlight=False, emoji=False, markup=False)
-    table = Table("field", "label", "type", "presence", "repeat", "default", box=None)
+    table = Table("field", "label", "type", "presence", "repeat", "default", "ambiguity", box=None)
     for f in loaded.fields:
         many = f"list of {f.type}" if f.many else f.type
         repeat = "-" if f.many else f.repeat
         default = "" if f.default is None else format_value(f.default)
-        table.add_row(f.name, f.label, many, f.presence, repeat, default)
+        ambiguity = "never" if f.ambiguity is None or isinf(f.ambiguity) else f"{f.ambiguity:g}"
+        table.add_row(f.name, f.label, many, f.presence, repeat, default, ambiguity)
     console.print(table)
     plan = plan_of(loaded)
     table = Table("rule", "weight", "reads", "judged", box=None)
@@ -351,23 +355,10 @@ def demo(
 
 
 _WAYS = {
-    "local": "on each span, before it becomes a candidate",
+    "local": "on its field's value, as soon as that is read",
     "compiled": "inside the search",
     "python": "in Python, on each reading that the search proposes",
 }
-
-
-def _budget(
-    decoder: str,
-    candidates: int | None,
-    seconds: float | None,
-    mass: float | None,
-    max_cost: float | None,
-) -> Budget | None:
-    """The decoder's own budget, with what was asked for instead."""
-    default = lawful.decoders.decoder_named(decoder).default_budget
-    most = default.candidates if candidates is None else candidates
-    return Budget(most, seconds, mass, max_cost)
 
 
 class _Progress:

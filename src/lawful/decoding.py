@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from html import escape
-from math import exp
+from math import exp, inf
+from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 from lawful.errors import InputError
@@ -23,29 +25,38 @@ Limit: TypeAlias = Literal["candidates", "seconds", "mass", "max_cost", "memory"
 class Budget:
     """How much a decoder may spend; whichever limit is reached first ends the search.
 
+    ``candidates``: as many as the decoder usually tries, unless given; ``inf`` is no limit.
     ``mass`` is the share of the model's probability to look at. ``max_cost`` is how many nats of
     log-probability rules may cost: labellings that are less probable than the best legal one by
     more than that are not considered, whatever rules they would satisfy.
     """
 
-    candidates: int | None = 2**13
+    candidates: float | None = None
     seconds: float | None = None
     mass: float | None = None
     max_cost: float | None = None
 
     def __post_init__(self) -> None:
-        for name, value, most in (
-            ("candidates", self.candidates, float("inf")),
-            ("seconds", self.seconds, float("inf")),
-            ("mass", self.mass, 1),
-            ("max_cost", self.max_cost, float("inf")),
-        ):
-            number = isinstance(value, int if name == "candidates" else int | float)
-            number = number and not isinstance(value, bool)
-            least = 0 if name == "max_cost" else 5e-324  # the least number above 0
-            if value is not None and (not number or not least <= value <= most):
-                expected = "a share above 0, at most 1" if name == "mass" else "a number above 0"
-                raise InputError(f"budget: {name} is {value!r}, expected {expected} or None")
+        self._check(
+            "candidates",
+            "a whole number above 0, inf",
+            lambda v: v >= 1 and v in (inf, int(min(v, 2**62))),
+        )
+        self._check("seconds", "a number above 0", lambda v: v > 0)
+        self._check("mass", "a share above 0 and at most 1", lambda v: 0 < v <= 1)
+        self._check("max_cost", "0 or more nats", lambda v: v >= 0)
+
+    def _check(self, name: str, expected: str, fits: Callable[[float], bool]) -> None:
+        value = getattr(self, name)
+        if value is None:
+            return
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        if not number or not fits(value):
+            raise InputError(f"budget: {name} is {value!r}, expected {expected} or None")
+
+    def filled(self, default: Budget) -> Budget:
+        """The same, with the candidates that a decoder usually tries where none are given."""
+        return self if self.candidates is not None else replace(self, candidates=default.candidates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +78,8 @@ class Correction:
 class Decoding:
     """The answer for one document: ``status`` says of which kind, ``optimal`` whether it is proven.
 
-    What counts is ``worth``: log-probability minus the weights of violated rules. No labelling is
-    worth more than ``bound``. ``clash`` is a smallest set of hard rules that cannot hold together,
+    What counts is ``worth``: log-probability minus ``penalty``. No labelling is worth more than
+    ``bound``. ``clash`` is a smallest set of hard rules that cannot hold together,
     where that is why there is no answer. ``alternatives``, if asked for, are the next best ones
     whose fields have other values, and ``confidence`` is by field the share of the probability
     among all of these that has the field as it is here. ``chosen`` says why this decoder decoded.
@@ -81,7 +92,7 @@ class Decoding:
     labels: tuple[str, ...]
     fields: dict[str, list[FieldValue]]
     log_prob: float
-    penalty: float  # the weights of the violated rules
+    penalty: float  # the weights of the violated rules, and the prices of unlikely readings
     bound: float
     checks: tuple[Check, ...]
     corrections: tuple[Correction, ...]
@@ -101,12 +112,17 @@ class Decoding:
 
     @property
     def margin(self) -> float | None:
-        """By how much it is worth more than the next best set of values; ``None`` if unknown."""
-        return self.worth - self.alternatives[0].worth if self.alternatives else None
+        """By how much it is worth more than the next best set of values.
+
+        Infinite where there is proven to be none; ``None`` where nobody asked, or nobody knows.
+        """
+        if self.alternatives:
+            return self.worth - self.alternatives[0].worth
+        return inf if self.confidence and self.optimal else None
 
     @property
     def worth(self) -> float:
-        """What decoders maximise: log-probability minus the weights of violated rules."""
+        """What decoders maximise: log-probability minus what it violates."""
         return self.log_prob - self.penalty
 
     @property
@@ -115,7 +131,8 @@ class Decoding:
         return tuple(check for check in self.checks if check.state == "violated")
 
     def __str__(self) -> str:
-        proof = "optimal" if self.optimal else "not proven optimal"
+        proven = self.optimal or self.status == "infeasible"
+        proof = "optimal" if self.optimal else "proven" if proven else "not proven optimal"
         stopped = f", stopped by its budget of {self.stopped_by}" if self.stopped_by else ""
         lines = [
             f"{self.id}: {self.status} ({proof}, p = {exp(self.log_prob):.2g}, {self.tried} "
@@ -128,6 +145,8 @@ class Decoding:
             for value in values:
                 read = "?" if value.value is None else format_value(value.value)
                 shown = value.text if read == value.text else f"{value.text}  = {read}"
+                if value.reading:
+                    shown = f"{value.text}  = {read}, which is its reading {value.reading + 1}"
                 sure = f"  ({self.confidence[name]:.0%} sure)" if name in self.confidence else ""
                 lines.append(f"  {name:<{width}}  {shown}{sure}")
         for check in self.checks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Protocol, runtime_checkable
 
 from lawful.decoders.argmax import Argmax
@@ -22,6 +23,7 @@ from lawful.rules.model import Rules
 from lawful.scores import Scores
 
 
+@runtime_checkable
 class Decoder(Protocol):
     """Finds the labelling of highest worth: log-probability minus the violated rules' weights.
 
@@ -85,18 +87,29 @@ def decode(
     legal labelling. With ``alternatives``, it has as many of the next best decodings whose fields
     have other values, and says how sure each field is.
     """
+    chosen = check_call(decoder, budget, alternatives)
+    problem = Problem(document, scores, rules)
+    filled = (budget or Budget()).filled(chosen.default_budget)
+    if alternatives and isinstance(chosen, Ranked):
+        return chosen.decode_ranked(problem, filled, alternatives)
+    return chosen.decode(problem, filled)
+
+
+def check_call(decoder: str | Decoder, budget: Budget | None, alternatives: int) -> Decoder:
+    """The decoder, if it can do what is asked of it; else an error that holds for all documents."""
     chosen = decoder_named(decoder) if isinstance(decoder, str) else decoder
+    if isinstance(chosen, type) or not isinstance(chosen, Decoder):
+        raise InputError(
+            f"decoder is {decoder!r}, expected a decoder or one of {', '.join(DECODERS)}"
+        )
     if budget is not None and not isinstance(budget, Budget):
         raise InputError(f"budget is {budget!r}, expected a Budget")
-    problem, budget = Problem(document, scores, rules), budget or chosen.default_budget
-    if not isinstance(alternatives, int) or isinstance(alternatives, bool) or alternatives < 0:
+    if isinstance(alternatives, bool) or not isinstance(alternatives, Integral) or alternatives < 0:
         raise InputError(f"alternatives is {alternatives!r}, expected a count of 0 or more")
-    if not alternatives:
-        return chosen.decode(problem, budget)
-    if not isinstance(chosen, Ranked):
+    if alternatives and not isinstance(chosen, Ranked):
         able = ", ".join(name for name, other in DECODERS.items() if isinstance(other, Ranked))
         raise InputError(f"decoder {chosen.name} finds no alternatives; decoders that do: {able}")
-    return chosen.decode_ranked(problem, budget, alternatives)
+    return chosen
 
 
 def decoder_named(name: str) -> Decoder:

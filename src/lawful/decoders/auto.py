@@ -15,29 +15,32 @@ from lawful.rules.model import Rules
 
 @dataclass(frozen=True, slots=True)
 class Auto:
-    """The default: exact, unless a rule does not say what it reads."""
+    """The default: exact, unless a rule does not say what it reads. Its budget is the chosen one's.
+
+    What comes back is what the chosen decoder gives, with the reason in ``chosen``.
+    """
 
     name: ClassVar[str] = "auto"
     exact: ClassVar[bool] = True
-    default_budget: ClassVar[Budget] = Exact.default_budget
+    default_budget: ClassVar[Budget] = Budget()
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
         decoder, why = self.choose(problem.judge.rules)
-        if decoder.name == "paths" and budget == self.default_budget:
-            budget = decoder.default_budget
-        return replace(decoder.decode(problem, budget), chosen=why)
+        decoding = decoder.decode(problem, budget.filled(decoder.default_budget))
+        return replace(decoding, chosen=why)
 
     def decode_ranked(self, problem: Problem, budget: Budget, alternatives: int) -> Decoding:
-        """With the next best decodings; these need readings, whatever the rules are."""
-        return Exact().decode_ranked(problem, budget, alternatives)
+        """With the next best decodings, which only readings can tell apart."""
+        decoding = Exact().decode_ranked(problem, budget.filled(Exact.default_budget), alternatives)
+        return replace(decoding, chosen="it finds alternatives")
 
     @staticmethod
     def choose(rules: Rules) -> tuple[Exact | Paths, str]:
         """The decoder for these rules, and why."""
         blind = [r.id for r in rules.compiled if r.function is not None and not r.reads]
         if blind:
-            return Paths(), f"rule {blind[0]} does not say which fields it reads"
-        python = plan_of(rules).python
+            return Paths(), f"rule {blind[0]!r} does not say which fields it reads"
+        python = [repr(rule.id) for rule in plan_of(rules).python]
         if not python:
             return Exact(), "every rule is compiled"
-        return Exact(), f"readings by what rules see; in Python: {', '.join(r.id for r in python)}"
+        return Exact(), f"every rule is compiled but {', '.join(python)}, judged in Python"

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
 from typing import ClassVar
 
 import numpy as np
 
 from lawful.decoders.search import Chunk, Problem, walk
 from lawful.decoding import Budget, Decoding
+
+WIDEST = 2**13
+"""A wider beam than this is one that nobody can wait for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +29,8 @@ class Beam:
     default_budget: ClassVar[Budget] = Budget(candidates=2**5)
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
-        width = budget.candidates or Budget().candidates or 1
-        beams = self._beams(problem, width)
+        width = min(budget.candidates or inf, WIDEST)
+        beams = self._beams(problem, int(width))
         return walk(self.name, problem, beams, budget, legal=False, complete=lambda: False)
 
     @staticmethod

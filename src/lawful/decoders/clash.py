@@ -15,8 +15,8 @@ MOST_TRIALS = 100
 MOST_SECONDS = 1.0
 """How long sets of rules are tried. Beyond, the set does clash, but there may be a smaller one."""
 
-SPANS = "fields"
-"""In a clash: what fields ask of every span, that it reads, fits its pattern, and agrees."""
+SPANS = "every span"
+"""In a clash: what fields ask of their spans, that they can be read, fit, and agree."""
 
 
 def find_clash(problem: Problem, is_feasible: Callable[[Problem], bool | None]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from heapq import nlargest
 from math import exp, inf
 from time import perf_counter
 from typing import Any, ClassVar
@@ -12,13 +13,16 @@ from lawful.decoders.lattice import Candidates, Lattice
 from lawful.decoders.search import ROUNDING, Problem, Walk, conclude
 from lawful.decoding import Budget, Decoding
 from lawful.rules.compile import Plan, plan_of
+from lawful.rules.judge import Judge
 
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """Streams 3 and 4: readings of fields, not labellings, and rules inside the search.
+    """Searches readings of fields, not labellings, with the rules inside the search.
 
-    What counts against the budget of candidates are partial readings that were extended.
+    What counts against the budget of candidates are partial readings that were extended. When the
+    budget ends first, the best labelling so far comes back; where hard rules refuse every one, the
+    best legal labelling, and which rules clash.
     """
 
     name: ClassVar[str] = "exact"
@@ -27,26 +31,28 @@ class Exact:
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
         found = search(problem, budget, plan_of(problem.judge.rules))
-        decoding = conclude(self.name, found)
-        if decoding.status == "infeasible":
-            clash = find_clash(problem, lambda other: _is_feasible(other, budget))
-            decoding = replace(decoding, clash=clash, seconds=perf_counter() - found.began)
-        return decoding
+        return self._conclude(found)
 
     def decode_ranked(self, problem: Problem, budget: Budget, alternatives: int) -> Decoding:
         """The best labelling, and the next best ones whose fields have other values."""
         found = Walk(problem, budget, perf_counter())
         ranked = rank(found, plan_of(problem.judge.rules, whole=True), alternatives + 1)
-        decoding = conclude(self.name, found)
+        decoding = self._conclude(found)
         if not ranked:
             return decoding
-        others = tuple(conclude(self.name, other) for other in ranked[1:])
         return replace(
             decoding,
-            alternatives=others,
-            confidence=_shares(decoding, others),
+            alternatives=tuple(conclude(self.name, other) for other in ranked[1:]),
+            confidence=_confidence(problem.judge, ranked),
             seconds=perf_counter() - found.began,
         )
+
+    def _conclude(self, found: Walk) -> Decoding:
+        decoding = conclude(self.name, found)
+        if decoding.status != "infeasible":
+            return decoding
+        clash = find_clash(found.problem, lambda other: _is_feasible(other, found.budget))
+        return replace(decoding, clash=clash, seconds=perf_counter() - found.began)
 
 
 def search(problem: Problem, budget: Budget, plan: Plan | None) -> Walk:
@@ -66,22 +72,13 @@ def search(problem: Problem, budget: Budget, plan: Plan | None) -> Walk:
         return found
     candidates = _candidates(found, plan)
     candidates.deepest = -found.worth
-    if plan is None:
-        found.tried -= 1  # it will come again, as the first reading
+    found.tried, found.mass = 0, 0.0  # it will come again, among the readings
     for candidate in candidates:
         found.consider(candidate.labels, candidate.log_prob)
         candidates.deepest = -found.worth
-        if found.worth >= -candidates.bound - ROUNDING:
+        if _is_settled(found, candidates, plan, found.worth):
             break
-        if plan is None and found.is_out_of_budget():
-            candidates.stopped_by = found.stopped_by
-            break
-        if budget.mass is not None and found.mass >= budget.mass:
-            candidates.stopped_by = "mass"
-            break
-    if plan is not None:
-        found.tried = 1 + candidates.extended
-    _settle(found, candidates, found.worth)
+    _settle(found, candidates, plan)
     return found
 
 
@@ -93,47 +90,55 @@ def rank(found: Walk, plan: Plan, count: int) -> list[Walk]:
     ranked: list[Walk] = []
     for candidate in candidates:
         reading = candidates.lattice.reading(candidate.spans)
-        found.consider(candidate.labels, candidate.log_prob, reading)
-        worth = candidate.log_prob - judge.weigh(reading)
+        worth = found.consider(candidate.labels, candidate.log_prob, reading)
         values = judge.seen_values(reading)
         if worth > (best[values].worth if values in best else -inf):
-            best[values] = replace(
-                found, best=candidate.labels, worth=worth, reading=reading, tried=0, proven=True
-            )
-            ranked = sorted(best.values(), key=lambda entry: -entry.worth)[:count]
-        if len(ranked) == count:
-            candidates.deepest = -ranked[-1].worth
-            if candidates.deepest <= candidates.bound + ROUNDING:
-                break
-    found.tried = 1 + candidates.extended
-    _settle(found, candidates, found.worth)
+            best[values] = replace(found, best=candidate.labels, worth=worth, reading=reading)
+            ranked = nlargest(count, best.values(), key=lambda entry: entry.worth)
+        last = ranked[-1].worth if len(ranked) == count else -inf
+        candidates.deepest = -last
+        if _is_settled(found, candidates, plan, last):
+            break
+    _settle(found, candidates, plan)
+    for other in ranked:
+        other.proven = other.worth >= found.last - ROUNDING or candidates.complete
     return ranked
 
 
 def _candidates(found: Walk, plan: Plan | None) -> Candidates:
     problem, budget = found.problem, found.budget
-    most = None
-    if plan is not None and budget.candidates is not None:
-        most = budget.candidates - 1  # the best legal labelling is one
+    most = inf if plan is None or budget.candidates is None else budget.candidates - 1
     return Candidates(
         Lattice(problem.scores, problem.judge),
         plan,
         extensions=most,
-        until=None if budget.seconds is None else found.began + budget.seconds,
-        max_cost=budget.max_cost,
+        until=inf if budget.seconds is None else found.began + budget.seconds,
+        max_cost=inf if budget.max_cost is None else budget.max_cost,
     )
 
 
-def _settle(found: Walk, candidates: Candidates, worth: float) -> None:
-    """Says what the search has proven."""
+def _is_settled(found: Walk, candidates: Candidates, plan: Plan | None, worth: float) -> bool:
+    """Whether what is still to come is worth no more, or something is spent."""
+    if worth >= -candidates.bound - ROUNDING:
+        return True
+    if plan is None and found.is_out_of_budget():
+        candidates.stopped_by = found.stopped_by
+    elif found.budget.mass is not None and found.mass >= found.budget.mass:
+        candidates.stopped_by = "mass"
+    return candidates.stopped_by is not None
+
+
+def _settle(found: Walk, candidates: Candidates, plan: Plan | None) -> None:
+    """Says what the search has proven, and what it took."""
+    if plan is not None:
+        found.tried = 1 + candidates.extended
     bound = -inf if candidates.complete else -candidates.bound
     floor = found.floor
     found.last = max(bound, floor)
-    found.proven = worth >= found.last - ROUNDING or found.last == -inf
-    if not found.proven:
-        found.stopped_by = candidates.stopped_by
-        if floor > -inf and max(bound, worth) <= floor + ROUNDING:
-            found.stopped_by = "max_cost"
+    found.proven = found.worth >= found.last - ROUNDING or found.last == -inf
+    found.stopped_by = None if found.proven else candidates.stopped_by
+    if not found.proven and floor > -inf and max(bound, found.worth) <= floor + ROUNDING:
+        found.stopped_by = "max_cost"
 
 
 def _is_feasible(problem: Problem, budget: Budget) -> bool | None:
@@ -142,20 +147,17 @@ def _is_feasible(problem: Problem, budget: Budget) -> bool | None:
     return True if found.best is not None else False if found.proven else None
 
 
-def _shares(best: Decoding, others: tuple[Decoding, ...]) -> dict[str, float]:
+def _confidence(judge: Judge, ranked: list[Walk]) -> dict[str, float]:
     """By field, how much of the probability that was seen has it as the best decoding does.
 
-    What counts is a decoding's worth: log-probability after the weights of what it violates.
+    What counts is a labelling's worth: log-probability after the weights of what it violates.
     """
-    everything = (best, *others)
-    masses = [exp(decoding.worth - best.worth) for decoding in everything]
-    names = dict.fromkeys(name for decoding in everything for name in decoding.fields)
-    return {
-        name: sum(
-            mass
-            for mass, decoding in zip(masses, everything, strict=True)
-            if decoding.values(name) == best.values(name)
-        )
-        / sum(masses)
-        for name in names
-    }
+    masses = [exp(walk.worth - ranked[0].worth) for walk in ranked]
+    seen = [judge.seen_values(walk.reading) for walk in ranked if walk.reading is not None]
+    shares = {}
+    for i, f in enumerate(judge.rules.fields):
+        if any(values[i] for values in seen):
+            same = (mass for mass, values in zip(masses, seen, strict=True)
+                    if values[i] == seen[0][i])  # fmt: skip
+            shares[f.name] = sum(same) / sum(masses)
+    return shares

@@ -63,33 +63,32 @@ class Lattice:
         return self.core.best
 
     def search(
-        self, slack: float, plan: Plan | None, max_cost: float | None
+        self, slack: float, plan: Plan | None, max_cost: float
     ) -> tuple[_core.Search, list[SpanReading], float]:
         """A search up to a slack, what its readings are of, and the slack.
 
         That is smaller than asked for where there would be too many spans.
         """
-        spans = _core.Spans(self.core, min(slack, _or_inf(max_cost) + ROUNDING), MOST_SPANS)
+        max_cost += ROUNDING
+        spans = _core.Spans(self.core, min(slack, max_cost), MOST_SPANS)
         while not spans.complete:
-            slack = min(slack, _or_inf(max_cost), 2 * LAST_SLACK) / 2
+            slack = min(slack, max_cost, 2 * LAST_SLACK) / 2
             if slack < ROUNDING:
                 slack = -1.0  # not even the spans of the best labellings are few enough
             spans = _core.Spans(self.core, slack, MOST_SPANS)
         readings, span, price = self._read(spans)
-        tables = [] if plan is None else plan.tabulate([list(n) for n in self.numbers])
-        missing = [self.judge.missing(i) for i in range(len(self.numbers))]
         search = _core.Search(
             spans,
-            np.array(span, np.uint32),
-            np.array([number for *_, number in readings], np.uint32),
-            np.array(price, np.float64),
-            None if plan is None else plan.core,
-            tables,
-            np.array(missing, np.float64),
-            slack,
-            None if max_cost is None else max_cost + ROUNDING,
-            MEMORY,
-            PATIENCE,
+            span=np.array(span, np.uint32),
+            value=np.array([number for *_, number in readings], np.uint32),
+            price=np.array(price, np.float64),
+            plan=None if plan is None else plan.core,
+            lookups=[] if plan is None else plan.tabulate([list(n) for n in self.numbers]),
+            missing=np.array([self.judge.missing(i) for i in range(len(self.numbers))]),
+            slack=slack,
+            max_cost=None if max_cost == inf else max_cost,
+            memory=MEMORY,
+            patience=PATIENCE,
         )
         return search, readings, slack
 
@@ -138,9 +137,9 @@ class Candidates:
         lattice: Lattice,
         plan: Plan | None,
         *,
-        extensions: int | None = None,
-        until: float | None = None,
-        max_cost: float | None = None,
+        extensions: float = inf,
+        until: float = inf,
+        max_cost: float = inf,
     ) -> None:
         self.bound = lattice.best
         self.complete = lattice.best == inf
@@ -175,12 +174,12 @@ class Candidates:
             state = search.next(self._extensions_left(), self._seconds_left())
             self.extended += search.extended - before
             self.bound = max(self.bound, min(search.bound, limit))
-            if state == 1:
+            if state is _core.State.nothing:
                 self.complete = slack == inf
                 if slack < wanted:
                     self.stopped_by = "memory"  # more spans than anybody could look at
                 return inf if 2 * slack > LAST_SLACK else 2 * slack
-            if state == 2:
+            if state is _core.State.paused:
                 self.stopped_by = "seconds" if self._extensions_left() else "candidates"
                 return slack
             found = tuple(readings[i] for i in search.readings.tolist())
@@ -198,15 +197,10 @@ class Candidates:
                 slack = min(slack, 2 * LAST_SLACK) / 4  # better a look at some than at nothing
 
     def _extensions_left(self) -> int:
-        most = self._extensions
-        return 2**62 if most is None else max(0, most - self.extended)
+        return int(max(0, min(self._extensions - self.extended, 2**62)))
 
     def _seconds_left(self) -> float | None:
-        return None if self._until is None else max(0.0, self._until - perf_counter())
-
-
-def _or_inf(value: float | None) -> float:
-    return inf if value is None else value
+        return None if self._until == inf else max(0.0, self._until - perf_counter())
 
 
 def layout_of(rules: Rules, labels: tuple[str, ...]) -> _core.Layout:

@@ -19,7 +19,7 @@ class LazyK:
 
     name: ClassVar[str] = "lazyk"
     exact: ClassVar[bool] = True
-    default_budget: ClassVar[Budget] = Budget()
+    default_budget: ClassVar[Budget] = Budget(candidates=2**13)
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
         stream = chunked(_core.assignments(problem.costs))

@@ -19,7 +19,7 @@ class Paths:
 
     name: ClassVar[str] = "paths"
     exact: ClassVar[bool] = True
-    default_budget: ClassVar[Budget] = Budget()
+    default_budget: ClassVar[Budget] = Budget(candidates=2**13)
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
         stream = chunked(_core.paths(problem.costs, problem.scheme.transitions))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
@@ -23,11 +24,14 @@ from lawful.scores import Scores
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """Stream 3, exact: each reading is judged in Python, and counts against the budget."""
+    """Searches readings of fields; each is judged in Python, and counts against the budget.
+
+    When the budget ends first, the best labelling so far comes back, or else the best legal one.
+    """
 
     name: ClassVar[str] = "readings"
     exact: ClassVar[bool] = True
-    default_budget: ClassVar[Budget] = Budget()
+    default_budget: ClassVar[Budget] = Budget(candidates=2**13)
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
         return conclude(self.name, search(problem, budget, None))
@@ -56,24 +60,28 @@ class ReadingStream(Iterator[Reading]):
         self._found = iter(self._candidates)
 
     def __next__(self) -> Reading:
-        return self._reading(self._next())
+        candidate = next(self._found, None)
+        if candidate is None:
+            self._check_memory(0)
+            raise StopIteration
+        return self._reading(candidate)
 
     def take(self, count: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
         """The next ``count`` readings as arrays: labels (count, words), log-probabilities."""
-        if count < 0:
-            raise InputError(f"cannot take {count} readings, expected a count of 0 or more")
-        found = list(islice(iter(self._next, None), count)) if count else []
-        words = len(self._problem.document)
-        labels = np.array([candidate.labels for candidate in found], np.uint32)
-        return labels.reshape(-1, words), np.array([candidate.log_prob for candidate in found])
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
+            raise InputError(f"cannot take {count!r} readings, expected a count of 0 or more")
+        found = list(islice(self._found, count))
+        if len(found) < count:
+            self._check_memory(len(found))
+        labels = np.empty((len(found), len(self._problem.document)), np.uint32)
+        for row, candidate in zip(labels, found, strict=True):
+            row[:] = candidate.labels
+        return labels, np.array([candidate.log_prob for candidate in found], np.float64)
 
-    def _next(self) -> Candidate:
-        candidate = next(self._found, None)
-        if candidate is None:
-            if self._candidates.stopped_by == "memory":
-                raise MemoryBudgetError("there are more readings than memory can hold")
-            raise StopIteration
-        return candidate
+    def _check_memory(self, found: int) -> None:
+        """Complains when readings ended for want of memory, unless some are to be given out."""
+        if self._candidates.stopped_by == "memory" and not found:
+            raise MemoryBudgetError("there are more readings than memory can hold")
 
     def _reading(self, candidate: Candidate) -> Reading:
         fields = self._problem.judge.fields(self._candidates.lattice.reading(candidate.spans))

@@ -44,9 +44,14 @@ class Problem:
         self, document: Document, scores: Scores, rules: Rules, *, keep: bool = True
     ) -> None:
         """With ``keep``, fields of the best legal labelling may not vanish, if they say so."""
-        for given, kind in ((document, Document), (scores, Scores), (rules, Rules)):
+        for name, given, kind in (
+            ("document", document, Document),
+            ("scores", scores, Scores),
+            ("rules", rules, Rules),
+        ):
             if not isinstance(given, kind):
-                raise InputError(f"{given!r} is given, expected a {kind.__name__}")
+                found = type(given).__name__
+                raise InputError(f"{name} is of type {found}, expected a {kind.__name__}")
         if len(document) != len(scores):
             raise DocumentError(
                 f"document {document.id!r} has {len(document)} words, its scores {len(scores)} rows"
@@ -122,15 +127,17 @@ class Walk:
             self.stopped_by = "candidates"
         return self
 
-    def consider(self, labels: Labels, log_prob: float, reading: Reading | None = None) -> None:
-        """Judges a legal labelling, and keeps it if it is the best so far."""
+    def consider(self, labels: Labels, log_prob: float, reading: Reading | None = None) -> float:
+        """Judges a legal labelling, and keeps it if it is the best so far; returns its worth."""
         self.tried += 1
         self.mass += exp(log_prob)
         self.last = log_prob
         judge = self.problem.judge
         penalty = judge.penalty(labels) if reading is None else judge.weigh(reading)
-        if log_prob - penalty > self.worth:
-            self.best, self.worth, self.reading = labels, log_prob - penalty, reading
+        worth = log_prob - penalty
+        if worth > self.worth:
+            self.best, self.worth, self.reading = labels, worth, reading
+        return worth
 
     @property
     def floor(self) -> float:

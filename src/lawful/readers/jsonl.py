@@ -297,13 +297,15 @@ def decoding_record(decoding: Decoding) -> dict[str, Any]:
     if decoding.clash:
         more["clash"] = list(decoding.clash)
     if decoding.confidence:
-        more["margin"] = decoding.margin
+        margin = decoding.margin
+        more["margin"] = None if margin is None or np.isinf(margin) else margin
         more["confidence"] = decoding.confidence
         more["alternatives"] = [
             {
                 "log_prob": other.log_prob,
                 "penalty": other.penalty,
-                "fields": {name: list(other.values(name)) for name in other.fields},
+                "fields": _fields_record(other),
+                "violated": [check.id for check in other.violations],
             }
             for other in decoding.alternatives
         ]
@@ -313,20 +315,7 @@ def decoding_record(decoding: Decoding) -> dict[str, Any]:
         "optimal": decoding.optimal,
         "log_prob": decoding.log_prob,
         "labels": list(decoding.labels),
-        "fields": {
-            name: [
-                {
-                    "text": value.text,
-                    "value": value.value,
-                    "words": list(value.words),
-                    "box": None if value.box is None else list(value.box),
-                    **({} if value.page is None else {"page": value.page}),
-                    **({"reading": value.reading} if value.reading else {}),
-                }
-                for value in values
-            ]
-            for name, values in decoding.fields.items()
-        },
+        "fields": _fields_record(decoding),
         "checks": [
             {"id": check.id, "state": check.state, "message": check.message}
             for check in decoding.checks
@@ -350,6 +339,23 @@ def decoding_record(decoding: Decoding) -> dict[str, Any]:
         "tried": decoding.tried,
         "mass": decoding.mass,
         "seconds": decoding.seconds,
+    }
+
+
+def _fields_record(decoding: Decoding) -> dict[str, Any]:
+    return {
+        name: [
+            {
+                "text": value.text,
+                "value": value.value,
+                "words": list(value.words),
+                "box": None if value.box is None else list(value.box),
+                **({} if value.page is None else {"page": value.page}),
+                **({"reading": value.reading} if value.reading else {}),
+            }
+            for value in values
+        ]
+        for name, values in decoding.fields.items()
     }
 
 

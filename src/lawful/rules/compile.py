@@ -89,8 +89,8 @@ Way: TypeAlias = Literal["local", "compiled", "python"]
 class How:
     """How a rule is judged, and if in Python, why.
 
-    ``local``: on one span alone, before it becomes a candidate. ``compiled``: natively, on the
-    values of all spans. ``python``: on each reading that the search proposes.
+    ``local``: natively, on the value of one field, as soon as that is there. ``compiled``:
+    natively, on the values of several. ``python``: on each reading that the search proposes.
     """
 
     way: Way
@@ -312,7 +312,7 @@ class _Assembler:
         reads = compiler.reads
         if not reads:
             return self.emit_constant(typed.evaluate({}))
-        if len(reads) == 1 and not _looks_at_the_page(node):
+        if len(reads) == 1 and not _asks_how_often(node):
             (name,) = reads
             f = self.planner.rules.fields[self.planner.index[name]]
             if not f.many:
@@ -519,10 +519,11 @@ class _Assembler:
     def equation(self) -> tuple[list[tuple[int, int, int, int]], str, str, float, bool] | None:
         """Terms, constant and tolerance as whole numbers; ``None`` for what is no equation."""
         rule = self.rule
-        if rule.expression is None or rule.when is not None or rule.weight == 0:
+        if rule.when is not None or rule.weight == 0:
             return None
+        source = rule.expression.source if rule.expression else ""
         try:
-            terms, constant, tolerance = self.linear(language.tree_of(rule.expression.source))
+            terms, constant, tolerance = self.linear(language.tree_of(source))
         except _NeedsPython:
             return None
         factors = [term.factor for term in terms]
@@ -578,7 +579,7 @@ class _Assembler:
         """A part of an equation that is about one field."""
         field = self.planner.index[name]
         f = self.planner.rules.fields[field]
-        if not _looks_at_the_page(node) and not f.many:
+        if not _asks_how_often(node) and not f.many:
             return Term("first", field, self.lookup_of(f, typed), factor)
         if _is_call(node, "count"):
             return Term("count", field, 0, factor)
@@ -604,8 +605,8 @@ class _Assembler:
         raise _NeedsPython
 
 
-def _looks_at_the_page(node: ast.expr) -> bool:
-    """Whether it asks where a field stands, and not only what its value is."""
+def _asks_how_often(node: ast.expr) -> bool:
+    """Whether it asks how often a field occurs, and not only what its value is."""
     return any(
         isinstance(part, ast.Call)
         and isinstance(part.func, ast.Name)
