@@ -23,6 +23,11 @@ Follower::Follower(const Plan& plan, const Facts& facts)
     for (const FieldPlan& f : plan.fields)
         remembers_.push_back(std::max({f.first, f.count, f.readable, f.sum, f.least, f.greatest,
                                        f.all}) != FieldPlan::kNoSlot);
+    for (const FieldPlan& f : plan.fields) {
+        const bool numbered = f.numbers != FieldPlan::kNoSlot;
+        unsure_.push_back(
+            numbered && std::ranges::count(facts.lookups[f.numbers].states, Outcome::kUnsure) > 0);
+    }
     for (std::uint32_t r = 0; r < plan.rules.size(); ++r)
         if (plan.rules[r].early)
             for (const std::uint32_t field : plan.rules[r].fields) early_[field].push_back(r);
@@ -42,6 +47,16 @@ double Follower::extend(std::span<Wide> memory, std::uint32_t field, std::uint32
         const bool first = f.readable != FieldPlan::kNoSlot && (slot(f.readable) & 1) == 0;
         if (f.readable != FieldPlan::kNoSlot) slot(f.readable) |= value != 0 ? 1 : 2;
         if (value == 0 || f.numbers == FieldPlan::kNoSlot) return 0;
+        if (unsure_[field]) {
+            // Somebody else decides, who sees all values: so no two lists may be mixed up.
+            for (const std::int32_t index : {f.sum, f.least, f.greatest}) {
+                if (index == FieldPlan::kNoSlot) continue;
+                const Wide list = slot(index) == 0 ? Wide{0} : slot(index) - Program::kUnsure;
+                slot(index) =
+                    Program::kUnsure + lists_.extended(static_cast<std::uint32_t>(list), value);
+            }
+            return 0;
+        }
         const Outcome number = facts_.lookups[f.numbers].at(value);
         if (f.sum != FieldPlan::kNoSlot) {
             Wide& sum = slot(f.sum);

@@ -112,6 +112,7 @@ private:
     const Facts& facts_;
     Lists lists_;
     std::vector<bool> remembers_;
+    std::vector<bool> unsure_;                       // lists with a value whose number is not known
     std::vector<std::vector<std::uint32_t>> early_;  // by field, the rules that may be decided
 };
 

@@ -8,6 +8,7 @@ namespace lawful {
 namespace {
 
 constexpr std::size_t kDeepest = 128;
+constexpr Wide kLeastWide = Wide{1} << 127;
 constexpr Outcome kNotSure{0, Outcome::kUnsure};
 constexpr Outcome kNotThere{0, Outcome::kMissing};
 
@@ -35,7 +36,8 @@ Outcome arithmetic(Op op, const Outcome& a, const Outcome& b) {
                           : op == Op::kSubtract
                               ? __builtin_sub_overflow(a.number, b.number, &result)
                               : __builtin_mul_overflow(a.number, b.number, &result);
-    return overflow ? kNotSure : Outcome{result, Outcome::kKnown};
+    // The least number has no opposite.
+    return overflow || result == kLeastWide ? kNotSure : Outcome{result, Outcome::kKnown};
 }
 
 /// With a tolerance, equal means close, and the other comparisons follow from that.
@@ -157,7 +159,7 @@ Outcome Program::run(std::span<const Wide> memory, std::span<const Lookup> looku
                 break;
             case Op::kOfList:
                 *in = memory[i.operand] != 1       ? kNotThere
-                      : memory[i.index] == kUnsure ? kNotSure
+                      : memory[i.index] >= kUnsure ? kNotSure
                                                    : Outcome{memory[i.index], Outcome::kKnown};
                 break;
             case Op::kScale:

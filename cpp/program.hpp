@@ -71,7 +71,7 @@ struct Lookup {
 /// It says what the language says (`rules/language.py`), or that it is unsure.
 class Program {
 public:
-    /// In a slot: a number that is not known exactly.
+    /// In a slot: a number that is not known exactly. What is above it tells such lists apart.
     static constexpr Wide kUnsure = Wide{1} << 126;
 
     /// Throws std::invalid_argument when instructions do not leave exactly one outcome.

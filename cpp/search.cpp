@@ -232,8 +232,11 @@ void Search::make_sums() {
     if (!plan_) return;
     sums_.clear();
     sum_states_.clear();
+    // Half of the memory is for what the search itself needs.
+    const std::size_t share =
+        limits_.memory / 2 / std::max<std::size_t>(1, plan_->equations.size());
     for (const Equation& equation : plan_->equations) {
-        Sums sums(*graph_, *plan_, equation, facts_, sum_work_);
+        Sums sums(*graph_, *plan_, equation, facts_, sum_work_, share);
         if (!sums.empty()) sums_.push_back(std::move(sums));
     }
     if (sum_work_ < kMostWork) {

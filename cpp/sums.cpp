@@ -24,7 +24,7 @@ Wide greatest_common_divisor(Wide a, Wide b) {
 }  // namespace
 
 Sums::Sums(const Graph& graph, const Plan& plan, const Equation& equation, const Facts& facts,
-           std::size_t work)
+           std::size_t work, std::size_t memory)
     : graph_(graph),
       plan_(plan),
       equation_(equation),
@@ -47,7 +47,7 @@ Sums::Sums(const Graph& graph, const Plan& plan, const Equation& equation, const
         addend.each /= divisor_;
     }
     tolerance_ = equation.tolerance / divisor_;
-    if (choose_prime(work)) fill();
+    if (choose_prime(work, memory)) fill();
 }
 
 void Sums::sort_terms() {
@@ -96,12 +96,13 @@ bool Sums::open_without(std::uint32_t field, Wide& sum) const {
     return false;
 }
 
-bool Sums::choose_prime(std::size_t work) {
+bool Sums::choose_prime(std::size_t work, std::size_t memory) {
     const std::size_t each = graph_.steps() << bits_.size();
+    const std::size_t bytes = (graph_.nodes() << bits_.size()) * sizeof(double);
     for (const std::size_t prime : kPrimes) {
         // A smaller prime could not tell sums within the tolerance from others.
         const bool tells = 8 * (2 * tolerance_ + 1) <= static_cast<Wide>(prime);
-        if (each * prime > work) break;
+        if (each * prime > work || bytes * prime > memory) break;
         if (tells || prime_ != 0) prime_ = prime;
     }
     states_ = prime_ << bits_.size();
@@ -176,7 +177,7 @@ std::uint32_t Sums::state_of(std::span<const Wide> memory) const {
         if (seen) mask |= std::uint32_t{1} << field.bit;
         for (const Equation::Term& term : field.each) {
             const Wide number = memory[term.kind == Equation::kCount ? slots.count : slots.sum];
-            if (number == Program::kUnsure) return kFree;
+            if (number >= Program::kUnsure) return kFree;
             sum += term.factor * number * (term.kind == Equation::kCount ? kUnit : Wide{1});
         }
         if (!seen) continue;

@@ -21,9 +21,9 @@ class Sums {
 public:
     static constexpr std::uint32_t kFree = std::numeric_limits<std::uint32_t>::max();
 
-    /// Empty when the equation is too large for `work` elementary steps, or says nothing.
+    /// Empty when the equation is too large for `work` elementary steps or `memory` bytes.
     Sums(const Graph& graph, const Plan& plan, const Equation& equation, const Facts& facts,
-         std::size_t work);
+         std::size_t work, std::size_t memory);
 
     bool empty() const { return rest_.empty(); }
     std::size_t held() const { return rest_.capacity() * sizeof(double); }
@@ -54,7 +54,7 @@ private:
     Addend addend_of(std::uint32_t reading) const;
     /// Whether an absent field leaves the equation open; else what it adds.
     bool open_without(std::uint32_t field, Wide& sum) const;
-    bool choose_prime(std::size_t work);
+    bool choose_prime(std::size_t work, std::size_t memory);
     void fill();
     void fill_end(std::vector<double>& ends) const;
     std::uint32_t residue(Wide number) const {

@@ -146,8 +146,11 @@ def test_words_and_rows_must_agree():
     "options",
     [
         {"candidates": 0},
-        {"candidates": inf},
+        {"candidates": 1.5},
+        {"candidates": True},
         {"seconds": -1},
+        {"max_cost": -1},
+        {"max_cost": float("nan")},
         {"mass": 2},
         {"mass": "all"},
         {"mass": True},

@@ -61,16 +61,18 @@ def _demands(problem: Problem) -> tuple[str, ...]:
 def _relaxed(problem: Problem, demands: tuple[str, ...]) -> Problem:
     """The problem with these demands only."""
     rules = problem.judge.rules
+    kept = {
+        f.name
+        for f in rules.fields
+        if f"{f.name}:kept" in demands or f"{f.name}:required" in demands
+    }
     relaxed = Rules(
-        [replace(f, presence="free") for f in rules.fields],
+        # The search remembers whether a field was there only where that may matter.
+        [replace(f, presence="keep" if f.name in kept else "free") for f in rules.fields],
         [replace(rule, weight=inf) for rule in rules.rules if rule.id in demands],
         scheme=rules.scheme,
         defaults=replace(rules.defaults, weight=inf if SPANS in demands else 0.0),
     )
     some = Problem(problem.document, problem.scores, relaxed, keep=False)
-    some.judge.keep_fields(
-        f.name
-        for f in rules.fields
-        if f"{f.name}:kept" in demands or f"{f.name}:required" in demands
-    )
+    some.judge.keep_fields(kept)
     return some

@@ -8,6 +8,8 @@ from math import exp, inf
 from time import perf_counter
 from typing import Any, ClassVar
 
+import numpy as np
+
 from lawful.decoders.clash import find_clash
 from lawful.decoders.lattice import Candidates, Lattice
 from lawful.decoders.search import ROUNDING, Problem, Walk, conclude
@@ -72,9 +74,12 @@ def search(problem: Problem, budget: Budget, plan: Plan | None) -> Walk:
         return found
     candidates = _candidates(found, plan)
     candidates.deepest = -found.worth
-    found.tried, found.mass = 0, 0.0  # it will come again, among the readings
+    found.tried = 0  # it may come again, among the readings
     for candidate in candidates:
-        found.consider(candidate.labels, candidate.log_prob)
+        reading = candidates.lattice.reading(candidate.spans)
+        found.consider(candidate.labels, candidate.log_prob, reading)
+        if np.array_equal(candidate.labels, problem.best_legal):
+            found.mass -= exp(candidate.log_prob)  # it was counted before
         candidates.deepest = -found.worth
         if _is_settled(found, candidates, plan, found.worth):
             break
@@ -90,7 +95,7 @@ def rank(found: Walk, plan: Plan, count: int) -> list[Walk]:
     ranked: list[Walk] = []
     for candidate in candidates:
         reading = candidates.lattice.reading(candidate.spans)
-        worth = found.consider(candidate.labels, candidate.log_prob, reading)
+        worth = found.consider(candidate.labels, candidate.log_prob, reading, settle=False)
         values = judge.seen_values(reading)
         if worth > (best[values].worth if values in best else -inf):
             best[values] = replace(found, best=candidate.labels, worth=worth, reading=reading)

@@ -74,7 +74,7 @@ class Lattice:
         while not spans.complete:
             slack = min(slack, max_cost, 2 * LAST_SLACK) / 2
             if slack < ROUNDING:
-                slack = -1.0  # not even the spans of the best labellings are few enough
+                slack = -inf  # not even the spans of the best labellings are few enough
             spans = _core.Spans(self.core, slack, MOST_SPANS)
         readings, span, price = self._read(spans)
         search = _core.Search(
@@ -171,8 +171,10 @@ class Candidates:
         limit = self.lattice.best + slack
         while True:
             before = search.extended
-            state = search.next(self._extensions_left(), self._seconds_left())
-            self.extended += search.extended - before
+            try:
+                state = search.next(self._extensions_left(), self._seconds_left())
+            finally:
+                self.extended += search.extended - before
             self.bound = max(self.bound, min(search.bound, limit))
             if state is _core.State.nothing:
                 self.complete = slack == inf

@@ -127,13 +127,27 @@ class Walk:
             self.stopped_by = "candidates"
         return self
 
-    def consider(self, labels: Labels, log_prob: float, reading: Reading | None = None) -> float:
-        """Judges a legal labelling, and keeps it if it is the best so far; returns its worth."""
+    def consider(
+        self,
+        labels: Labels,
+        log_prob: float,
+        reading: Reading | None = None,
+        *,
+        settle: bool = True,
+    ) -> float:
+        """Judges a legal labelling, and keeps it if it is the best so far; returns its worth.
+
+        Its texts are read as in ``reading``, or, to ``settle`` it, in a better way if there is one.
+        """
         self.tried += 1
         self.mass += exp(log_prob)
         self.last = log_prob
         judge = self.problem.judge
-        penalty = judge.penalty(labels) if reading is None else judge.weigh(reading)
+        penalty = inf if reading is None else judge.weigh(reading)
+        if settle and penalty > 0:
+            settled, least = judge.settle(judge.read(labels))
+            if least <= penalty:
+                reading, penalty = settled, least
         worth = log_prob - penalty
         if worth > self.worth:
             self.best, self.worth, self.reading = labels, worth, reading

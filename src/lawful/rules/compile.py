@@ -32,7 +32,7 @@ LARGEST = 10**24
 
 _PART = 10**12  # numbers go to the core as so many of these and the rest
 MOST_DECIMALS = 24
-LARGEST_FACTOR = 10**12
+LARGEST_FACTOR = 10**9
 
 _ABSENT = 1
 _UNSURE = 2
@@ -107,6 +107,7 @@ class _Lookup(NamedTuple):
     field: int
     evaluate: Callable[[Any], Any]  # of the field's value, or of None
     missing: Any  # what it is when the field is missing
+    type: str
 
 
 class Term(NamedTuple):
@@ -141,7 +142,7 @@ class Plan:
                     lookup.evaluate(None),
                     *map(lookup.evaluate, values[lookup.field]),
                 ]
-                outcomes = [_outcome(value, texts) for value in found]
+                outcomes = [_outcome(value, lookup.type, texts) for value in found]
                 numbers, states = zip(*outcomes, strict=True)
                 high, low = zip(*(divmod(number, _PART) for number in numbers), strict=True)
                 columns = np.array(high, np.int64), np.array(low, np.int64)
@@ -149,16 +150,16 @@ class Plan:
         return tables
 
 
-def _outcome(value: Any, texts: dict[Any, int]) -> tuple[int, int]:
+def _outcome(value: Any, type_: str, texts: dict[Any, int]) -> tuple[int, int]:
     """A value as a number and a state, as the core has them."""
     if value is None:
         return 0, _ABSENT
+    if type_ == "text":  # a registered type may give anything, even what is not equal to itself
+        return (texts.setdefault(value, len(texts)), 0) if value == value else (0, _UNSURE)  # noqa: PLR0124
     if isinstance(value, bool):
         return int(value), 0
     if isinstance(value, date):
         return value.toordinal(), 0
-    if not isinstance(value, Decimal):
-        return texts.setdefault(value, len(texts)), 0
     scaled = value.scaleb(SCALE)
     if abs(scaled) > LARGEST or scaled != scaled.to_integral_value():
         return 0, _UNSURE
@@ -227,19 +228,21 @@ class _Planner:
     def slot(self, field: int, aspect: Aspect) -> int:
         return self.slots.setdefault((field, aspect), len(self.slots))
 
-    def lookup(self, field: int, text: str, evaluate: Callable[[Any], Any]) -> int:
+    def lookup(self, field: int, text: str, type_: str, evaluate: Callable[[Any], Any]) -> int:
         key = field, text
         if key not in self.lookup_of:
             f = self.rules.fields[field]
             self.lookup_of[key] = len(self.lookups)
-            self.lookups.append(_Lookup(field, evaluate, evaluate(f.default)))
+            self.lookups.append(_Lookup(field, evaluate, evaluate(f.default), type_))
             self.lookup_slots.append(0 if f.many else self.slot(field, "first"))
         return self.lookup_of[key]
 
     def numbers(self, field: int) -> int:
         """The lookup of a list's values as numbers."""
         if field not in self.numbers_of:
-            self.numbers_of[field] = self.lookup(field, "", lambda value: value)
+            self.numbers_of[field] = self.lookup(
+                field, "", self.rules.fields[field].kind, lambda value: value
+            )
         return self.numbers_of[field]
 
     def remember_for_field(self, index: int, f: Field) -> None:
@@ -260,7 +263,7 @@ class _Planner:
         for name in rule.names:
             index = self.index[name]
             f = self.rules.fields[index]
-            if rule.function is None:
+            if rule.function is None or rule.when is not None:
                 self.slot(index, "count")
             if f.many:
                 self.slot(index, "readable")
@@ -360,17 +363,20 @@ class _Assembler:
         return self.planner.lookup(
             self.planner.index[name],
             f"{typed.text} +- {self.rule.tolerance}",
+            typed.type,
             lambda value: evaluate({name: value}),
         )
 
-    def aligned(self, *operands: ast.expr, decimals: int = 0) -> int:
+    def aligned(self, *operands: ast.expr, decimals: int = 0, fold: Op | None = None) -> int:
         """The operands, all with as many decimals as the one that has the most."""
         parts = [self.part(operand) for operand in operands]
         most = max(decimals, *(has for _, has in parts))
-        for code, has in parts:
+        for at, (code, has) in enumerate(parts):
             self.code += code
             if has < most:
                 self.add(Op.scale, most - has)
+            if at and fold is not None:
+                self.add(fold, 2)
         return most
 
     def part(self, node: ast.expr) -> tuple[list[tuple[int, int, int]], int]:
@@ -416,14 +422,15 @@ class _Assembler:
         return decimals
 
     def emit_boolop(self, node: ast.BoolOp) -> int:
-        for value in node.values:
+        for at, value in enumerate(node.values):
             self.emit(value)
-        self.add(Op.and_ if isinstance(node.op, ast.And) else Op.or_, len(node.values))
+            if at:  # two at a time, so that the stack stays low
+                self.add(Op.and_ if isinstance(node.op, ast.And) else Op.or_, 2)
         return 0
 
     def emit_compare(self, node: ast.Compare) -> int:
         operands = [node.left, *node.comparators]
-        for left, op, right in zip(operands, node.ops, operands[1:], strict=False):
+        for at, (left, op, right) in enumerate(zip(operands, node.ops, operands[1:], strict=False)):
             sign = language.COMPARISONS.get(type(op))
             if sign is None:
                 raise _NeedsPython("a list of texts beside other fields")
@@ -433,8 +440,8 @@ class _Assembler:
             if decimals > MOST_DECIMALS:
                 raise _NeedsPython("too many decimals")
             self.add(_COMPARE[sign], 0, self.constant(int(tolerance.scaleb(decimals))))
-        if len(node.ops) > 1:
-            self.add(Op.and_, len(node.ops))
+            if at:
+                self.add(Op.and_, 2)
         return 0
 
     def type_of(self, node: ast.expr) -> str:
@@ -486,9 +493,7 @@ class _Assembler:
     def extreme(self, node: ast.Call, aspect: Aspect, op: Op) -> int:
         if len(node.args) == 1:
             return self.of_list(node, aspect)
-        decimals = self.aligned(*node.args)
-        self.add(op, len(node.args))
-        return decimals
+        return self.aligned(*node.args, fold=op)
 
     def call_sum(self, node: ast.Call) -> int:
         return self.of_list(node, "sum")
@@ -539,7 +544,6 @@ class _Assembler:
         made = [
             (_TERMS[term.kind], term.field, term.lookup, factor)
             for term, factor in zip(terms, whole, strict=True)
-            if factor
         ]
         return made, str(numbers[0]), str(numbers[1]), rule.weight, self.early
 

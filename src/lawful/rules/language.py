@@ -140,6 +140,7 @@ class Compiler:
         self.fields = fields
         self.tolerance = tolerance
         self.reads: set[str] = set()
+        self._compiled: dict[int, tuple[ast.expr, Node]] = {}
 
     def fail(self, message: str, node: ast.AST) -> RulesError:
         column = getattr(node, "col_offset", 0) + 1
@@ -160,6 +161,13 @@ class Compiler:
             )
 
     def compile(self, node: ast.expr) -> Node:
+        """Checks and compiles a part, once: its parents ask for it several times."""
+        known = self._compiled.get(id(node))
+        if known is None:
+            known = self._compiled[id(node)] = node, self._compile(node)
+        return known[1]
+
+    def _compile(self, node: ast.expr) -> Node:
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
             raise self.fail(f"{_describe(node)} is not part of the rule language", node)
