@@ -136,6 +136,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pages", type=int, help="of each model's outputs; all of them by default")
     parser.add_argument("--ilp-pages", type=int, default=5, help="lazy_ilp takes seconds a page")
+    parser.add_argument("--beam-pages", type=int, default=20, help="a wide beam takes one")
     parser.add_argument("--decoders", default=",".join(DECODERS), help="default: %(default)s")
     parser.add_argument("--candidates", type=int, default=2**13, help="default: %(default)s")
     parser.add_argument("--seconds", type=float, default=20, help="a page; for lazy_ilp")
@@ -163,7 +164,8 @@ def main() -> None:
         if arguments.units == "words":
             pages = [page.to_words() for page in pages]
         for decoder in decoders:
-            some = pages[: arguments.ilp_pages] if decoder == "lazy_ilp" else pages
+            most = {"lazy_ilp": arguments.ilp_pages, "beam": arguments.beam_pages}.get(decoder)
+            some = pages[:most]
             rows.append(measure(name, decoder, some, rules[data], budget))
             print(rows[-1], flush=True)
     setting = {key: getattr(arguments, key) for key in ("candidates", "units", "semantics")}

@@ -172,6 +172,39 @@ def test_nothing_usable_is_an_error(tmp_path):
     assert "NaN and Infinity are not JSON" in run("check", "-", "-r", RULES, stdin="NaN").stderr
 
 
+def test_alternatives_come_with_their_margin_and_how_sure_each_field_is():
+    found = run("decode", DOCUMENTS, "-r", RULES, "--alternatives", "2", "--quiet")
+    for line in map(json.loads, found.stdout.splitlines()):
+        assert line["decoder"] == "exact"
+        assert len(line["alternatives"]) == 2
+        assert line["margin"] >= 0
+        assert set(line["confidence"].values()) <= {share for share in line["confidence"].values()
+                                                    if 0 <= share <= 1}  # fmt: skip
+        assert all({"fields", "violated"} <= set(other) for other in line["alternatives"])
+    found = run("decode", DOCUMENTS, "-r", RULES, "--alternatives", "1", "--format", "csv", "-q")
+    rows = list(csv.DictReader(found.stdout.splitlines()))
+    assert all(float(row["margin"]) >= 0 and "total " in row["confidence"] for row in rows)
+
+
+def test_max_cost_keeps_the_models_answer_where_rules_would_cost_more():
+    free = run("decode", DOCUMENTS, "-r", RULES, "--quiet")
+    capped = run("decode", DOCUMENTS, "-r", RULES, "--max-cost", "0", "--quiet")
+    pairs = list(zip(free.stdout.splitlines(), capped.stdout.splitlines(), strict=True))
+    stopped = 0
+    for before, after in (map(json.loads, pair) for pair in pairs):
+        assert after["log_prob"] >= before["log_prob"] - 1e-9
+        stopped += after["stopped_by"] == "max_cost"
+        if after["stopped_by"] is None:
+            assert after["labels"] == before["labels"]
+    assert stopped > 5
+
+
+def test_rules_say_how_they_are_judged():
+    found = run("rules", RULES)
+    assert "inside the search" in found.stdout
+    assert "auto decodes with exact: every rule is compiled" in found.stdout
+
+
 def test_csv_has_a_column_a_field():
     found = run("decode", DOCUMENTS, "-r", RULES, "--format", "csv", "--quiet")
     rows = list(csv.DictReader(found.stdout.splitlines()))

@@ -154,7 +154,7 @@ def decode(
     with whole_file(out) as file, _Progress(documents, quiet) as progress:
         results = progress.over(job, read_lines(documents), workers)
         results = _good(results, bad_lines, states)
-        _WRITERS[format_](file, results, loaded)
+        _WRITERS[format_](file, results, loaded, ranked=alternatives > 0)
     if not quiet:
         _summarise(states)
     _exit(states)
@@ -429,17 +429,22 @@ def _exit(states: Counter[str]) -> None:
     raise typer.Exit(2 if nothing_usable else 0 if set(states) <= {"satisfied"} else 1)
 
 
-def _write_jsonl(file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules: Rules) -> None:
-    del rules
+def _write_jsonl(
+    file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules: Rules, *, ranked: bool
+) -> None:
+    del rules, ranked  # a line has whatever the decoding has
     for _, decoding in results:
         file.write(decoding_line(decoding) + "\n")
 
 
-def _write_csv(file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules: Rules) -> None:
+def _write_csv(
+    file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules: Rules, *, ranked: bool
+) -> None:
     """One row a document, one column a field; several values are parted by "; "."""
     names = [f.name for f in rules.fields]
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["id", "status", "optimal", *names, "violated"])
+    more = ("margin", "confidence") if ranked else ()
+    writer.writerow(["id", "status", "optimal", *names, "violated", *more])
     for _, decoding in results:
         cells = (
             "; ".join(
@@ -448,13 +453,21 @@ def _write_csv(file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules:
             for n in names
         )
         violated = "; ".join(f"{c.id}: {c.message}" for c in decoding.violations)
-        writer.writerow([decoding.id, decoding.status, decoding.optimal, *cells, violated])
+        row = [decoding.id, decoding.status, decoding.optimal, *cells, violated]
+        if ranked:
+            sure = (f"{name} {share:.3f}" for name, share in decoding.confidence.items())
+            row += ["" if decoding.margin is None else f"{decoding.margin:.3f}", "; ".join(sure)]
+        writer.writerow(row)
 
 
-def _write_html(file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules: Rules) -> None:
+def _write_html(
+    file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules: Rules, *, ranked: bool
+) -> None:
     from lawful.report import write_report
 
     del rules
+    if ranked:
+        raise InputError("alternatives are not shown in HTML; ask for jsonl or csv")
     write_report(file, results)
 
 
