@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array<std::size_t, 6> kPrimes{127, 251, 509, 1021, 2039, 4093};
 constexpr std::size_t kMostBits = 6;
-constexpr Wide kUnit = 1'000'000;  // numbers are counted in 10^-SCALE, see rules/compile.py
+constexpr Wide kUnit = 1'000'000;  // numbers are counted in 10^-SCALE, see rules/program.py
 
 Wide greatest_common_divisor(Wide a, Wide b) {
     a = a < 0 ? -a : a;

@@ -1,21 +1,17 @@
-"""Rules as a plan for the native search: what it must remember, and programs that judge.
+"""Rules as a plan for the native search: what it must remember, look up and judge.
 
 The search goes over a document from left to right and knows a field by numbers: which of the
-field's values came first, how many there were, what they add up to. An expression becomes a small
-program over these numbers. Whatever it says about one field alone is asked of ``language`` once a
-value and looked up from then on; so programs only put such answers together, by sums, comparisons
-and logic. What cannot be said that way stays Python, and is asked about each reading that the
-search proposes.
+field's values came first, how many there were, what they add up to. What an expression says about
+one field alone is asked of ``language`` once a value and looked up from then on. A rule that cannot
+be compiled stays Python, and is asked about each reading that the search proposes.
 """
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal, localcontext
-from enum import IntEnum
+from decimal import localcontext
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -23,64 +19,15 @@ import numpy as np
 from lawful import _core
 from lawful.rules import language
 from lawful.rules.model import CompiledRule, Field, Rules
-
-SCALE = 6
-"""Decimals of a number in the search; one with more is left to Python."""
+from lawful.rules.program import SCALE, Aspect, Assembler, NeedsPython
 
 LARGEST = 10**24
-"""A larger number of units is left to Python, too."""
+"""A larger number of units is left to Python, like one with more decimals than ``SCALE``."""
 
 _PART = 10**12  # numbers go to the core as so many of these and the rest
-MOST_DECIMALS = 24
-LARGEST_FACTOR = 10**9
-
 _ABSENT = 1
 _UNSURE = 2
 
-
-class Op(IntEnum):
-    """What programs are made of, in the order of the core's own list."""
-
-    constant = 0
-    absent = 1
-    lookup = 2
-    slot = 3
-    of_list = 4
-    scale = 5
-    add = 6
-    subtract = 7
-    multiply = 8
-    negate = 9
-    abs = 10
-    round = 11
-    least = 12
-    greatest = 13
-    equal = 14
-    unequal = 15
-    below = 16
-    at_most = 17
-    above = 18
-    at_least = 19
-    and_ = 20
-    or_ = 21
-    not_ = 22
-    choose = 23
-
-
-_COMPARE = {
-    "==": Op.equal,
-    "!=": Op.unequal,
-    "<": Op.below,
-    "<=": Op.at_most,
-    ">": Op.above,
-    ">=": Op.at_least,
-}
-Aspect: TypeAlias = Literal[
-    "first", "disagrees", "count", "readable", "sum", "least", "greatest", "all"
-]
-"""What the search may remember of a field, in the order of the core's own list."""
-
-_TERMS = {"first": 0, "sum": 1, "sum_or_zero": 2, "count": 3}
 
 Way: TypeAlias = Literal["local", "compiled", "python"]
 
@@ -97,10 +44,6 @@ class How:
     reason: str = ""
 
 
-class _NeedsPython(Exception):  # noqa: N818 - it is no error
-    """The expression needs Python, for this reason."""
-
-
 class _Lookup(NamedTuple):
     """An expression over one field, to be tabulated."""
 
@@ -108,15 +51,6 @@ class _Lookup(NamedTuple):
     evaluate: Callable[[Any], Any]  # of the field's value, or of None
     missing: Any  # what it is when the field is missing
     type: str
-
-
-class Term(NamedTuple):
-    """A multiple of something in an equation."""
-
-    kind: Literal["first", "sum", "sum_or_zero", "count"]
-    field: int
-    lookup: int
-    factor: Decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +134,10 @@ class _Planner:
         how: dict[str, How] = {}
         native, equations, python = [], [], []
         for rule in self.rules.compiled:
-            program = _Assembler(self, rule)
+            program = Assembler(self, rule)
             try:
                 program.compile()
-            except _NeedsPython as reason:
+            except NeedsPython as reason:
                 how[rule.id] = How("python", str(reason))
                 python.append(rule)
                 self.remember_for_python(rule)
@@ -271,382 +205,3 @@ class _Planner:
                 self.slot(index, "all")
             if not f.many:
                 self.slot(index, "first")
-
-
-class _Assembler:
-    """Compiles one rule to a program."""
-
-    def __init__(self, planner: _Planner, rule: CompiledRule) -> None:
-        self.planner = planner
-        self.rule = rule
-        self.code: list[tuple[int, int, int]] = []
-        self.constants: list[int] = []
-        self.fields: set[int] = set()
-        self.early = True  # reads fields by their first values only
-
-    def compile(self) -> None:
-        rule = self.rule
-        if rule.expression is None:
-            raise _NeedsPython("a Python function")
-        if rule.when is not None:
-            self.emit(language.tree_of(rule.when.source))
-        self.emit(language.tree_of(rule.expression.source))
-        if rule.when is not None:
-            self.add(Op.absent)
-            self.add(Op.choose)
-
-    def core(self) -> tuple[list[tuple[int, int, int]], list[str]]:
-        return self.code, list(map(str, self.constants))
-
-    def add(self, op: Op, operand: int = 0, index: int = 0) -> None:
-        self.code.append((int(op), operand, index))
-
-    def constant(self, value: int) -> int:
-        if abs(value) >= 2**126:
-            raise _NeedsPython("a number of too many digits")
-        self.constants.append(value)
-        return len(self.constants) - 1
-
-    # One expression: leaves its outcome on the stack, and says with how many decimals.
-
-    def emit(self, node: ast.expr) -> int:
-        compiler = self.checker()
-        typed = compiler.compile(node)
-        reads = compiler.reads
-        if not reads:
-            return self.emit_constant(typed.evaluate({}))
-        if len(reads) == 1 and not _asks_how_often(node):
-            (name,) = reads
-            f = self.planner.rules.fields[self.planner.index[name]]
-            if not f.many:
-                self.check_divisions(node)
-                return self.emit_lookup(f, typed)
-        method = getattr(self, f"emit_{type(node).__name__.lower()}", None)
-        if method is None:
-            raise _NeedsPython(f"{typed.text}: not arithmetic, comparison or logic")
-        decimals: int = method(node)
-        if decimals > MOST_DECIMALS:
-            raise _NeedsPython(f"{typed.text}: too many decimals")
-        return decimals
-
-    def check_divisions(self, node: ast.expr) -> None:
-        """Refuses quotients that most often have more decimals than fit."""
-        for part in ast.walk(node):
-            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div):
-                _inverse(self.constant_value(part.right))
-
-    def emit_constant(self, value: Any) -> int:
-        if value is None:
-            self.add(Op.absent)
-            return 0
-        if isinstance(value, bool):
-            number, decimals = int(value), 0
-        elif isinstance(value, date):
-            number, decimals = value.toordinal(), 0
-        elif isinstance(value, Decimal):
-            number, decimals = _scaled(value)
-        else:
-            raise _NeedsPython("a text beside other fields")
-        self.add(Op.constant, 0, self.constant(number))
-        return decimals
-
-    def emit_lookup(self, f: Field, typed: language.Node) -> int:
-        field = self.planner.index[f.name]
-        self.add(Op.lookup, 0, self.lookup_of(f, typed))
-        self.fields.add(field)
-        return SCALE if typed.type == "number" else 0
-
-    def lookup_of(self, f: Field, typed: language.Node) -> int:
-        if f.repeat == "any":
-            raise _NeedsPython(f"{f.name} may have any of several values")
-        name, evaluate = f.name, typed.evaluate
-        return self.planner.lookup(
-            self.planner.index[name],
-            f"{typed.text} +- {self.rule.tolerance}",
-            typed.type,
-            lambda value: evaluate({name: value}),
-        )
-
-    def aligned(self, *operands: ast.expr, decimals: int = 0, fold: Op | None = None) -> int:
-        """The operands, all with as many decimals as the one that has the most."""
-        parts = [self.part(operand) for operand in operands]
-        most = max(decimals, *(has for _, has in parts))
-        for at, (code, has) in enumerate(parts):
-            self.code += code
-            if has < most:
-                self.add(Op.scale, most - has)
-            if at and fold is not None:
-                self.add(fold, 2)
-        return most
-
-    def part(self, node: ast.expr) -> tuple[list[tuple[int, int, int]], int]:
-        before, self.code = self.code, []
-        decimals = self.emit(node)
-        code, self.code = self.code, before
-        return code, decimals
-
-    def emit_binop(self, node: ast.BinOp) -> int:
-        sign = language.OPERATORS[type(node.op)]
-        compiler = self.checker()
-        left, right = compiler.compile(node.left), compiler.compile(node.right)
-        if left.type == "date" and right.type == "number":
-            raise _NeedsPython("a date shifted by what another field says")
-        if sign in "+-":
-            decimals = self.aligned(node.left, node.right)
-            self.add(Op.add if sign == "+" else Op.subtract)
-            return decimals
-        if sign == "*":
-            decimals = self.emit(node.left) + self.emit(node.right)
-            self.add(Op.multiply)
-            return decimals
-        factor, more = _scaled(_inverse(self.constant_value(node.right)))
-        decimals = self.emit(node.left) + more
-        self.add(Op.constant, 0, self.constant(factor))
-        self.add(Op.multiply)
-        return decimals
-
-    def constant_value(self, node: ast.expr) -> Decimal:
-        compiler = self.checker()
-        typed = compiler.compile(node)
-        value = None if compiler.reads else typed.evaluate({})
-        if not isinstance(value, Decimal):
-            raise _NeedsPython(f"a division by {typed.text}")
-        return value
-
-    def emit_unaryop(self, node: ast.UnaryOp) -> int:
-        decimals = self.emit(node.operand)
-        if isinstance(node.op, ast.Not):
-            self.add(Op.not_)
-        elif isinstance(node.op, ast.USub):
-            self.add(Op.negate)
-        return decimals
-
-    def emit_boolop(self, node: ast.BoolOp) -> int:
-        for at, value in enumerate(node.values):
-            self.emit(value)
-            if at:  # two at a time, so that the stack stays low
-                self.add(Op.and_ if isinstance(node.op, ast.And) else Op.or_, 2)
-        return 0
-
-    def emit_compare(self, node: ast.Compare) -> int:
-        operands = [node.left, *node.comparators]
-        for at, (left, op, right) in enumerate(zip(operands, node.ops, operands[1:], strict=False)):
-            sign = language.COMPARISONS.get(type(op))
-            if sign is None:
-                raise _NeedsPython("a list of texts beside other fields")
-            tolerance = self.tolerance(left, right)
-            _, decimals = _scaled(tolerance)
-            decimals = self.aligned(left, right, decimals=decimals)
-            if decimals > MOST_DECIMALS:
-                raise _NeedsPython("too many decimals")
-            self.add(_COMPARE[sign], 0, self.constant(int(tolerance.scaleb(decimals))))
-            if at:
-                self.add(Op.and_, 2)
-        return 0
-
-    def type_of(self, node: ast.expr) -> str:
-        return self.checker().compile(node).type
-
-    def checker(self) -> language.Compiler:
-        return language.Compiler("", self.planner.known, self.rule.tolerance)
-
-    def tolerance(self, left: ast.expr, right: ast.expr) -> Decimal:
-        """How far two sides may be apart and still be equal."""
-        compiler = self.checker()
-        a, b = compiler.compile(left), compiler.compile(right)
-        return (
-            self.rule.tolerance if a.type == "number" and not (a.exact and b.exact) else Decimal()
-        )
-
-    def emit_ifexp(self, node: ast.IfExp) -> int:
-        self.emit(node.test)
-        decimals = self.aligned(node.body, node.orelse)
-        self.add(Op.choose)
-        return decimals
-
-    def emit_call(self, node: ast.Call) -> int:
-        name = node.func.id  # type: ignore[attr-defined]
-        method = getattr(self, f"call_{name}", None)
-        if method is None:
-            raise _NeedsPython(f"{name} of more than one field")
-        decimals: int = method(node)
-        return decimals
-
-    def call_abs(self, node: ast.Call) -> int:
-        decimals = self.emit(node.args[0])
-        self.add(Op.abs)
-        return decimals
-
-    def call_round(self, node: ast.Call) -> int:
-        decimals = self.emit(node.args[0])
-        places = node.args[1].value if len(node.args) == 2 else 0  # type: ignore[attr-defined]
-        if decimals > places:
-            self.add(Op.round, 0, self.constant(10 ** (decimals - places)))
-        return decimals
-
-    def call_min(self, node: ast.Call) -> int:
-        return self.extreme(node, "least", Op.least)
-
-    def call_max(self, node: ast.Call) -> int:
-        return self.extreme(node, "greatest", Op.greatest)
-
-    def extreme(self, node: ast.Call, aspect: Aspect, op: Op) -> int:
-        if len(node.args) == 1:
-            return self.of_list(node, aspect)
-        return self.aligned(*node.args, fold=op)
-
-    def call_sum(self, node: ast.Call) -> int:
-        return self.of_list(node, "sum")
-
-    def of_list(self, node: ast.Call, aspect: Aspect) -> int:
-        field = self.field_of(node)
-        self.planner.numbers(field)
-        readable = self.planner.slot(field, "readable")
-        self.add(Op.of_list, readable, self.planner.slot(field, aspect))
-        return SCALE if self.planner.rules.fields[field].kind == "number" else 0
-
-    def field_of(self, node: ast.Call) -> int:
-        self.early = False
-        return self.planner.index[node.args[0].id]  # type: ignore[attr-defined]
-
-    def call_count(self, node: ast.Call) -> int:
-        self.add(Op.slot, 0, self.planner.slot(self.field_of(node), "count"))
-        return 0
-
-    def call_present(self, node: ast.Call) -> int:
-        self.call_count(node)
-        self.add(Op.constant, 0, self.constant(0))
-        self.add(Op.above, 0, self.constant(0))
-        return 0
-
-    # The rule as an equation, for the bounds of the search.
-
-    def equation(self) -> tuple[list[tuple[int, int, int, int]], str, str, float, bool] | None:
-        """Terms, constant and tolerance as whole numbers; ``None`` for what is no equation."""
-        rule = self.rule
-        if rule.when is not None or rule.weight == 0:
-            return None
-        source = rule.expression.source if rule.expression else ""
-        try:
-            terms, constant, tolerance = self.linear(language.tree_of(source))
-        except _NeedsPython:
-            return None
-        factors = [term.factor for term in terms]
-        decimals = max((_scaled(number)[1] for number in (*factors, constant)), default=0)
-        unit = Decimal(10) ** decimals
-        whole = [int(factor * unit) for factor in factors]
-        if not terms or decimals > MOST_DECIMALS or max(map(abs, whole)) > LARGEST_FACTOR:
-            return None
-        unit *= 10**SCALE
-        numbers = int(constant * unit), int(tolerance * unit)
-        if max(map(abs, numbers)) >= 2**100:
-            return None
-        made = [
-            (_TERMS[term.kind], term.field, term.lookup, factor)
-            for term, factor in zip(terms, whole, strict=True)
-        ]
-        return made, str(numbers[0]), str(numbers[1]), rule.weight, self.early
-
-    def linear(self, node: ast.expr) -> tuple[list[Term], Decimal, Decimal]:
-        """The two sides of an equation as one, and the tolerance: all may be that far from 0."""
-        if not isinstance(node, ast.Compare) or len(node.ops) > 1:
-            raise _NeedsPython
-        left, op, right = node.left, node.ops[0], node.comparators[0]
-        if self.type_of(left) != "number":
-            raise _NeedsPython
-        tolerance = self.tolerance(left, right)
-        if isinstance(op, ast.Eq):
-            terms, constant = self.terms(ast.BinOp(left, ast.Sub(), right), Decimal(1))
-            return terms, constant, tolerance
-        distance = isinstance(left, ast.Call) and left.func.id == "abs"  # type: ignore[attr-defined]
-        if not isinstance(op, ast.LtE) or not distance:
-            raise _NeedsPython
-        terms, constant = self.terms(left.args[0], Decimal(1))  # type: ignore[attr-defined]
-        return terms, constant, tolerance + self.constant_value(right)
-
-    def terms(self, node: ast.expr, factor: Decimal) -> tuple[list[Term], Decimal]:
-        compiler = self.checker()
-        typed = compiler.compile(node)
-        if typed.type != "number":
-            raise _NeedsPython
-        if not compiler.reads:
-            return [], factor * self.constant_value(node)
-        if isinstance(node, ast.BinOp):
-            return self.terms_of_binop(node, factor)
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return self.terms(node.operand, -factor)
-        if len(compiler.reads) > 1:
-            raise _NeedsPython
-        return [self.term(node, typed, next(iter(compiler.reads)), factor)], Decimal()
-
-    def term(self, node: ast.expr, typed: language.Node, name: str, factor: Decimal) -> Term:
-        """A part of an equation that is about one field."""
-        field = self.planner.index[name]
-        f = self.planner.rules.fields[field]
-        if not _asks_how_often(node) and not f.many:
-            return Term("first", field, self.lookup_of(f, typed), factor)
-        if _is_call(node, "count"):
-            return Term("count", field, 0, factor)
-        if _is_call(node, "sum"):
-            return Term("sum", field, self.planner.numbers(field), factor)
-        if _is_sum_or_zero(node):
-            return Term("sum_or_zero", field, self.planner.numbers(field), factor)
-        raise _NeedsPython
-
-    def terms_of_binop(self, node: ast.BinOp, factor: Decimal) -> tuple[list[Term], Decimal]:
-        if isinstance(node.op, ast.Add | ast.Sub):
-            left, constant = self.terms(node.left, factor)
-            sign = -1 if isinstance(node.op, ast.Sub) else 1
-            right, more = self.terms(node.right, sign * factor)
-            return left + right, constant + more
-        if isinstance(node.op, ast.Div):
-            return self.terms(node.left, factor * _inverse(self.constant_value(node.right)))
-        for one, other in ((node.left, node.right), (node.right, node.left)):
-            try:
-                return self.terms(other, factor * self.constant_value(one))
-            except _NeedsPython:
-                continue
-        raise _NeedsPython
-
-
-def _asks_how_often(node: ast.expr) -> bool:
-    """Whether it asks how often a field occurs, and not only what its value is."""
-    return any(
-        isinstance(part, ast.Call)
-        and isinstance(part.func, ast.Name)
-        and part.func.id in ("present", "count")
-        for part in ast.walk(node)
-    )
-
-
-def _is_call(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Call) and node.func.id == name  # type: ignore[attr-defined]
-
-
-def _is_sum_or_zero(node: ast.expr) -> bool:
-    """Whether it is ``sum(x) if present(x) else 0``."""
-    return (
-        isinstance(node, ast.IfExp)
-        and _is_call(node.test, "present")
-        and _is_call(node.body, "sum")
-        and isinstance(node.orelse, ast.Constant)
-        and node.orelse.value == 0
-    )
-
-
-def _scaled(number: Decimal) -> tuple[int, int]:
-    """A decimal as a whole number and how many decimals it has."""
-    sign, digits, exponent = number.normalize().as_tuple()
-    assert isinstance(exponent, int)  # noqa: S101 - it is finite
-    decimals = max(0, -exponent)
-    whole = int("".join(map(str, digits))) * 10 ** max(0, exponent)
-    return (-whole if sign else whole), decimals
-
-
-def _inverse(number: Decimal) -> Decimal:
-    if number == 0:
-        raise _NeedsPython("a division by zero")
-    inverse = 1 / number
-    if inverse * number != 1 or _scaled(inverse)[1] > MOST_DECIMALS:
-        raise _NeedsPython(f"a division by {number}")
-    return inverse
