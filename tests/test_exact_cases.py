@@ -136,3 +136,81 @@ def test_a_hard_rule_about_one_value_is_settled_without_a_search():
             assert set(found.clash) == {"total == 0.123", "total:kept"}
             settled += 1
     assert settled
+
+
+@pytest.mark.parametrize("decoder", ["exact", "readings"])
+def test_whole_pages_where_deep_enumeration_finishes(decoder):
+    rules = Rules.load(demo.RULES)
+    compared = 0
+    for page in demo.generate(60, seed=31, words=(24, 60)):
+        expected = decode(page.document, page.scores, rules, decoder="paths")
+        if expected.optimal:
+            found = decode(page.document, page.scores, rules, decoder=decoder)
+            assert found.optimal
+            assert found.worth == pytest.approx(expected.worth, abs=1e-9)
+            compared += 1
+    assert compared > 40
+
+
+WORDS, FIELDS = 5000, 20
+LABELS = ["O", *(f"{prefix}-{name}{i}" for name, count in (("f", FIELDS), ("x", 80))
+                 for i in range(count) for prefix in "BI")]  # fmt: skip
+
+
+def sharp(rng):
+    return rng.dirichlet(np.full(len(LABELS), 0.02), WORDS) + 1e-9
+
+
+def flat(_):
+    return np.ones((WORDS, len(LABELS)))
+
+
+def one_label_a_word(_):
+    rows = np.zeros((WORDS, len(LABELS)))
+    rows[np.arange(WORDS), 1 + 2 * (np.arange(WORDS) % FIELDS)] = 1
+    return rows
+
+
+@pytest.mark.parametrize("weight", [10.0, inf])
+@pytest.mark.parametrize("rows", [sharp, flat, one_label_a_word])
+@pytest.mark.parametrize("values", [1, 97])
+def test_huge_documents_end_with_a_true_status(rows, weight, values):
+    rules = Rules(
+        [Field(f"f{i}", f"f{i}", "money") for i in range(FIELDS)],
+        [
+            *(f"f{i} == f{(i + 1) % FIELDS} + f{(i + 2) % FIELDS}" for i in range(FIELDS)),
+            *(f"f{i} <= 2 * f{i + 1}" for i in range(10)),
+        ],
+        defaults=Defaults(weight=weight),
+    )
+    document = Document("d", [str(i % values + 1) for i in range(WORDS)])
+    given = scores(rows(np.random.default_rng(0)), LABELS)
+    found = decode(document, given, rules, budget=Budget(seconds=5.0))
+    assert found.bound >= found.worth - 1e-6
+    assert found.status in ("satisfied", "relaxed", "infeasible", "exhausted")
+    assert (found.stopped_by is None) == (found.status != "exhausted")
+    assert rules.scheme_for(given.labels).allows(
+        rules.scheme_for(given.labels).indices(found.labels)
+    )
+    if found.status == "satisfied":
+        assert not found.violations
+
+
+@pytest.mark.parametrize("equal", [False, True])
+@pytest.mark.parametrize("weight", [10.0, inf])
+def test_sixty_items_and_their_sum(equal, weight):
+    rng = np.random.default_rng(7)
+    amounts = [500] * 60 if equal else rng.integers(100, 99_999, 60).tolist()
+    left_out = set(rng.choice(60, 4, replace=False).tolist())
+    total = sum(amount for i, amount in enumerate(amounts) if i not in left_out)
+    rules = Rules(
+        [Field("s", "s", "money"), Field("items", "i", "money", many=True)],
+        ["s == sum(items)"],
+        defaults=Defaults(weight=weight),
+    )
+    rows = [[0.4, 0.02, 0.58]] * 60 + [[0.02, 0.96, 0.02]]
+    document = Document("d", [*map(str, amounts), str(total)])
+    found = decode(document, scores(rows, ("O", "B-s", "B-i")), rules)
+    assert found.status == "satisfied"
+    assert found.optimal
+    assert len(found.fields["items"]) == 56
