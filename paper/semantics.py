@@ -105,13 +105,17 @@ def compare(title: str, pages: list[Scored], rules: Rules) -> Iterator[str]:
         )
 
 
-def load(names: Iterable[str], rules: Path | None) -> Iterator[tuple[str, list[Scored], Rules]]:
+def load(
+    names: Iterable[str], rules: Path | None, units: str = "words"
+) -> Iterator[tuple[str, list[Scored], Rules]]:
     """What to compare: real outputs by name, or a file of scored documents with gold labels."""
     for name in names:
         if name in OUTPUTS:
             if not HERE:
                 raise SystemExit(f"{name} {NEEDED}")
-            pages = [page.to_words() for page in read_outputs(name)]
+            pages = list(read_outputs(name))
+            if units == "words":
+                pages = [page.to_words() for page in pages]
             yield name, pages, Rules.load(RULES[OUTPUTS[name]])
             continue
         if rules is None:
