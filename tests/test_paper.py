@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import inf
 
 import pytest
 
@@ -12,6 +13,7 @@ from paper import run, semantics
 
 def test_the_table_of_semantics_comes_out_on_the_shipped_pages(capsys, monkeypatch):
     monkeypatch.setattr(semantics, "RESAMPLES", 20)
+    monkeypatch.setattr(semantics, "WEIGHTS", (10.0, inf))
     monkeypatch.setattr("sys.argv", ["x", str(demo.shipped()), "--rules", str(demo.RULES)])
     semantics.main()
     printed = capsys.readouterr().out

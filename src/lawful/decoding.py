@@ -133,10 +133,11 @@ class Decoding:
     def __str__(self) -> str:
         proven = self.optimal or self.status == "infeasible"
         proof = "optimal" if self.optimal else "proven" if proven else "not proven optimal"
+        unit = "partial reading" if self.decoder == "exact" else "candidate"
         stopped = f", stopped by its budget of {self.stopped_by}" if self.stopped_by else ""
         lines = [
             f"{self.id}: {self.status} ({proof}, p = {exp(self.log_prob):.2g}, {self.tried} "
-            f"candidate{'s' * (self.tried != 1)} in {self.seconds * 1000:.1f} ms{stopped})"
+            f"{unit}{'s' * (self.tried != 1)} in {self.seconds * 1000:.1f} ms{stopped})"
         ]
         if self.clash:
             lines.append(f"  these cannot hold together: {'; '.join(self.clash)}")
