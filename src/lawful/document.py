@@ -1,9 +1,13 @@
-"""Documents: words in reading order, with boxes and pages where the reader knows them."""
+"""Documents: words in reading order, with boxes and pages where the reader knows them.
+
+``Labelled`` is a document with its true labels, as the readers of data sets make it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import compress
 from typing import NamedTuple
 
 from lawful.errors import DocumentError
@@ -112,3 +116,45 @@ class Document:
     def page(self, start: int) -> int | None:
         """The page of a word."""
         return None if self.pages is None else self.pages[start]
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A document with its true labels and, where the data set has them, the split it is in."""
+
+    document: Document
+    gold: tuple[str, ...]
+    split: str | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.gold) != len(self.document):
+            raise DocumentError(
+                f"document {self.document.id!r} has {len(self.document)} words, "
+                f"its gold {len(self.gold)} labels"
+            )
+
+    def by_page(self) -> Iterator[Labelled]:
+        """One document for every page that has words; as it is where there is one at most.
+
+        A page is named after its document and its number, from 0. BIO labels are still legal then,
+        unless an entity goes on over the end of a page.
+        """
+        document = self.document
+        numbers = sorted(set(document.pages or ()))
+        if len(numbers) < 2:
+            yield self
+            return
+        for number in numbers:
+            kept = [page == number for page in document.pages or ()]
+            boxes, joins = document.boxes, document.joins
+            yield Labelled(
+                Document(
+                    f"{document.id}/{number}",
+                    tuple(compress(document.words, kept)),
+                    None if boxes is None else tuple(compress(boxes, kept)),
+                    tuple(compress(document.pages or (), kept)),
+                    None if joins is None else tuple(compress(joins, kept)),
+                ),
+                tuple(compress(self.gold, kept)),
+                self.split,
+            )

@@ -7,6 +7,9 @@ Instead of ``probs``, scores may be ``log_probs`` or ``logits``, or sit in an ``
 same name (``scores/<id>`` for every document, ``labels`` and ``kind`` for all). ``boxes``,
 ``pages``, ``joins`` and ``gold`` are optional. Files are read line by line: one may be larger than
 memory.
+
+``read_labelled`` and ``write_labelled`` leave out the scores and insist on ``gold``; a line may
+then say which ``split`` of a data set it is from.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ import msgspec
 import numpy as np
 
 from lawful.decoding import Decoding
-from lawful.document import Document
+from lawful.document import Document, Labelled
 from lawful.errors import InputError, LawfulError
 from lawful.scores import Pooling, Scores
 
@@ -52,6 +55,7 @@ class _Line(msgspec.Struct):
     pages: list[int] | None = None
     joins: list[bool] | None = None
     gold: list[str] | None = None
+    split: str | None = None
     probs: list[list[float]] | None = None
     log_probs: list[list[float]] | None = None
     logits: list[list[float]] | None = None
@@ -164,13 +168,7 @@ class LineParser:
             return BadLine(number, f"cannot be read: {error}")
 
     def _scored(self, line: _Line, number: int) -> Scored:
-        document = Document(
-            line.id,
-            tuple(line.words),
-            line.boxes,  # type: ignore[arg-type]
-            line.pages,  # type: ignore[arg-type]
-            line.joins,  # type: ignore[arg-type]
-        )
+        document = _document(line)
         kind, rows = self._rows(line)
         labels = line.labels
         if labels is None and self._beside is not None and "labels" in self._beside:
@@ -200,6 +198,39 @@ class LineParser:
             f"document {line.id!r} has {found}, expected one of {', '.join(_KINDS)}"
             + ("" if beside is None else f" or scores/{line.id} in the .npz file")
         )
+
+
+def _document(line: _Line) -> Document:
+    return Document(
+        line.id,
+        tuple(line.words),
+        line.boxes,  # type: ignore[arg-type]
+        line.pages,  # type: ignore[arg-type]
+        line.joins,  # type: ignore[arg-type]
+    )
+
+
+def read_labelled(path: Path, split: str | None = None) -> Iterator[Labelled]:
+    """Every line of a file as a document with its true labels; scores need not be there.
+
+    A line that cannot be used is an ``InputError``: a data set with holes is another data set.
+    """
+    decoder = msgspec.json.Decoder(_Line)
+    splits = set()
+    for number, text in read_lines(path):
+        try:
+            line = decoder.decode(text)
+            if line.gold is None:
+                raise InputError(f"document {line.id!r} has no gold labels")
+            labelled = Labelled(_document(line), tuple(line.gold), line.split)
+        except (msgspec.DecodeError, LawfulError, RecursionError) as error:
+            raise InputError(f"{path}, line {number}: {error}") from None
+        splits.add(line.split)
+        if split in (None, line.split):
+            yield labelled
+    if split is not None and split not in splits:
+        known = ", ".join(sorted(filter(None, splits))) or "none"
+        raise InputError(f"no split {split!r} in {path}; splits: {known}")
 
 
 def _npz_beside(path: Path) -> Mapping[str, Any] | None:
@@ -359,13 +390,17 @@ def _fields_record(decoding: Decoding) -> dict[str, Any]:
     }
 
 
-def scored_line(scored: Scored) -> str:
-    """A scored document as one line, as ``read_jsonl`` reads it."""
-    document = scored.document
+def _document_record(document: Document) -> dict[str, Any]:
     record: dict[str, Any] = {"id": document.id, "words": document.words}
     for name in ("boxes", "pages", "joins"):
         if (values := getattr(document, name)) is not None:
             record[name] = values
+    return record
+
+
+def scored_line(scored: Scored) -> str:
+    """A scored document as one line, as ``read_jsonl`` reads it."""
+    record = _document_record(scored.document)
     record["labels"] = scored.scores.labels
     probs = np.exp(scored.scores.log_probs)
     # Significant digits, not decimals: what is rounded to zero would be forbidden.
@@ -375,11 +410,28 @@ def scored_line(scored: Scored) -> str:
     return msgspec.json.encode(record).decode()
 
 
+def labelled_line(labelled: Labelled) -> str:
+    """A document with its true labels as one line, as ``read_labelled`` reads it."""
+    record = _document_record(labelled.document) | {"gold": labelled.gold}
+    if labelled.split is not None:
+        record["split"] = labelled.split
+    return msgspec.json.encode(record).decode()
+
+
 def write_jsonl(path: str | Path, documents: Iterable[Scored]) -> int:
     """Writes scored documents, whole or not at all; says how many."""
+    return _write_lines(path, map(scored_line, documents))
+
+
+def write_labelled(path: str | Path, documents: Iterable[Labelled]) -> int:
+    """Writes documents with their true labels, whole or not at all; says how many."""
+    return _write_lines(path, map(labelled_line, documents))
+
+
+def _write_lines(path: str | Path, lines: Iterable[str]) -> int:
     count = 0
     with whole_file(path) as out:
-        for scored in documents:
-            out.write(scored_line(scored) + "\n")
+        for line in lines:
+            out.write(line + "\n")
             count += 1
     return count
