@@ -7,11 +7,12 @@ import json
 from collections.abc import Iterator, Mapping
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from lawful import Document, Scored, Scores
+from lawful.document import Labelled
 
 SHARED = Path(__file__).parents[2] / "shared"
 HERE = all((SHARED / name).is_dir() for name in ("predictions", "data"))
@@ -24,27 +25,20 @@ OUTPUTS: Mapping[str, str] = {
 }
 """Outputs of models, and the receipts that they are of."""
 
-RULES: Mapping[str, Path] = {
-    data: Path(__file__).with_name(f"{data}.yaml") for data in OUTPUTS.values()
-}
-"""The paper's rules for them."""
 
-Gold: TypeAlias = tuple[Document, tuple[str, ...]]
-
-
-def read_gold(data: str) -> Iterator[Gold]:
+def read_gold(data: str) -> Iterator[Labelled]:
     """All receipts of a data set as words in reading order, with their true labels."""
     if data == "cord":
         for split in ("train", "dev", "test"):
             for line in _lines(SHARED / "data" / data / f"{split}.jsonl.gz"):
                 page = f"{split}/{line['id']}"
-                yield Document(page, tuple(line["words"])), tuple(line["labels_value"])
+                yield Labelled(Document(page, tuple(line["words"])), tuple(line["labels_value"]))
         return
     orders = json.loads((SHARED / "predictions" / "wild-order.json").read_text())
     for line in _lines(SHARED / "data" / data / "part.jsonl.gz"):
         order = orders[line["id"]]
         words, labels = (tuple(line[key][i] for i in order) for key in ("words", "labels"))
-        yield Document(line["id"], words), labels
+        yield Labelled(Document(line["id"], words), labels)
 
 
 def read_outputs(name: str, count: int | None = None) -> Iterator[Scored]:
@@ -52,7 +46,8 @@ def read_outputs(name: str, count: int | None = None) -> Iterator[Scored]:
 
     ``to_words`` makes words of them. A page too long for the model lacks its end.
     """
-    words = {document.id: document.words for document, _ in read_gold(OUTPUTS[name])}
+    documents = (page.document for page in read_gold(OUTPUTS[name]))
+    words = {document.id: document.words for document in documents}
     with np.load(SHARED / "predictions" / f"{name}.npz") as arrays:
         outputs = dict(arrays)
     labels = tuple(map(str, outputs["labels"]))

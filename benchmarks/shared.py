@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from math import inf
 from pathlib import Path
@@ -22,11 +20,12 @@ from time import perf_counter
 
 import numpy as np
 
-from benchmarks.outputs import HERE, NEEDED, OUTPUTS, RULES, Gold, read_gold, read_outputs
+from benchmarks.outputs import HERE, NEEDED, OUTPUTS, read_gold, read_outputs
 from lawful import DECODERS, Budget, LawfulError, Rules, Scored, decode
+from lawful.data import RULES
 from lawful.decoders import decoder_named
 from lawful.evaluation import Scoreboard
-from lawful.rules.judge import Judge
+from lawful.survey import Truth, judge_gold
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,50 +85,17 @@ def measure(outputs: str, decoder: str, pages: list[Scored], rules: Rules, budge
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Truth:
-    """What the rules say of the true labels of a data set."""
-
-    data: str
-    pages: int
-    lawful: int  # no rule is violated
-    clean: int  # nor what fields imply: texts that can be read, repeats that agree
-    states: dict[str, dict[str, int]]  # by rule: pages that satisfy it, violate it, leave it open
-
-    def __str__(self) -> str:
-        rules = "".join(
-            f"\n  {name:<8}{states['satisfied']:>5} satisfied{states['violated']:>5} violated"
-            f"{states['vacuous']:>5} unchecked"
-            for name, states in self.states.items()
-        )
-        return (
-            f"true labels of {self.data}, {self.pages} pages: "
-            f"{self.lawful} ({self.lawful / self.pages:.1%}) break no rule, "
-            f"{self.clean} ({self.clean / self.pages:.1%}) nor what fields imply{rules}"
-        )
-
-
-def judge_gold(data: str, pages: Iterable[Gold], rules: Rules) -> Truth:
-    """Asks the rules about the true labels, as they would judge a decoder's."""
-    everything = list(pages)
-    scheme = rules.scheme_for(tuple(sorted({label for _, gold in everything for label in gold})))
-    names = [rule.id for rule in rules.compiled]
-    states = {name: Counter[str]() for name in names}
-    lawful = clean = 0
-    for document, gold in everything:
-        judge = Judge(document, rules, scheme)
-        checks = judge.checks(judge.read(scheme.indices(gold)))
-        violated = {check.id for check in checks if check.state == "violated"}
-        lawful += violated.isdisjoint(names)
-        clean += not violated
-        for check in checks:
-            if check.id in states:
-                states[check.id][check.state] += 1
-    counts = {
-        name: {state: found[state] for state in ("satisfied", "violated", "vacuous")}
-        for name, found in states.items()
-    }
-    return Truth(data, len(everything), lawful, clean, counts)
+def describe(data: str, truth: Truth) -> str:
+    rules = "".join(
+        f"\n  {name:<8}{states['satisfied']:>5} satisfied{states['violated']:>5} violated"
+        f"{states['vacuous']:>5} unchecked"
+        for name, states in truth.states.items()
+    )
+    return (
+        f"true labels of {data}, {truth.documents} pages: "
+        f"{truth.lawful} ({truth.lawful / truth.documents:.1%}) break no rule, "
+        f"{truth.clean} ({truth.clean / truth.documents:.1%}) nor what fields imply{rules}"
+    )
 
 
 def main() -> None:
@@ -151,13 +117,13 @@ def main() -> None:
         budget = Budget(arguments.candidates, arguments.seconds)
     except LawfulError as error:
         parser.error(str(error))
-    rules = {data: Rules.load(path) for data, path in RULES.items()}
+    rules = {data: Rules.load(RULES[data]) for data in dict.fromkeys(OUTPUTS.values())}
     if arguments.semantics == "paper":
         paper = {"presence": "free", "repeat": "first", "weight": inf}
         rules = {data: each.with_defaults(**paper) for data, each in rules.items()}
 
-    truths = [judge_gold(data, read_gold(data), each) for data, each in rules.items()]
-    print(*truths, "", HEADER, sep="\n", flush=True)
+    truths = {data: judge_gold(read_gold(data), each) for data, each in rules.items()}
+    print(*(describe(*each) for each in truths.items()), "", HEADER, sep="\n", flush=True)
     rows = []
     for name, data in OUTPUTS.items():
         pages = list(read_outputs(name, arguments.pages))
@@ -169,7 +135,10 @@ def main() -> None:
             rows.append(measure(name, decoder, some, rules[data], budget))
             print(rows[-1], flush=True)
     setting = {key: getattr(arguments, key) for key in ("candidates", "units", "semantics")}
-    records = {"gold": list(map(asdict, truths)), "rows": list(map(asdict, rows))}
+    records = {
+        "gold": [{"data": data} | asdict(truth) for data, truth in truths.items()],
+        "rows": list(map(asdict, rows)),
+    }
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps(setting | records, indent=1))
     print(f"written to {arguments.out}")

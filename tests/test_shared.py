@@ -11,6 +11,8 @@ import pytest
 import lawful
 from benchmarks import outputs, shared
 from lawful import Budget, Field, Rules, decode
+from lawful.data import RULES as THE_PAPERS
+from lawful.survey import judge_gold
 
 needs_shared = pytest.mark.skipif(not outputs.HERE, reason=outputs.NEEDED)
 
@@ -58,7 +60,7 @@ def test_words_do_better_than_pieces():
 @needs_shared
 @pytest.mark.parametrize("name", outputs.OUTPUTS)
 def test_every_output_decodes_under_the_papers_rules(name):
-    rules = Rules.load(outputs.RULES[outputs.OUTPUTS[name]])
+    rules = Rules.load(THE_PAPERS[outputs.OUTPUTS[name]])
     statuses = Counter()
     for page in outputs.read_outputs(name, 40):
         words = page.to_words()
@@ -76,10 +78,10 @@ def test_every_output_decodes_under_the_papers_rules(name):
 
 @needs_shared
 def test_as_many_true_labellings_of_cord_hold_as_its_readme_counts():
-    truth = shared.judge_gold("cord", outputs.read_gold("cord"), Rules.load(outputs.RULES["cord"]))
-    assert (truth.pages, truth.lawful) == (1000, 697)
+    truth = judge_gold(outputs.read_gold("cord"), Rules.load(THE_PAPERS["cord"]))
+    assert (truth.documents, truth.lawful) == (1000, 697)
     for states in truth.states.values():
-        assert sum(states.values()) == truth.pages
+        assert sum(states.values()) == truth.documents
 
 
 def test_the_benchmark_says_what_is_missing(monkeypatch, capsys):

@@ -1,0 +1,107 @@
+"""A data set at a glance: its size, its labels, and what rules say of its true labels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from lawful.document import Labelled
+from lawful.labels import SCHEMES
+from lawful.rules.judge import Judge, State
+from lawful.rules.model import Rules
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """How large a data set is. Words are its own: what pieces a model cuts them into differs."""
+
+    documents: int
+    pages: int  # those that have words
+    words: int
+    longest: int  # words of the longest document
+    labels: int  # those that occur, with their prefixes, and O
+    types: int  # without them
+    splits: Mapping[str, int]  # documents of each, where they have names
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What rules say of the true labels of documents.
+
+    The paper asks that no rule is violated, and that every amount can be read.
+    """
+
+    documents: int
+    lawful: int  # no rule is violated
+    readable: int  # and every text can be read as the type of its field
+    clean: int  # and labels are legal, and all that fields imply holds, such as repeats that agree
+    states: Mapping[str, Mapping[State, int]]  # by rule: documents in each state
+    implied: Mapping[str, int]  # by what fields and the scheme imply: documents that violate it
+    absent: tuple[str, ...]  # fields that no document has
+
+
+def survey(documents: Iterable[Labelled]) -> Survey:
+    """Counts documents, pages, words and labels."""
+    lengths, labels, splits, pages = [], {"O"}, Counter[str](), 0
+    for labelled in documents:
+        lengths.append(len(labelled.document))
+        pages += len(set(labelled.document.pages or (0,)))
+        labels.update(labelled.gold)
+        if labelled.split is not None:
+            splits[labelled.split] += 1
+    return Survey(
+        documents=len(lengths),
+        pages=pages,
+        words=sum(lengths),
+        longest=max(lengths, default=0),
+        labels=len(labels),
+        types=len({label.partition("-")[2] for label in labels} - {""}),
+        splits=dict(splits),
+    )
+
+
+def judge_gold(documents: Iterable[Labelled], rules: Rules) -> Truth:
+    """Asks the rules about the true labels, as they would judge a decoder's."""
+    everything = list(documents)
+    labels = {label for labelled in everything for label in labelled.gold}
+    types = {label.partition("-")[2] for label in labels}
+    # A field that no document has is vacuous, not unknown.
+    prefixes = SCHEMES[rules.scheme.upper()].known.replace("O", "")
+    labels.update(f"{prefix}-{f.label}" for prefix in prefixes for f in rules.fields)
+    scheme = rules.scheme_for(tuple(sorted(labels)))
+    states = {rule.id: Counter[State]() for rule in rules.compiled}
+    implied = Counter[str]()
+    lawful = readable = clean = 0
+    for labelled in everything:
+        judge = Judge(labelled.document, rules, scheme)
+        gold = scheme.indices(labelled.gold)
+        checks = judge.checks(judge.settle(judge.read(gold))[0])
+        violated = {check.id for check in checks if check.state == "violated"}
+        for check in checks:
+            if check.id in states:
+                states[check.id][check.state] += 1
+        faults = violated - states.keys()
+        if not scheme.allows(gold):
+            faults.add("legal")
+        implied.update(faults)
+        if violated.isdisjoint(states):
+            lawful += 1
+            readable += not any(fault.endswith(":reads") for fault in faults)
+            clean += not faults
+    return Truth(
+        documents=len(everything),
+        lawful=lawful,
+        readable=readable,
+        clean=clean,
+        states={
+            name: {
+                "satisfied": found["satisfied"],
+                "violated": found["violated"],
+                "vacuous": found["vacuous"],
+            }
+            for name, found in states.items()
+        },
+        implied=dict(sorted(implied.items())),
+        absent=tuple(f.name for f in rules.fields if f.label not in types),
+    )
