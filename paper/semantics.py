@@ -19,8 +19,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.outputs import HERE, NEEDED, OUTPUTS, RULES, read_outputs
+from benchmarks.outputs import HERE, NEEDED, OUTPUTS, read_outputs
 from lawful import BadLine, Rules, Scored, decode, read_jsonl
+from lawful.data import RULES
 from lawful.evaluation import Scoreboard
 
 WEIGHTS = (2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 16.0, inf)

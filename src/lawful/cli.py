@@ -28,6 +28,7 @@ from rich.table import Table
 import lawful
 from lawful import _core
 from lawful.batch import Job, Result, decode_lines
+from lawful.commands import data
 from lawful.decoders import DECODERS, check_call
 from lawful.decoders.auto import Auto
 from lawful.decoders.search import Problem
@@ -54,6 +55,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(data.app, name="data")
 told = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
 

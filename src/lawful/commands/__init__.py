@@ -1,0 +1,1 @@
+"""Groups of commands that are too large for ``cli``; one file each."""

@@ -1,0 +1,124 @@
+"""``lawful data``: data sets as JSON lines, and what there is in them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from lawful.data import RULES
+from lawful.document import Labelled
+from lawful.errors import InputError
+from lawful.readers import READERS, reader_named
+from lawful.readers.jsonl import write_labelled
+from lawful.rules.model import Rules
+from lawful.survey import Survey, Truth, judge_gold, survey
+
+app = typer.Typer(help="Read data sets: convert and describe them.", no_args_is_help=True)
+told = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+
+Format = Annotated[str, typer.Argument(metavar="FORMAT", help=f"One of {', '.join(READERS)}.")]
+Data = Annotated[Path, typer.Argument(help="The data set's folder, or one of its files.")]
+Split = Annotated[str | None, typer.Option(help="One split, such as train; otherwise all.")]
+ByPage = Annotated[bool, typer.Option("--by-page", help="Make every page a document of its own.")]
+
+
+@app.command()
+def convert(
+    format_: Format,
+    path: Data,
+    out: Annotated[str, typer.Option("--out", "-o", help="Where to write; - is stdout.")] = "-",
+    split: Split = None,
+    by_page: ByPage = False,
+) -> None:
+    """Write a data set as JSON lines: documents with their true labels, without scores."""
+    count = write_labelled(out, _read(format_, path, split, by_page))
+    told.print(f"{count:,} document{'s' * (count != 1)}", markup=False)
+
+
+@app.command()
+def info(
+    format_: Format,
+    path: Data,
+    rules: Annotated[
+        Path | None, typer.Option("--rules", "-r", help="A rule file; the paper's by default.")
+    ] = None,
+    split: Split = None,
+    by_page: ByPage = False,
+) -> None:
+    """Say how large a data set is, and how many of its true labels obey the rules."""
+    reader_named(format_)
+    file = rules or RULES.get(format_)
+    loaded = None if file is None else Rules.load(file)
+    documents = list(_read(format_, path, split, by_page))
+    console = Console(highlight=False, emoji=False, markup=False, soft_wrap=True)
+    console.print(_survey_table(survey(documents)))
+    if loaded is not None:
+        truth = judge_gold(documents, loaded)
+        console.print(f"\ntrue labels under {rules or 'the rules of the paper'}:")
+        console.print(_truth_table(truth))
+        console.print()
+        console.print(_states_table(truth))
+        if truth.absent:
+            console.print(f"\nin no document: {', '.join(truth.absent)}")
+
+
+@app.command()
+def rules(format_: Format) -> None:
+    """Print the paper's rules for a data set, to be changed and used as a file."""
+    reader_named(format_)
+    if format_ not in RULES:
+        raise InputError(f"no rules for {format_!r}; there are some for: {', '.join(RULES)}")
+    sys.stdout.write(RULES[format_].read_text(encoding="utf-8"))
+
+
+def _read(format_: str, path: Path, split: str | None, by_page: bool) -> Iterator[Labelled]:
+    found = False
+    for labelled in reader_named(format_)(path, split):
+        found = True
+        yield from labelled.by_page() if by_page else [labelled]
+    if not found:
+        raise InputError(f"no document in {path}")
+
+
+def _survey_table(found: Survey) -> Table:
+    splits = ", ".join(f"{name} {count:,}" for name, count in found.splits.items())
+    table = Table("", "", box=None, show_header=False, pad_edge=False)
+    table.add_row("documents", f"{found.documents:,}{f' ({splits})' if splits else ''}")
+    table.add_row("pages", f"{found.pages:,}")
+    table.add_row(
+        "words",
+        f"{found.words:,}: {found.words / found.pages:.1f} a page, "
+        f"{found.longest:,} in the longest document",
+    )
+    table.add_row(
+        "labels", f"{found.types} types; {found.labels} labels, with their prefixes, occur"
+    )
+    return table
+
+
+def _truth_table(truth: Truth) -> Table:
+    table = Table("", "", "", box=None, show_header=False, pad_edge=False)
+    for what, count in (
+        ("no rule violated", truth.lawful),
+        ("and every text can be read", truth.readable),
+        ("and labels are legal, repeated fields agree", truth.clean),
+    ):
+        table.add_row(what, f"{count:,}", f"{count / truth.documents:.1%}")
+    return table
+
+
+def _states_table(truth: Truth) -> Table:
+    table = Table("", "satisfied", "violated", "vacuous", box=None, pad_edge=False)
+    for name, states in truth.states.items():
+        table.add_row(name, *(f"{states[s]:,}" for s in ("satisfied", "violated", "vacuous")))
+    for name, count in truth.implied.items():
+        table.add_row(name, "", f"{count:,}", "")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    return table
