@@ -74,7 +74,7 @@ def measure(outputs: str, decoder: str, pages: list[Scored], rules: Rules, budge
         outputs,
         decoder,
         len(pages),
-        satisfied=board.satisfied / len(pages),
+        satisfied=board.statuses["satisfied"] / len(pages),
         optimal=optimal / len(pages),
         entity_f1=board.entities.f1,
         value_f1=board.values.f1,

@@ -1,16 +1,23 @@
-"""Comparing decodings with the truth: entities, and the values that a user reads."""
+"""Comparing decodings with the truth: entities, the values that a user reads, and the rules.
+
+What a field's value is, and whether a rule holds, is what the judge says of it: rules and people
+are shown the same values.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-
+from lawful.decoders.search import Problem
 from lawful.decoding import Decoding
 from lawful.errors import InputError
+from lawful.labels import Scheme, Span
 from lawful.readers.jsonl import Scored
-from lawful.rules.judge import Judge
+from lawful.rules.judge import Judge, Labels, State
 from lawful.rules.model import Rules
 
 
@@ -22,70 +29,227 @@ class Counts:
     found: int = 0
     true: int = 0
 
-    def add(self, found: set[Any], true: set[Any]) -> None:
+    def add(self, found: AbstractSet[Any], true: AbstractSet[Any]) -> None:
         """Counts one document."""
         self.right += len(found & true)
         self.found += len(found)
         self.true += len(true)
 
     @property
+    def precision(self) -> float:
+        """The share of what was found that is right; one when there was nothing to find either."""
+        return self.right / self.found if self.found else float(not self.true)
+
+    @property
+    def recall(self) -> float:
+        """The share of what there is that was found; one when nothing else was found either."""
+        return self.right / self.true if self.true else float(not self.found)
+
+    @property
     def f1(self) -> float:
         """The harmonic mean of precision and recall; one when there was nothing to find."""
         return 2 * self.right / (self.found + self.true) if self.found + self.true else 1.0
+
+    def record(self) -> dict[str, float]:
+        """The counts and what they come to, as plain values."""
+        return {
+            "precision": self.precision,
+            "recall": self.recall,
+            "f1": self.f1,
+            "right": self.right,
+            "found": self.found,
+            "true": self.true,
+        }
+
+
+class Changes(NamedTuple):
+    """How many were wrong before and are right now, the other way round, and neither."""
+
+    fixed: int
+    broken: int
+    unchanged: int
+
+    @classmethod
+    def between(cls, before: Iterable[bool], now: Iterable[bool]) -> Changes:
+        """From what was right before and what is right now, in the same order."""
+        pairs = Counter(zip(before, now, strict=True))
+        fixed, broken = pairs[False, True], pairs[True, False]
+        return cls(fixed, broken, pairs.total() - fixed - broken)
 
 
 @dataclass(slots=True)
 class Scoreboard:
     """How one way of decoding did on documents whose true labels are known.
 
-    A value is a field's, as read; only fields that a rule reads and that have one value count.
-    A page is right when all its values are.
+    An entity is right when its type and all its words are: strict, which on legal labels is what
+    seqeval counts. A value is a field's, as the judge reads it: the first occurrence that can be
+    read, and none where none can. Only fields that a rule reads and that have one value count, and
+    a field that is missing has none, whatever its default. A page is right when all its values are.
+    A page is ``satisfied`` when its labels obey the rules as ``obeys`` says.
     """
 
     rules: Rules
     entities: Counts = field(default_factory=Counts)
     values: Counts = field(default_factory=Counts)
+    by_label: dict[str, Counts] = field(default_factory=dict)  # entities, by type
+    by_field: dict[str, Counts] = field(default_factory=dict)  # values, by field
     pages: int = 0
     satisfied: int = 0
+    gold_satisfied: int = 0
+    statuses: Counter[str] = field(default_factory=Counter)  # what decoders said of themselves
     checked: int = 0
     passed: int = 0
     unchecked: int = 0
+    right_values: list[tuple[bool, ...]] = field(default_factory=list)  # by page, by field
     right_pages: list[bool] = field(default_factory=list)
 
     def add(self, scored: Scored, decoding: Decoding) -> None:
         """Counts one document, which must have gold labels."""
-        if scored.gold is None:
-            raise InputError(f"document {scored.document.id!r} has no gold labels")
+        self.add_labels(scored, decoding.labels)
+        self.statuses[decoding.status] += 1
+
+    def add_labels(self, scored: Scored, labels: Sequence[str]) -> None:
+        """Counts one document, which must have gold labels, as it is labelled here."""
         scheme = self.rules.scheme_for(scored.scores.labels)
         judge = Judge(scored.document, self.rules, scheme)
-        gold = scheme.indices(scored.gold)
-        found = scheme.indices(decoding.labels)
-        self.entities.add(set(scheme.spans(found)), set(scheme.spans(gold)))
-        found_values, true_values = (_values(judge, labels) for labels in (found, gold))
-        self.values.add(found_values, true_values)
-        self.right_pages.append(found_values == true_values)
+        true = _look(judge, _indices(scheme, scored, _gold(scored), "gold"))
+        found = _look(judge, _indices(scheme, scored, labels, "decoding"))
+        self.entities.add(found.spans, true.spans)
+        for type_ in {span.type for span in found.spans | true.spans}:
+            self.by_label.setdefault(type_, Counts()).add(
+                *({span for span in page.spans if span.type == type_} for page in (found, true))
+            )
+        for name in true.values:
+            value, truth = ({page.values[name]} - {None} for page in (found, true))
+            self.values.add(value, truth)
+            self.by_field.setdefault(name, Counts()).add(value, truth)
+        right = tuple(found.values[name] == truth for name, truth in true.values.items())
+        self.right_values.append(right)
+        self.right_pages.append(all(right))
         self.pages += 1
-        self.satisfied += decoding.status == "satisfied"
-        names = {rule.id for rule in self.rules.compiled}
-        checks = judge.checks(judge.settle(judge.read(found))[0])
-        states = [check.state for check in checks if check.id in names]
-        self.passed += states.count("satisfied")
-        self.unchecked += states.count("vacuous")
-        self.checked += len(states) - states.count("vacuous")
+        self.satisfied += found.obeys
+        self.gold_satisfied += true.obeys
+        self.passed += found.states.count("satisfied")
+        self.unchecked += found.states.count("vacuous")
+        self.checked += len(found.states) - found.states.count("vacuous")
+
+    @property
+    def satisfaction(self) -> float:
+        """The share of pages whose labels obey the rules; one when there are none."""
+        return self.satisfied / self.pages if self.pages else 1.0
+
+    @property
+    def f1_s(self) -> float:
+        """The paper's F1^s: the micro-F1 of entities times the share of pages that are satisfied.
+
+        A page that is not satisfied still counts in F1, with the labels it got.
+        """
+        return self.entities.f1 * self.satisfaction
 
     def against(self, baseline: Scoreboard) -> tuple[int, int]:
         """Pages fixed and pages broken, compared with another way of decoding them."""
-        pairs = list(zip(self.right_pages, baseline.right_pages, strict=True))
-        fixed = sum(mine and not theirs for mine, theirs in pairs)
-        return fixed, sum(theirs and not mine for mine, theirs in pairs)
+        fixed, broken, _ = self.changed_pages(baseline)
+        return fixed, broken
+
+    def changed_pages(self, baseline: Scoreboard) -> Changes:
+        """Pages that are right here or there only."""
+        return Changes.between(baseline.right_pages, self.right_pages)
+
+    def changed_values(self, baseline: Scoreboard) -> Changes:
+        """Values, of each field on each page, that are right here or there only.
+
+        That a field is missing, and should be, is right.
+        """
+        before, now = (
+            [right for page in board.right_values for right in page] for board in (baseline, self)
+        )
+        return Changes.between(before, now)
+
+    def record(self) -> dict[str, Any]:
+        """Everything as plain values, ratios between 0 and 1."""
+        return {
+            "pages": self.pages,
+            "entities": self.entities.record(),
+            "values": self.values.record(),
+            "pages_right": sum(self.right_pages),
+            "satisfied": self.satisfied,
+            "satisfaction": self.satisfaction,
+            "f1_s": self.f1_s,
+            "rules": {
+                "checked": self.checked,
+                "passed": self.passed,
+                "unchecked": self.unchecked,
+            },
+            "statuses": dict(self.statuses),
+            "by_label": {name: self.by_label[name].record() for name in sorted(self.by_label)},
+            "by_field": {name: counts.record() for name, counts in self.by_field.items()},
+        }
 
 
-def _values(judge: Judge, labels: np.ndarray) -> set[tuple[str, Any]]:
-    read = {name for rule in judge.rules.compiled for name in rule.reads}
-    fields = judge.fields(judge.settle(judge.read(labels))[0])
-    return {
-        (f.name, value.value if value.value is not None else value.text)
-        for f in judge.rules.fields
+def obeys(scored: Scored, labels: Sequence[str], rules: Rules) -> bool:
+    """Whether labels satisfy all constraints, as the paper counts.
+
+    They are legal, every text can be read as its field's type (and has the form that the field
+    asks for), and no rule is violated. A rule that cannot be checked counts as satisfied, and
+    repeats need not agree: that is lawful's own demand, and no constraint of the paper's.
+    """
+    scheme = rules.scheme_for(scored.scores.labels)
+    judge = Judge(scored.document, rules, scheme)
+    return _look(judge, _indices(scheme, scored, labels, "decoding")).obeys
+
+
+def gold_obeys(scored: Scored, rules: Rules) -> bool:
+    """Whether the true labels satisfy all constraints; ``obeys`` says what that means."""
+    return obeys(scored, _gold(scored), rules)
+
+
+def best_legal(scored: Scored, rules: Rules) -> tuple[str, ...]:
+    """The most probable legal labelling, which is the baseline; the argmax where none is legal."""
+    problem = Problem(scored.document, scored.scores, rules, keep=False)
+    best = problem.argmax if problem.best_legal is None else problem.best_legal
+    return tuple(scored.scores.labels[i] for i in best)
+
+
+class _Look(NamedTuple):
+    """What a labelling of a page says, and what the rules say of it."""
+
+    spans: frozenset[Span]
+    values: Mapping[str, Hashable]  # of the fields that count; none where there is none
+    states: list[State]  # by rule
+    obeys: bool
+
+
+def _look(judge: Judge, labels: Labels) -> _Look:
+    rules = judge.rules
+    read = {name for rule in rules.compiled for name in rule.names}
+    reading, _ = judge.settle(judge.read(labels))
+    values = {
+        f.name: seen[0] if seen else None
+        for f, seen in zip(rules.fields, judge.seen_values(reading), strict=True)
         if f.name in read and not f.many
-        for value in fields.get(f.name, ())[:1]
     }
+    checks = judge.checks(reading)
+    disagree = {f"{f.name}:agrees" for f in rules.fields} - {rule.id for rule in rules.compiled}
+    violated = {check.id for check in checks if check.state == "violated"}
+    return _Look(
+        frozenset(judge.scheme.spans(labels)),
+        values,
+        [check.state for check in checks[: len(rules.compiled)]],
+        judge.scheme.allows(labels) and violated <= disagree,
+    )
+
+
+def _gold(scored: Scored) -> tuple[str, ...]:
+    if scored.gold is None:
+        raise InputError(f"document {scored.document.id!r} has no gold labels")
+    return scored.gold
+
+
+def _indices(scheme: Scheme, scored: Scored, labels: Sequence[str], what: str) -> Labels:
+    name, words = scored.document.id, len(scored.document)
+    if len(labels) != words:
+        raise InputError(f"document {name!r} has {words} words, its {what} {len(labels)} labels")
+    unknown = set(labels) - set(scheme.labels)
+    if unknown:
+        raise InputError(f"document {name!r}: {what} has {min(unknown)!r}, which is no label of it")
+    return scheme.indices(labels)
