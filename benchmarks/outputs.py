@@ -1,7 +1,13 @@
-"""The real receipts and model outputs in ``../shared``, which is not part of the project."""
+"""The real receipts and model outputs in ``../shared``, which is not part of the project.
+
+    python -m benchmarks.outputs [--folder build/outputs]
+
+writes them as documents for the command line: word pieces, so ``--pool mean`` decodes words.
+"""
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 from collections.abc import Iterator, Mapping
@@ -11,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from lawful import Document, Scored, Scores
+from lawful import Document, Scored, Scores, write_jsonl
 from lawful.document import Labelled
 
 SHARED = Path(__file__).parents[2] / "shared"
@@ -55,7 +61,7 @@ def read_outputs(name: str, count: int | None = None) -> Iterator[Scored]:
     for page, (start, end) in islice(pages, count):
         word, offsets = outputs["word"][start:end], outputs["off"][start:end]
         pieces = [words[page][w][a:b] for w, (a, b) in zip(word, offsets, strict=True)]
-        joins = [False, *(word[1:] == word[:-1])]
+        joins = [False, *(word[1:] == word[:-1]).tolist()]
         scores = Scores.from_log_probs(outputs["log_probs"][start:end], labels)
         gold = tuple(labels[i] for i in outputs["gold"][start:end])
         yield Scored(Document(page, tuple(pieces), joins=tuple(joins)), scores, gold)
@@ -64,3 +70,19 @@ def read_outputs(name: str, count: int | None = None) -> Iterator[Scored]:
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         yield from map(json.loads, lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Write the outputs of real models as documents.")
+    parser.add_argument("--folder", type=Path, default=Path("build/outputs"))
+    folder = parser.parse_args().folder
+    if not HERE:
+        parser.error(f"no real outputs to write: {NEEDED}, beside the repository")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in OUTPUTS:
+        path = folder / f"{name}.jsonl.gz"
+        print(f"{write_jsonl(path, read_outputs(name))} documents: {path}")
+
+
+if __name__ == "__main__":
+    main()

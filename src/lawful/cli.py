@@ -28,8 +28,20 @@ from rich.table import Table
 import lawful
 from lawful import _core
 from lawful.batch import Job, Result, decode_lines
-from lawful.commands import data
-from lawful.decoders import DECODERS, check_call
+from lawful.commands import data, evaluate
+from lawful.commands.common import (
+    Candidates,
+    DecoderName,
+    Documents,
+    MaxCost,
+    PoolOption,
+    RuleFile,
+    Seconds,
+    Temperature,
+    Workers,
+    told,
+)
+from lawful.decoders import check_call
 from lawful.decoders.auto import Auto
 from lawful.decoders.search import Problem
 from lawful.decoding import Budget, Decoding
@@ -56,7 +68,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(data.app, name="data")
-told = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
 
 class Format(StrEnum):
@@ -74,14 +85,6 @@ class BadLines(StrEnum):
     fail = "fail"
 
 
-class Pool(StrEnum):
-    """How word pieces become words."""
-
-    mean = "mean"
-    first = "first"
-    product = "product"
-
-
 class Source(StrEnum):
     """Which labels to judge."""
 
@@ -90,24 +93,10 @@ class Source(StrEnum):
     legal = "legal"
 
 
-Documents = Annotated[
-    str, typer.Argument(help="Scored documents, JSON lines (.gz too); - is stdin.")
-]
-RuleFile = Annotated[Path, typer.Option("--rules", "-r", help="The rule file.")]
 Out = Annotated[str, typer.Option("--out", "-o", help="Where to write; - is stdout.")]
-DecoderName = Annotated[str, typer.Option("--decoder", "-d", help=f"One of {', '.join(DECODERS)}.")]
-Candidates = Annotated[int | None, typer.Option(help="Most candidates to try for a document.")]
-Seconds = Annotated[float | None, typer.Option(help="Most seconds to spend on a document.")]
 Mass = Annotated[float | None, typer.Option(help="Most of the model's probability to look at.")]
-MaxCost = Annotated[
-    float | None, typer.Option(help="Most nats of log-probability to pay for the rules.")
-]
 Alternatives = Annotated[
     int, typer.Option(help="How many of the next best sets of values to give, too.", min=0)
-]
-Temperature = Annotated[float, typer.Option(help="Divide log-probabilities by this first.")]
-PoolOption = Annotated[
-    Pool | None, typer.Option(help="Decode words, not pieces: how a word takes from its pieces.")
 ]
 
 
@@ -134,7 +123,7 @@ def decode(
     alternatives: Alternatives = 0,
     temperature: Temperature = 1.0,
     pool: PoolOption = None,
-    workers: Annotated[int, typer.Option(help="Processes that decode.", min=1, max=256)] = 1,
+    workers: Workers = 1,
     format_: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.jsonl,
     bad_lines: Annotated[BadLines, typer.Option(help="Skip bad lines, or stop.")] = BadLines.skip,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")] = False,
@@ -351,6 +340,9 @@ def demo(
     from lawful.demo.show import show
 
     show(out, pages)
+
+
+app.command()(evaluate.evaluate)
 
 
 # What commands share.

@@ -10,10 +10,9 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from lawful.decoders.search import Problem
-from lawful.decoding import Decoding
 from lawful.errors import InputError
 from lawful.labels import Scheme, Span
 from lawful.readers.jsonl import Scored
@@ -77,6 +76,18 @@ class Changes(NamedTuple):
         return cls(fixed, broken, pairs.total() - fixed - broken)
 
 
+class Labelled(Protocol):
+    """A decoding, or what is left of one that was written to a file."""
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """A label for every word."""
+
+    @property
+    def status(self) -> str:
+        """What kind of answer it is."""
+
+
 @dataclass(slots=True)
 class Scoreboard:
     """How one way of decoding did on documents whose true labels are known.
@@ -103,7 +114,7 @@ class Scoreboard:
     right_values: list[tuple[bool, ...]] = field(default_factory=list)  # by page, by field
     right_pages: list[bool] = field(default_factory=list)
 
-    def add(self, scored: Scored, decoding: Decoding) -> None:
+    def add(self, scored: Scored, decoding: Labelled) -> None:
         """Counts one document, which must have gold labels."""
         self.add_labels(scored, decoding.labels)
         self.statuses[decoding.status] += 1

@@ -1,1 +1,1 @@
-"""Groups of commands that are too large for ``cli``; one file each."""
+"""Commands of the command line that have a file of their own."""

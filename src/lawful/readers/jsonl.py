@@ -390,6 +390,25 @@ def _fields_record(decoding: Decoding) -> dict[str, Any]:
     }
 
 
+class DecodedLine(msgspec.Struct, frozen=True):
+    """What is needed of a decoding that was written earlier to compare it with the truth."""
+
+    id: str
+    labels: list[str]
+    status: str
+    line: int = 0
+
+
+def read_decodings(path: str | Path) -> Iterator[DecodedLine | BadLine]:
+    """Every line of a file that ``lawful decode`` wrote, or what is wrong with it."""
+    decoder = msgspec.json.Decoder(DecodedLine)
+    for number, text in read_lines(path):
+        try:
+            yield msgspec.structs.replace(decoder.decode(text), line=number)
+        except (msgspec.DecodeError, RecursionError) as error:
+            yield BadLine(number, str(error))
+
+
 def _document_record(document: Document) -> dict[str, Any]:
     record: dict[str, Any] = {"id": document.id, "words": document.words}
     for name in ("boxes", "pages", "joins"):
