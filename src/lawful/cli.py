@@ -28,7 +28,7 @@ from rich.table import Table
 import lawful
 from lawful import _core
 from lawful.batch import Job, Result, decode_lines
-from lawful.commands import data, evaluate
+from lawful.commands import calibrate, data, evaluate
 from lawful.commands.common import (
     Candidates,
     DecoderName,
@@ -343,6 +343,7 @@ def demo(
 
 
 app.command()(evaluate.evaluate)
+app.command()(calibrate.calibrate)
 
 
 # What commands share.
