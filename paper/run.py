@@ -205,10 +205,9 @@ def main() -> None:
                 key = make(method, candidates, len(some), 0, 0, 0, 0, 0, 0).key
                 if key not in known:
                     board, seconds = measure(some, rules, decoder, candidates, arguments.repeats)
-                    share, f1 = board.satisfied / max(1, board.pages), board.entities.f1
                     known[key] = make(
-                        method, candidates, len(some), f1 * share, f1, share, board.values.f1,
-                        mean(seconds), pstdev(seconds),
+                        method, candidates, len(some), board.f1_s, board.entities.f1,
+                        board.satisfaction, board.values.f1, mean(seconds), pstdev(seconds),
                     )  # fmt: skip
                     with store.open("a") as file:
                         file.write(json.dumps(asdict(known[key])) + "\n")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import lawful
 from benchmarks import outputs
-from lawful import Budget, Document, Field, Rules, Scored, Scores, decode
+from lawful import Budget, Document, Field, Rules, Scored, Scores, data, decode
 from lawful.evaluation import Changes, Counts, Scoreboard, best_legal, gold_obeys, obeys
 from lawful.labels import Scheme
 
@@ -235,7 +235,7 @@ def test_entities_are_counted_as_seqeval_does(pairs):
 
 @pytest.mark.skipif(not outputs.HERE, reason=outputs.NEEDED)
 def test_rules_bring_right_values_on_real_outputs():
-    rules = Rules.load(outputs.RULES["cord"])
+    rules = Rules.load(data.RULES["cord"])
     board, baseline = Scoreboard(rules), Scoreboard(rules)
     for scored in outputs.read_outputs("cord-l2", 60):
         words = scored.to_words()
