@@ -36,6 +36,7 @@ sanitize:  ## the core, under AddressSanitizer and UndefinedBehaviourSanitizer, 
 bench: .venv/benched  ## against the peers; ten minutes
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.decoders
+	$(BIN)/python -m benchmarks.search
 	$(BIN)/python -m benchmarks.referee
 
 clean:
