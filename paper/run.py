@@ -33,10 +33,9 @@ import numpy as np
 
 from lawful import Budget, Decoder, Decoding, Rules, Scored, decode
 from lawful.decoders.search import Chunk, Problem, walk
-from lawful.evaluation import Scoreboard
-from lawful.rules.judge import Judge
+from lawful.evaluation import Scoreboard, gold_obeys
 from paper.baselines import lazyk
-from paper.semantics import load
+from paper.documents import load
 
 PAPER: Mapping[str, Any] = {"presence": "free", "repeat": "first", "weight": inf}
 SECONDS = 60.0
@@ -135,15 +134,6 @@ def measure(
     return board, seconds
 
 
-def gold_satisfies(page: Scored, rules: Rules) -> bool:
-    """Whether no rule objects to the true labels: the paper's filter."""
-    scheme = rules.scheme_for(page.scores.labels)
-    judge = Judge(page.document, rules, scheme)
-    names = {rule.id for rule in rules.compiled}
-    checks = judge.checks(judge.read(scheme.indices(page.gold or ())))
-    return not any(check.state == "violated" and check.id in names for check in checks)
-
-
 def kept_cells(file: Path) -> dict[tuple[Any, ...], Cell]:
     """What was measured before."""
     if not file.exists():
@@ -194,7 +184,7 @@ def main() -> None:
     cells = []
     for title, given, file_rules in load(arguments.documents, arguments.rules, arguments.units):
         rules = file_rules.with_defaults(**PAPER) if arguments.semantics == "paper" else file_rules
-        pages = [p for p in given if arguments.all_pages or gold_satisfies(p, rules)]
+        pages = [p for p in given if arguments.all_pages or gold_obeys(p, rules)]
         pages = list(islice(pages, arguments.pages))
         print(f"{title}: {len(pages)} of {len(given)} pages", file=sys.stderr)
         make = partial(Cell, title, arguments.units, arguments.semantics)

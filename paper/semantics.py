@@ -11,7 +11,7 @@ gain. Then the weight that does best on one half of the pages, scored on the oth
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.outputs import HERE, NEEDED, OUTPUTS, read_outputs
-from lawful import BadLine, Rules, Scored, decode, read_jsonl
-from lawful.data import RULES
+from benchmarks.outputs import OUTPUTS
+from lawful import Rules, Scored, decode
 from lawful.evaluation import Scoreboard
+from paper.documents import load
 
 WEIGHTS = (2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 16.0, inf)
 RESAMPLES = 2000
@@ -104,27 +104,6 @@ def compare(title: str, pages: list[Scored], rules: Rules) -> Iterator[str]:
             f"{100 * by_weight[chosen].f1(other):.1f}, weight 10 "
             f"{100 * by_weight[10.0].f1(other):.1f}, no rules {100 * baseline.f1(other):.1f}  "
         )
-
-
-def load(
-    names: Iterable[str], rules: Path | None, units: str = "words"
-) -> Iterator[tuple[str, list[Scored], Rules]]:
-    """What to compare: real outputs by name, or a file of scored documents with gold labels."""
-    for name in names:
-        if name in OUTPUTS:
-            if not HERE:
-                raise SystemExit(f"{name} {NEEDED}")
-            pages = list(read_outputs(name))
-            if units == "words":
-                pages = [page.to_words() for page in pages]
-            yield name, pages, Rules.load(RULES[OUTPUTS[name]])
-            continue
-        if rules is None:
-            raise SystemExit(f"{name} needs --rules; known outputs: {', '.join(OUTPUTS)}")
-        read = list(read_jsonl(name))
-        for bad in (line for line in read if isinstance(line, BadLine)):
-            raise SystemExit(f"{name}, line {bad.line}: {bad.message}")
-        yield Path(name).name, [p for p in read if isinstance(p, Scored)], Rules.load(rules)
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from benchmarks import outputs
 from lawful import Document, InputError, Scored, Scores, demo
 from lawful.calibration import BINS, COLDEST, HOTTEST, Words, fit_temperature, measure, split
+from tests.marks import needs_shared
 from tests.test_cli import DOCUMENTS, RULES, demo_lines, run
 from tests.test_evaluate import without
 
@@ -222,7 +223,7 @@ def test_calibrate_refuses_what_it_cannot_use(arguments, text, message):
     assert "Traceback" not in found.stderr
 
 
-@pytest.mark.skipif(not outputs.HERE, reason=outputs.NEEDED)
+@needs_shared
 @pytest.mark.parametrize("name", outputs.OUTPUTS)
 def test_real_models_are_too_sure(name):
     pages = [page.to_words("first") for page in outputs.read_outputs(name)]

@@ -11,6 +11,7 @@ from benchmarks import outputs
 from lawful import Rules
 from lawful.data import RULES
 from lawful.readers.jsonl import read_labelled, write_labelled
+from tests.marks import needs_shared
 from tests.test_cli import run
 from tests.test_survey import MONEY, PAGES
 
@@ -74,7 +75,7 @@ def test_what_cannot_be_done_is_said(arguments, message):
     assert "Traceback" not in found.stderr
 
 
-@pytest.mark.skipif(not outputs.HERE, reason=outputs.NEEDED)
+@needs_shared
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [

@@ -14,6 +14,7 @@ from benchmarks import outputs
 from lawful import Budget, Document, Field, Rules, Scored, Scores, data, decode
 from lawful.evaluation import Changes, Counts, Scoreboard, best_legal, gold_obeys, obeys
 from lawful.labels import Scheme
+from tests.marks import needs_shared
 
 LABELS = ("O", "B-total", "I-total", "B-item")
 RULES = Rules(
@@ -233,7 +234,7 @@ def test_entities_are_counted_as_seqeval_does(pairs):
         assert ours == pytest.approx(theirs), name
 
 
-@pytest.mark.skipif(not outputs.HERE, reason=outputs.NEEDED)
+@needs_shared
 def test_rules_bring_right_values_on_real_outputs():
     rules = Rules.load(data.RULES["cord"])
     board, baseline = Scoreboard(rules), Scoreboard(rules)

@@ -187,7 +187,6 @@ def test_huge_documents_end_with_a_true_status(rows, weight, values):
     given = scores(rows(np.random.default_rng(0)), LABELS)
     found = decode(document, given, rules, budget=Budget(seconds=5.0))
     assert found.bound >= found.worth - 1e-6
-    assert found.status in ("satisfied", "relaxed", "infeasible", "exhausted")
     assert (found.stopped_by is None) == (found.status != "exhausted")
     assert rules.scheme_for(given.labels).allows(
         rules.scheme_for(given.labels).indices(found.labels)

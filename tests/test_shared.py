@@ -13,8 +13,7 @@ from benchmarks import outputs, shared
 from lawful import Budget, Field, Rules, decode
 from lawful.data import RULES as THE_PAPERS
 from lawful.survey import judge_gold
-
-needs_shared = pytest.mark.skipif(not outputs.HERE, reason=outputs.NEEDED)
+from tests.marks import needs_shared
 
 RULES = Rules(
     [

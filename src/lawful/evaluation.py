@@ -76,7 +76,7 @@ class Changes(NamedTuple):
         return cls(fixed, broken, pairs.total() - fixed - broken)
 
 
-class Labelled(Protocol):
+class Answer(Protocol):
     """A decoding, or what is left of one that was written to a file."""
 
     @property
@@ -114,7 +114,7 @@ class Scoreboard:
     right_values: list[tuple[bool, ...]] = field(default_factory=list)  # by page, by field
     right_pages: list[bool] = field(default_factory=list)
 
-    def add(self, scored: Scored, decoding: Labelled) -> None:
+    def add(self, scored: Scored, decoding: Answer) -> None:
         """Counts one document, which must have gold labels."""
         self.add_labels(scored, decoding.labels)
         self.statuses[decoding.status] += 1

@@ -36,7 +36,7 @@ from lawful.commands.common import (
 from lawful.decoders import check_call
 from lawful.decoding import Budget
 from lawful.errors import InputError, LawfulError
-from lawful.evaluation import Changes, Counts, Labelled, Scoreboard, best_legal, gold_obeys
+from lawful.evaluation import Answer, Changes, Counts, Scoreboard, best_legal, gold_obeys
 from lawful.readers.jsonl import BadLine, DecodedLine, Scored, read_decodings, whole_file
 from lawful.rules.model import Rules
 from lawful.scores import check_temperature
@@ -80,7 +80,7 @@ def evaluate(
     if only_satisfied:
         pages = _satisfied(pages, loaded, skipped)
     if decodings is None:
-        results: Iterable[tuple[Scored, Labelled]] = decoded(
+        results: Iterable[tuple[Scored, Answer]] = decoded(
             pages, loaded, skipped, decoder=decoder, budget=budget, workers=workers
         )
     else:
@@ -115,7 +115,7 @@ def evaluate(
 
 def decoded(
     documents: Iterable[Scored], rules: Rules, skipped: Skipped, **how: Any
-) -> Iterator[tuple[Scored, Labelled]]:
+) -> Iterator[tuple[Scored, Answer]]:
     """Documents with their decodings; those that cannot be decoded are reported."""
     waiting: deque[Scored] = deque()
 
@@ -147,7 +147,7 @@ def _satisfied(documents: Iterable[Scored], rules: Rules, skipped: Skipped) -> I
 
 def _made_earlier(
     path: str, documents: Iterable[Scored], skipped: Skipped
-) -> Iterator[tuple[Scored, Labelled]]:
+) -> Iterator[tuple[Scored, Answer]]:
     """Documents with the decodings of a file; of several with one id, in the order of the files."""
     by_id: dict[str, deque[DecodedLine]] = {}
     for line in read_decodings(path):

@@ -1,0 +1,7 @@
+"""What tests need that is not everywhere."""
+
+import pytest
+
+from benchmarks import outputs
+
+needs_shared = pytest.mark.skipif(not outputs.HERE, reason=outputs.NEEDED)
