@@ -85,6 +85,8 @@ def test_rules_with_functions_go_to_the_workers():
 def test_what_is_wrong_for_all_documents_is_said_at_once():
     with pytest.raises(InputError, match="rules is of type str, expected a Rules"):
         decode_many(PAGES, "rules.yaml")
+    with pytest.raises(InputError, match="documents is None, expected an iterable"):
+        decode_many(None, RULES)
     with pytest.raises(InputError, match="workers is 0, expected a count from 1 to 256"):
         decode_many(PAGES, RULES, workers=0)
     with pytest.raises(InputError, match="unknown decoder 'best'"):

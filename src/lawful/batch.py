@@ -141,6 +141,8 @@ def decode_many(
     """
     if not isinstance(rules, Rules):
         raise InputError(f"rules is of type {type(rules).__name__}, expected a Rules")
+    if not isinstance(documents, Iterable):
+        raise InputError(f"documents is {documents!r}, expected an iterable of documents")
     check_call(decoder, budget, alternatives)
     count = isinstance(workers, int) and not isinstance(workers, bool)
     if workers is not None and (not count or not 1 <= workers <= MOST_WORKERS):
