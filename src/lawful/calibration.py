@@ -50,6 +50,11 @@ class Words:
         for scored in documents:
             if scored.gold is None:
                 raise InputError(f"document {scored.document.id!r} has no gold labels")
+            if scored.scores.chain is not None:
+                raise InputError(
+                    f"document {scored.document.id!r} has scores of transitions: a temperature is "
+                    "fitted to words on their own"
+                )
             index = {name: i for i, name in enumerate(scored.scores.labels)}
             rows.append(scored.scores.log_probs)
             gold += [index[name] for name in scored.gold]

@@ -201,7 +201,6 @@ class Scheme:
     def with_scores(
         self,
         between: ArrayLike,
-        *,
         start: ArrayLike | None = None,
         end: ArrayLike | None = None,
     ) -> Scheme:
@@ -221,6 +220,14 @@ class Scheme:
             self._labels,
             self._spans,
         )
+
+    def score(self, labels: NDArray[np.integer[Any]]) -> float:
+        """What the transitions of a labelling score together; ``-inf`` where it is not legal."""
+        if not len(labels):
+            return 0.0
+        start, between, end = self._costs
+        steps = float(between[labels[:-1], labels[1:]].sum())
+        return -(float(start[labels[0]]) + steps + float(end[labels[-1]]))
 
     def __len__(self) -> int:
         return len(self._costs.end)

@@ -9,8 +9,8 @@ C order, no NaN, no ``-inf``, nothing so large that a sum of costs could overflo
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -42,16 +42,26 @@ Pooling: TypeAlias = Literal["mean", "first", "product"]
 distribution, or the product of their probabilities."""
 
 
+class Chain(NamedTuple):
+    """What a linear-chain CRF adds to the scores of words: higher is better, ``-inf`` forbids."""
+
+    between: NDArray[np.float64]  # (labels, labels): from, to
+    start: NDArray[np.float64]  # (labels,)
+    end: NDArray[np.float64]  # (labels,)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
     """What a model says of every word and label: log-probabilities tied to label names.
 
     Made by one of the class methods, which check; read-only from then on. Every row is a
-    distribution, or forbids every label.
+    distribution, or forbids every label. With a ``chain``, a labelling is as probable as the CRF
+    says: its rows' and its transitions' scores together, over those of all labellings.
     """
 
     log_probs: NDArray[np.float64]  # (words, labels)
     labels: tuple[str, ...]
+    chain: Chain | None = None
 
     @classmethod
     def from_probs(cls, probs: ArrayLike, labels: Iterable[str]) -> Scores:
@@ -93,7 +103,60 @@ class Scores:
     def with_temperature(self, temperature: float) -> Scores:
         """The same scores, flatter (above one) or sharper; the order of labels stays."""
         check_temperature(temperature)
-        return Scores._checked(_normalise(self.log_probs / temperature), self.labels)
+        scores = Scores._checked(_normalise(self.log_probs / temperature), self.labels)
+        if self.chain is None:
+            return scores
+        return scores.with_chain(*(part / temperature for part in self.chain))
+
+    def with_chain(
+        self, between: ArrayLike, start: ArrayLike | None = None, end: ArrayLike | None = None
+    ) -> Scores:
+        """The same scores with a CRF's for transitions, which ``paths`` then adds up."""
+        size = len(self.labels)
+        parts = []
+        for name, given, shape in (
+            ("between", between, (size, size)),
+            ("start", start, (size,)),
+            ("end", end, (size,)),
+        ):
+            part = np.array(np.zeros(shape) if given is None else given, dtype=np.float64)
+            if part.shape != shape or not ((part == -np.inf) | np.isfinite(part)).all():
+                raise ScoresError(
+                    f"{name} of the chain has shape {part.shape}, expected {shape} of numbers or "
+                    "-inf"
+                )
+            part.flags.writeable = False
+            parts.append(part)
+        return replace(self, chain=Chain(*parts))
+
+    @property
+    def log_total(self) -> float:
+        """The logarithm of what all labellings score together: zero where there is no chain."""
+        if self.chain is None or not len(self):
+            return 0.0
+        forward = self._forward()[-1] + self.chain.end
+        return float(_log_sum(forward[:, None])[0])
+
+    def marginals(self) -> Scores:
+        """Without a chain: for every word, how probable its labels are over all labellings."""
+        if self.chain is None or not len(self):
+            return replace(self, chain=None)
+        forward = self._forward()
+        backward = np.empty_like(forward)
+        backward[-1] = self.chain.end
+        for i in range(len(self) - 2, -1, -1):
+            onward = self.chain.between + (self.log_probs[i + 1] + backward[i + 1])
+            backward[i] = _log_sum(onward.T)
+        return Scores._checked(_normalise(forward + backward), self.labels)
+
+    def _forward(self) -> NDArray[np.float64]:
+        """For every word and label, what all beginnings that end there score together."""
+        assert self.chain is not None  # noqa: S101 - asked by those who have looked
+        forward = np.empty_like(self.log_probs)
+        forward[0] = self.chain.start + self.log_probs[0]
+        for i in range(1, len(self)):
+            forward[i] = _log_sum(forward[i - 1][:, None] + self.chain.between) + self.log_probs[i]
+        return forward
 
     def to_words(self, joins: Sequence[bool], how: Pooling = "mean") -> Scores:
         """From word pieces to words: ``joins[i]`` says that piece ``i`` belongs to the word before.
@@ -101,6 +164,8 @@ class Scores:
         A word that is ``B-x`` is a ``B-x`` piece and then ``I-x`` pieces, so that is where its
         evidence is taken from; a label without such a partner speaks for all pieces.
         """
+        if self.chain is not None:
+            raise ScoresError("scores with a chain cannot be pooled: it is over these words")
         if how not in get_args(Pooling):
             raise ScoresError(f"unknown pooling {how!r}; poolings: {', '.join(get_args(Pooling))}")
         if len(joins) != len(self):
@@ -130,6 +195,14 @@ class Scores:
 
 
 _FLOOR = float(np.log(1e-12))
+
+
+def _log_sum(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The logarithm of the sum of exponentials, by column."""
+    top = scores.max(axis=0)
+    shift = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.exp(scores - shift).sum(axis=0)) + shift)
 
 
 def _normalise(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -89,6 +89,12 @@ def decode(
     """
     chosen = check_call(decoder, budget, alternatives)
     problem = Problem(document, scores, rules)
+    if scores.chain is not None and (alternatives or not getattr(chosen, "chains", False)):
+        what = "alternatives" if alternatives else f"decoder {chosen.name}"
+        raise InputError(
+            f"document {document.id!r} has scores of transitions, and {what} cannot add them up; "
+            "take decoder paths, or scores.marginals()"
+        )
     filled = (budget or Budget()).filled(chosen.default_budget)
     if alternatives and isinstance(chosen, Ranked):
         return chosen.decode_ranked(problem, filled, alternatives)

@@ -22,10 +22,13 @@ class Auto:
 
     name: ClassVar[str] = "auto"
     exact: ClassVar[bool] = True
+    chains: ClassVar[bool] = True
     default_budget: ClassVar[Budget] = Budget()
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
         decoder, why = self.choose(problem.judge.rules)
+        if problem.scores.chain is not None:
+            decoder, why = Paths(), "the scores have transitions"
         decoding = decoder.decode(problem, budget.filled(decoder.default_budget))
         return replace(decoding, chosen=why)
 

@@ -60,6 +60,10 @@ class Problem:
         self.scores = scores
         self.scheme = rules.scheme_for(scores.labels)
         self.costs = scores.costs
+        if scores.chain is not None:
+            self.scheme = self.scheme.with_scores(*scores.chain)
+            # Paid once, by the first word: what a path costs is then its own -log p.
+            self.costs[:1] += scores.log_total
         self.judge = Judge(document, rules, self.scheme)
         if keep and self.best_legal is not None:
             self.judge.keep(self.best_legal)
@@ -67,7 +71,12 @@ class Problem:
     @cached_property
     def argmax(self) -> Labels:
         """The model's first choice for every word, legal or not."""
-        return np.asarray(self.costs.argmin(axis=1))
+        return np.asarray(self.evidence.argmax(axis=1))
+
+    @cached_property
+    def evidence(self) -> NDArray[np.float64]:
+        """For every word, the log-probabilities of its labels, whatever the others have."""
+        return self.scores.marginals().log_probs
 
     @cached_property
     def best_legal(self) -> Labels | None:
@@ -77,7 +86,8 @@ class Problem:
 
     def log_prob(self, labels: Labels) -> float:
         """The log-probability of a labelling."""
-        return float(self.scores.log_probs[np.arange(len(labels)), labels].sum())
+        costs = float(self.costs[np.arange(len(labels)), labels].sum())
+        return -costs if self.scores.chain is None else self.scheme.score(labels) - costs
 
 
 @dataclass(slots=True)
@@ -239,7 +249,7 @@ def corrections(problem: Problem, labels: Labels, now: Counter[str]) -> Iterator
     asked for the change. So did the scheme if the labels are illegal with all of them put back.
     ``now`` says how often each rule is violated as it is: two unreadable spans are worse than one.
     """
-    names, log_probs = problem.scores.labels, problem.scores.log_probs
+    names, log_probs = problem.scores.labels, problem.evidence
     changed = np.flatnonzero(labels != problem.argmax)
     if not changed.size:
         return

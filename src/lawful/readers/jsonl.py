@@ -5,8 +5,9 @@
 
 Instead of ``probs``, scores may be ``log_probs`` or ``logits``, or sit in an ``.npz`` file of the
 same name (``scores/<id>`` for every document, ``labels`` and ``kind`` for all). ``boxes``,
-``pages``, ``joins`` and ``gold`` are optional. Files are read line by line: one may be larger than
-memory.
+``pages``, ``joins`` and ``gold`` are optional, and so is ``chain``: a CRF's scores of transitions,
+``{"between": [[..]..], "start": [..], "end": [..]}``. Files are read line by line:
+one may be larger than memory.
 
 ``read_labelled`` and ``write_labelled`` leave out the scores and insist on ``gold``; a line may
 then say which ``split`` of a data set it is from.
@@ -34,7 +35,7 @@ import numpy as np
 from lawful.decoding import Decoding
 from lawful.document import Document, Labelled
 from lawful.errors import InputError, LawfulError
-from lawful.scores import Pooling, Scores
+from lawful.scores import Chain, Pooling, Scores
 
 _KINDS = {
     "probs": Scores.from_probs,
@@ -59,6 +60,7 @@ class _Line(msgspec.Struct):
     probs: list[list[float]] | None = None
     log_probs: list[list[float]] | None = None
     logits: list[list[float]] | None = None
+    chain: dict[str, list[Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +182,24 @@ class LineParser:
         # One tuple for all documents with the same labels, so that their scheme is made once.
         names = self._labels.setdefault(tuple(labels), tuple(labels))
         scores = replace(_KINDS[kind](rows, names), labels=names)
+        if (chain := self._chain(line)) is not None:
+            scores = scores.with_chain(**chain)
         gold = None if line.gold is None else tuple(line.gold)
         return Scored(document, scores, gold, number)
+
+    def _chain(self, line: _Line) -> dict[str, Any] | None:
+        """A CRF's scores of transitions: the line's own, or those for all in the .npz file."""
+        beside = self._beside
+        chain = line.chain
+        if chain is None and beside is not None and "chain/between" in beside:
+            names = (name for name in Chain._fields if f"chain/{name}" in beside)
+            chain = {name: beside[f"chain/{name}"] for name in names}
+        if chain is not None and not {"between"} <= set(chain) <= set(Chain._fields):
+            raise InputError(
+                f"document {line.id!r} has a chain of {', '.join(chain) or 'nothing'}, "
+                "expected between, start and end"
+            )
+        return chain
 
     def _rows(self, line: _Line) -> tuple[str, Any]:
         given = [kind for kind in _KINDS if getattr(line, kind) is not None]
@@ -424,6 +442,9 @@ def scored_line(scored: Scored) -> str:
     probs = np.exp(scored.scores.log_probs)
     # Significant digits, not decimals: what is rounded to zero would be forbidden.
     record["probs"] = [[float(f"{p:.9g}") for p in row] for row in probs.tolist()]
+    if scored.scores.chain is not None:
+        parts = scored.scores.chain._asdict().items()
+        record["chain"] = {name: part.tolist() for name, part in parts}
     if scored.gold is not None:
         record["gold"] = scored.gold
     return msgspec.json.encode(record).decode()

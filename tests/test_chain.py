@@ -1,0 +1,167 @@
+"""A CRF's scores of transitions: totals, marginals and decodings, against all labellings."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+from lawful import (
+    Budget,
+    Document,
+    InputError,
+    Rules,
+    Scored,
+    Scores,
+    ScoresError,
+    decode,
+    read_jsonl,
+    write_jsonl,
+)
+from lawful.rules import Field
+
+LABELS = ("O", "B-total", "I-total")
+FREE = Rules([], [])
+MONEY = Rules(
+    [Field("total", "total", "money"), Field("tax", "tax", "money")],
+    ["total == 12", "tax == 2"],
+).with_defaults(presence="free", repeat="first")
+
+
+def case(seed: int, labels=LABELS, words=None):
+    rng = np.random.default_rng(seed)
+    size = rng.integers(1, 5) if words is None else words
+    logits = rng.normal(0, 2, (size, len(labels)))
+    between = rng.normal(0, 2, (len(labels), len(labels)))
+    if seed % 3 == 0:
+        between[rng.integers(len(labels)), rng.integers(len(labels))] = -np.inf
+    start, end = rng.normal(0, 1, (2, len(labels)))
+    return Scores.from_logits(logits, labels).with_chain(between, start, end)
+
+
+def everything(scores):
+    """Every labelling with its probability, by the definition of a CRF."""
+    between, start, end = scores.chain
+    found = {}
+    for labels in product(range(len(scores.labels)), repeat=len(scores)):
+        score = start[labels[0]] + end[labels[-1]]
+        score += sum(row[label] for row, label in zip(scores.log_probs, labels, strict=True))
+        score += sum(between[a, b] for a, b in pairwise(labels))
+        found[labels] = np.exp(score)
+    total = sum(found.values())
+    return {labels: score / total for labels, score in found.items()}, np.log(total)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_totals_and_marginals_are_those_of_all_labellings(seed):
+    scores = case(seed)
+    probabilities, total = everything(scores)
+    assert scores.log_total == pytest.approx(total)
+    expected = np.zeros((len(scores), len(LABELS)))
+    for labels, probability in probabilities.items():
+        for word, label in enumerate(labels):
+            expected[word, label] += probability
+    marginals = scores.marginals()
+    assert marginals.chain is None
+    assert np.exp(marginals.log_probs) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("decoder", ["auto", "paths"])
+@pytest.mark.parametrize("seed", range(60))
+def test_the_best_legal_labelling_counts_transitions(decoder, seed):
+    scores = case(seed)
+    probabilities, _ = everything(scores)
+    scheme = FREE.scheme_for(LABELS)
+    best = max((labels for labels in probabilities if scheme.allows(labels)), key=probabilities.get)
+    document = Document("d", [f"w{i}" for i in range(len(scores))])
+    found = decode(document, scores, FREE, decoder=decoder)
+    if probabilities[best] == 0:
+        assert found.status == "infeasible"
+        return
+    assert np.exp(found.log_prob) == pytest.approx(probabilities[best])
+    assert found.optimal
+    assert scheme.indices(found.labels).tolist() == list(best)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_under_rules_the_best_worth_is_found(seed):
+    labels = ("O", "B-total", "I-total", "B-tax", "I-tax")
+    scores = case(seed, labels, words=4)
+    document = Document("d", ["12", "2", "7", "12"])
+    probabilities, _ = everything(scores)
+    scheme = MONEY.scheme_for(labels)
+    values = dict(enumerate((12, 2, 7, 12)))
+
+    def worth(labelling):
+        """Log-probability less 10 for each of: a wrong total, a wrong tax, an unreadable text."""
+        spans = scheme.spans(np.array(labelling))
+        penalty = 0.0
+        for name, right in (("total", 12), ("tax", 2)):
+            mine = [span for span in spans if span.type == name]
+            whole = [span for span in mine if span.end == span.start + 1]
+            penalty += 10.0 * (len(mine) - len(whole))
+            if whole and values[whole[0].start] != right:
+                penalty += 10.0
+        return np.log(probabilities[labelling]) - penalty
+
+    # A text of two words may be a number, too ("12 2"), so the best of the others is a bound.
+    single = [p for p in probabilities if scheme.allows(p) and probabilities[p] > 0]
+    single = [p for p in single if all(s.end == s.start + 1 for s in scheme.spans(np.array(p)))]
+    best = max(map(worth, single), default=-np.inf)
+    found = decode(document, scores, MONEY, budget=Budget(candidates=10**5))
+    assert found.optimal
+    assert found.worth >= best - 1e-9
+    spans = scheme.spans(scheme.indices(found.labels))
+    if all(span.end == span.start + 1 for span in spans):
+        assert found.worth == pytest.approx(best)
+
+
+def test_a_temperature_flattens_transitions_too():
+    scores = case(1)
+    probabilities, _ = everything(scores)
+    flat, _ = everything(scores.with_temperature(2.0))
+    roots = {labels: p**0.5 for labels, p in probabilities.items()}
+    total = sum(roots.values())
+    assert flat == pytest.approx({labels: root / total for labels, root in roots.items()})
+
+
+def test_decoders_that_cannot_add_transitions_say_so():
+    scores = case(1)
+    document = Document("page", [f"w{i}" for i in range(len(scores))])
+    with pytest.raises(InputError, match=r"page.*decoder lazyk cannot add them up; take decoder p"):
+        decode(document, scores, FREE, decoder="lazyk")
+    with pytest.raises(InputError, match="alternatives cannot add them up"):
+        decode(document, scores, FREE, alternatives=2)
+    assert decode(document, scores.marginals(), FREE, decoder="lazyk").status == "satisfied"
+
+
+def test_chains_are_written_and_read(tmp_path):
+    scores = case(1)
+    document = Document("d", [f"w{i}" for i in range(len(scores))])
+    write_jsonl(tmp_path / "d.jsonl", [Scored(document, scores)])
+    (read,) = read_jsonl(tmp_path / "d.jsonl")
+    for part, again in zip(scores.chain, read.scores.chain, strict=True):
+        assert part == pytest.approx(again)
+
+
+def test_chains_may_lie_beside_the_lines(tmp_path):
+    scores = case(1)
+    words = [f"w{i}" for i in range(len(scores))]
+    (tmp_path / "d.jsonl").write_text(f'{{"id": "d", "words": {words}}}'.replace("'", '"'))
+    chain = {f"chain/{name}": part for name, part in scores.chain._asdict().items()}
+    np.savez(
+        tmp_path / "d.npz",
+        labels=LABELS,
+        kind="log_probs",
+        **{"scores/d": scores.log_probs},
+        **chain,
+    )
+    (read,) = read_jsonl(tmp_path / "d.jsonl")
+    assert read.scores.log_total == pytest.approx(scores.log_total)
+
+
+def test_a_chain_of_another_size_is_refused():
+    scores = Scores.from_logits(np.zeros((2, 3)), LABELS)
+    with pytest.raises(ScoresError, match=r"between of the chain has shape \(2, 2\), expected"):
+        scores.with_chain(np.zeros((2, 2)))
+    with pytest.raises(ScoresError, match="start of the chain"):
+        scores.with_chain(np.zeros((3, 3)), start=[np.nan, 0, 0])
