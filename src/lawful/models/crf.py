@@ -1,0 +1,38 @@
+"""A linear-chain CRF: learned scores for which label follows which."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class ChainHead(nn.Module):
+    """Scores of transitions, which start at zero: nothing is known of them."""
+
+    def __init__(self, labels: int) -> None:
+        super().__init__()
+        self.between = nn.Parameter(torch.zeros(labels, labels))  # from, to
+        self.start = nn.Parameter(torch.zeros(labels))
+        self.end = nn.Parameter(torch.zeros(labels))
+
+    def loss(self, scores: Tensor, targets: Tensor, mask: Tensor) -> Tensor:
+        """Minus the log-probability of the targets, by word: the mean over the batch.
+
+        ``scores`` is (batch, words, labels); ``mask`` says which words there are, from the first.
+        """
+        scores = scores.float()
+        batch, length, _ = scores.shape
+        rows = torch.arange(batch, device=scores.device)
+        there = mask.to(scores.dtype)
+        picked = scores.gather(2, targets[:, :, None]).squeeze(2)
+        path = (picked * there).sum(1) + self.start[targets[:, 0]]
+        steps = self.between[targets[:, :-1], targets[:, 1:]]
+        path = path + (steps * there[:, 1:]).sum(1)
+        last = mask.sum(1) - 1
+        path = path + self.end[targets[rows, last]]
+        forward = self.start + scores[:, 0]
+        for i in range(1, length):
+            onward = torch.logsumexp(forward[:, :, None] + self.between, dim=1) + scores[:, i]
+            forward = torch.where(mask[:, i, None], onward, forward)
+        total = torch.logsumexp(forward + self.end, dim=1)
+        return (total - path).sum() / there.sum()

@@ -1,0 +1,31 @@
+"""Tokenizers of transformers, by folder or name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from lawful.errors import InputError
+from lawful.models.extras import needed
+
+
+def load_tokenizer(source: str | Path) -> Any:
+    """The fast tokenizer behind whatever ``AutoTokenizer`` loads."""
+    transformers = needed("transformers", "loading a pretrained tokenizer")
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(str(source))
+    except (OSError, ValueError, KeyError, ImportError) as error:
+        first = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
+        raise InputError(f"cannot load a tokenizer from {source}: {first}") from None
+    return fast(tokenizer, source)
+
+
+def fast(tokenizer: Any, source: object) -> Any:
+    """The tokenizer of the tokenizers library inside one of transformers."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        raise InputError(
+            f"the tokenizer of {source} is a {type(tokenizer).__name__} without a fast version, "
+            "which lawful needs to know which pieces a word has"
+        )
+    return backend

@@ -1,0 +1,115 @@
+"""What runs a network: torch, or onnxruntime where a service should not need torch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lawful.errors import InputError
+from lawful.models.extras import needed
+from lawful.scores import Chain
+
+if TYPE_CHECKING:
+    from lawful.models.network import Network
+
+Logits = NDArray[np.float32]
+
+
+class Runner(Protocol):
+    """A network that can be run."""
+
+    @property
+    def chain(self) -> Chain | None:
+        """Its learned scores of transitions, where it has a CRF."""
+
+    def run(
+        self, ids: NDArray[np.int64], mask: NDArray[np.int64], boxes: NDArray[np.int64]
+    ) -> Logits:
+        """(batch, pieces), (batch, pieces), (batch, pieces, 4) to (batch, pieces, labels)."""
+
+
+class TorchRunner:
+    """A network on the CPU or a GPU; half precision on a GPU that has it."""
+
+    def __init__(self, network: Network, device: str | None = None) -> None:
+        torch = needed("torch", "running this model")
+        self.device = device_named(device)
+        self._torch = torch
+        self.network = network.to(self.device)
+
+    @property
+    def chain(self) -> Chain | None:
+        head = self.network.chain
+        if head is None:
+            return None
+        parts = (head.between, head.start, head.end)
+        return Chain(*(part.detach().cpu().double().numpy() for part in parts))
+
+    def run(
+        self, ids: NDArray[np.int64], mask: NDArray[np.int64], boxes: NDArray[np.int64]
+    ) -> Logits:
+        torch = self._torch
+        was_training = self.network.training
+        self.network.eval()
+        try:
+            with torch.inference_mode(), half_precision(self.device):
+                given = (torch.from_numpy(each).to(self.device) for each in (ids, mask, boxes))
+                logits: Logits = self.network(*given).float().cpu().numpy()
+                return logits
+        except torch.OutOfMemoryError:
+            raise InputError(
+                f"out of memory on {self.device} with {len(ids)} windows of {ids.shape[1]} pieces "
+                "at once: ask for a smaller batch"
+            ) from None
+        finally:
+            self.network.train(was_training)
+
+
+def half_precision(device: str) -> Any:
+    """bf16 where a GPU has it; otherwise a context that does nothing."""
+    torch = needed("torch", "running this model")
+    able = device.startswith("cuda") and torch.cuda.is_bf16_supported()
+    return torch.autocast(device.split(":", maxsplit=1)[0], torch.bfloat16, enabled=able)
+
+
+def device_named(device: str | None) -> str:
+    """The device asked for, if it is there; a GPU if there is one and nothing was asked for."""
+    torch = needed("torch", "running this model")
+    if device is None:
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        first = str(error).strip().splitlines()[0]
+        raise InputError(f"no device {device!r} here: {first}") from None
+    return device
+
+
+class OnnxRunner:
+    """A network that was exported, on the CPU, without torch."""
+
+    def __init__(self, file: Path, chain: Chain | None = None, threads: int | None = None) -> None:
+        onnxruntime = needed("onnxruntime", "running model.onnx")
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        if threads is not None:
+            options.intra_op_num_threads = threads
+        try:
+            self._session = onnxruntime.InferenceSession(
+                str(file), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:
+            raise InputError(f"{file}: not an ONNX model that can be run: {error}") from None
+        self._inputs = {given.name for given in self._session.get_inputs()}
+        self.chain = chain
+
+    def run(
+        self, ids: NDArray[np.int64], mask: NDArray[np.int64], boxes: NDArray[np.int64]
+    ) -> Logits:
+        given = {"ids": ids, "mask": mask, "boxes": boxes}
+        wanted = {name: given[name] for name in self._inputs}
+        logits: Logits = self._session.run(None, wanted)[0]
+        return logits

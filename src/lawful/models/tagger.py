@@ -1,0 +1,244 @@
+"""A tagger: documents in, scored documents out, and decoded ones in the same breath.
+
+tagger = lawful.from_pretrained("my-model")
+for decoding in tagger.decode(documents, rules): ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lawful.batch import Failed, decode_many
+from lawful.decoding import Decoding
+from lawful.document import Document, Labelled
+from lawful.errors import DocumentError, InputError
+from lawful.models.extras import needed
+from lawful.models.folder import ONNX, WEIGHTS, Card, read_card
+from lawful.models.pieces import GRID, Cutter, Pieces
+from lawful.models.runners import OnnxRunner, Runner, TorchRunner
+from lawful.models.windows import merge, windows
+from lawful.readers.jsonl import Scored
+from lawful.rules.model import Rules
+from lawful.scores import Pooling, Scores
+
+Given: TypeAlias = Document | Labelled
+Backend: TypeAlias = Literal["torch", "onnx"]
+Units: TypeAlias = Literal["words", "pieces"]
+
+T = TypeVar("T")
+
+AHEAD = 8
+"""Batches of documents that are cut at once, so that windows of one length run together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A part of a document that a model can read: arrays as it wants them, one row a piece."""
+
+    document: int
+    where: slice
+    ids: NDArray[np.int64]
+    boxes: NDArray[np.int64]
+
+
+class Tagger:
+    """A model that says of every word how probable every label is.
+
+    Words longer than the model's window, and documents longer than it, are read in windows that
+    overlap; every word has a distribution, whatever it is made of.
+    """
+
+    def __init__(self, cutter: Cutter, runner: Runner, card: Card) -> None:
+        self.cutter = cutter
+        self.runner = runner
+        self.card = card
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels it knows, in the order of its scores."""
+        return self.card.labels
+
+    def predict(
+        self,
+        documents: Iterable[Given],
+        *,
+        batch: int = 32,
+        units: Units = "words",
+        pool: Pooling = "mean",
+    ) -> Iterator[Scored]:
+        """Scores for documents, in their order, in constant memory.
+
+        ``batch`` windows run at once. Documents with gold labels keep them. With ``units`` pieces,
+        what comes back is documents of word pieces, as the paper decodes them.
+        """
+        if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
+            raise InputError(f"batch is {batch!r}, expected a count of 1 or more")
+        if units == "pieces" and self.card.crf:
+            raise InputError("a model with a CRF scores words: it has nothing to say of pieces")
+        for some in batched(documents, batch * AHEAD):
+            yield from self._predict(some, batch, units, pool)
+
+    def decode(
+        self, documents: Iterable[Given], rules: Rules, *, batch: int = 32, **how: Any
+    ) -> Iterator[Decoding | Failed]:
+        """Scores and decodes documents: ``how`` is what ``lawful.decode_many`` takes."""
+        rules.scheme_for(self.labels)  # a label that the model lacks is an error now, not later
+        return decode_many(self.predict(documents, batch=batch), rules, **how)
+
+    def _predict(
+        self, given: tuple[Given, ...], batch: int, units: Units, pool: Pooling
+    ) -> Iterator[Scored]:
+        pairs = [_parts(each) for each in given]
+        pieces = [self.cutter.cut(document) for document, _ in pairs]
+        parts: list[list[tuple[slice, NDArray[Any]]]] = [[] for _ in pairs]
+        cut = [w for i, each in enumerate(pieces) for w in self.windows(i, each)]
+        cut.sort(key=lambda window: len(window.ids))
+        for some in batched(cut, batch):
+            for window, logits in zip(some, self._run(some), strict=True):
+                parts[window.document].append((window.where, logits))
+        for (document, gold), each, found in zip(pairs, pieces, parts, strict=True):
+            yield self._scored(document, gold, each, found, units, pool)
+
+    def windows(self, document: int, pieces: Pieces) -> Iterator[Window]:
+        """The parts of a document that the model can read, with the model's own marks."""
+        opening, closing = self.cutter.opening, self.cutter.closing
+        room = self.card.window - len(opening) - len(closing)
+        edge = np.zeros((len(opening), 4), np.int64), np.full((len(closing), 4), GRID, np.int64)
+        for where in windows(len(pieces), room, room // 4) if len(pieces) else ():
+            yield Window(
+                document,
+                where,
+                np.concatenate([opening, pieces.ids[where], closing]).astype(np.int64),
+                np.concatenate([edge[0], pieces.boxes[where], edge[1]]),
+            )
+
+    def _run(self, some: tuple[Window, ...]) -> Iterator[NDArray[np.float64]]:
+        """For each window, the log-probabilities of its pieces, the model's own marks left out."""
+        logits = self.runner.run(*padded(some, self.cutter.padding)).astype(np.float64)
+        if not np.isfinite(logits).all():
+            raise InputError("the model's scores are not finite: it was not trained well")
+        before = len(self.cutter.opening)
+        top = logits.max(axis=2, keepdims=True)
+        log_probs = logits - top - np.log(np.exp(logits - top).sum(axis=2, keepdims=True))
+        for window, rows in zip(some, log_probs, strict=True):
+            yield rows[before : before + window.where.stop - window.where.start]
+
+    def _scored(
+        self,
+        document: Document,
+        gold: tuple[str, ...] | None,
+        pieces: Pieces,
+        parts: list[tuple[slice, NDArray[Any]]],
+        units: Units,
+        pool: Pooling,
+    ) -> Scored:
+        if not parts:
+            return Scored(document, Scores.from_probs(np.empty((0, len(self.labels))), self.labels))
+        unknown = sorted(set(gold or ()) - set(self.labels))
+        if unknown:
+            raise DocumentError(
+                f"document {document.id!r} has gold label {unknown[0]!r}, which the model does "
+                f"not know; its labels: {', '.join(self.labels)}"
+            )
+        scores = Scores.from_log_probs(merge(len(pieces), parts), self.labels)
+        if units == "words":
+            scores = scores.to_words(pieces.joins, "first" if self.card.crf else pool)
+            if self.runner.chain is not None:
+                scores = scores.with_chain(*self.runner.chain)
+            return Scored(document, scores, gold)
+        labels = None if gold is None else pieces.labels(gold)
+        return Scored(pieces.document(document), scores, labels)
+
+
+def padded(
+    some: tuple[Window, ...], padding: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Ids, mask and boxes of windows as arrays of one length."""
+    longest = max(len(window.ids) for window in some)
+    ids = np.full((len(some), longest), padding, dtype=np.int64)
+    mask = np.zeros((len(some), longest), dtype=np.int64)
+    boxes = np.zeros((len(some), longest, 4), dtype=np.int64)
+    for row, window in enumerate(some):
+        size = len(window.ids)
+        ids[row, :size], mask[row, :size], boxes[row, :size] = window.ids, 1, window.boxes
+    return ids, mask, boxes
+
+
+def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
+    """The items, so many at a time."""
+    rest = iter(items)
+    while some := tuple(islice(rest, size)):
+        yield some
+
+
+def _parts(given: Any) -> tuple[Document, tuple[str, ...] | None]:
+    match given:
+        case Document():
+            return given, None
+        case Labelled() | Scored():
+            return given.document, given.gold
+    found = type(given).__name__
+    raise InputError(f"cannot tag a {found}, expected a Document")
+
+
+def from_pretrained(
+    model: Any,
+    *,
+    tokenizer: Any = None,
+    device: str | None = None,
+    backend: Backend | None = None,
+) -> Tagger:
+    """A tagger from a folder, a name on the hub, or a model of transformers with its tokenizer.
+
+    ``backend`` is ``torch`` or ``onnx``; by default what the folder has the weights for, and torch
+    where it has both. Nothing is fetched where a folder has all of it.
+    """
+    if not isinstance(model, str | Path):
+        return _wrapped(model, tokenizer, device)
+    folder = Path(model)
+    card = read_card(folder)
+    if backend is None:
+        only_onnx = (folder / ONNX).is_file() and not (folder / WEIGHTS).is_file()
+        backend = "onnx" if only_onnx else "torch"
+    if backend == "onnx":
+        return _exported(folder, card)
+    if backend != "torch":
+        raise InputError(f"backend is {backend!r}, expected torch or onnx")
+    needed("torch", "running this model")
+    needed("transformers", "running this model")
+    from lawful.models.network import Network
+
+    network = Network.load(model)
+    return Tagger(Cutter.load(model), TorchRunner(network, device), network.card)
+
+
+def _wrapped(model: Any, tokenizer: Any, device: str | None) -> Tagger:
+    """A model that is loaded already."""
+    if not hasattr(model, "config") or not hasattr(model, "forward"):
+        raise InputError(
+            f"model is a {type(model).__name__}, expected a folder, a name, or a model of "
+            "transformers for token classification"
+        )
+    if tokenizer is None:
+        raise InputError("a model that is loaded already needs its tokenizer=")
+    from lawful.models.network import Network, plain_card
+    from lawful.models.pretrained import fast
+
+    network = Network(model, plain_card(model, type(model).__name__))
+    device = device or str(getattr(model, "device", "cpu"))
+    cutter = Cutter(fast(tokenizer, type(model).__name__))
+    return Tagger(cutter, TorchRunner(network, device), network.card)
+
+
+def _exported(folder: Path, card: Card | None) -> Tagger:
+    file = folder / ONNX
+    if card is None or not file.is_file():
+        raise InputError(f"no {ONNX} of lawful in {folder}: make one with lawful export")
+    return Tagger(Cutter.load(folder), OnnxRunner(file, card.learned), card)

@@ -1,0 +1,367 @@
+"""Training a tagger on documents with gold labels.
+
+Every piece of a word has a label, as in the paper: ``B-x`` goes on as ``I-x``. After every epoch
+the model is scored on the validation documents by strict entity F1 of its best legal labelling;
+the best one so far is what lies in the folder, and a checkpoint beside it lets a run that was
+interrupted go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from math import cos, pi
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from lawful import _core
+from lawful.document import Labelled
+from lawful.errors import InputError
+from lawful.evaluation import Counts
+from lawful.labels import Scheme
+from lawful.models.folder import replaced
+from lawful.models.network import Network
+from lawful.models.pieces import Cutter
+from lawful.models.runners import TorchRunner, device_named, half_precision
+from lawful.models.tagger import Tagger, Window, batched, padded
+
+CHECKPOINT = "checkpoint.pt"
+IGNORED = -100
+"""The target of what has no label: the model's own marks, padding, pieces that a CRF skips."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How to train. Epochs and batch are the paper's.
+
+    Its learning rate, 0.001, is not: at that rate an encoder that reads text forgets what it knew.
+    Only what is new (the head, boxes, a CRF) learns so fast, and the encoder ten times slower.
+    """
+
+    epochs: int = 20
+    batch: int = 32
+    rate: float = 1e-4
+    new_rate: float = 1e-3
+    warm_up: float = 0.1  # of all steps, until the rates are reached; they fall from there to zero
+    decay: float = 0.01
+    patience: int = 5  # epochs without a better F1 before it stops
+    seed: int = 0
+    legal: float = 0.0  # what probability on illegal transitions costs, against the labels' loss
+
+    def __post_init__(self) -> None:
+        for name, least in (("epochs", 1), ("batch", 1), ("patience", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise InputError(f"{name} is {value!r}, expected a whole number from {least}")
+        for name, most in (
+            ("rate", 1.0), ("new_rate", 1.0), ("warm_up", 1.0), ("decay", 1.0), ("legal", 1e3),
+        ):  # fmt: skip
+            if not 0 <= getattr(self, name) <= most:
+                raise InputError(
+                    f"{name} is {getattr(self, name)!r}, expected a number from 0 to {most:g}"
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """What came of an epoch."""
+
+    number: int  # from 1
+    loss: float  # mean, over its steps
+    f1: float  # on the validation documents
+    best: float  # so far
+    seconds: float
+
+
+Told = Callable[[int, int, int, float], None]
+"""Hears of every step: the epoch, the step, how many steps an epoch has, and the loss."""
+
+
+def labels_of(documents: Sequence[Labelled]) -> tuple[str, ...]:
+    """``O``, and ``B-`` and ``I-`` of every type that occurs, in the order of their names."""
+    types = set()
+    for labelled in documents:
+        for word, label in enumerate(labelled.gold):
+            prefix, _, type_ = label.partition("-")
+            if label != "O" and (prefix not in ("B", "I") or not type_):
+                raise InputError(
+                    f"document {labelled.document.id!r}: gold of word {word} is {label!r}, "
+                    "expected O, B-… or I-…"
+                )
+            types.add(type_)
+    return ("O", *(f"{prefix}-{type_}" for type_ in sorted(types - {""}) for prefix in "BI"))
+
+
+def train(
+    network: Network,
+    cutter: Cutter,
+    documents: Sequence[Labelled],
+    validation: Sequence[Labelled],
+    folder: Path,
+    recipe: Recipe | None = None,
+    *,
+    device: str | None = None,
+    resume: bool = False,
+    told: Told | None = None,
+) -> Iterator[Epoch]:
+    """Trains the network, epoch by epoch; ``folder`` always has the best so far.
+
+    An interruption loses the epoch it falls into and no more: with ``resume`` the run goes on from
+    the end of the one before, and comes to the same as if it had not been interrupted.
+    """
+    run = _Run(network, cutter, documents, validation, folder, recipe or Recipe(), device, resume)
+    yield from run.epochs(told or (lambda *_: None))
+
+
+class _Run:
+    def __init__(
+        self,
+        network: Network,
+        cutter: Cutter,
+        documents: Sequence[Labelled],
+        validation: Sequence[Labelled],
+        folder: Path,
+        recipe: Recipe,
+        device: str | None,
+        resume: bool,
+    ) -> None:
+        self.recipe, self.folder = recipe, folder
+        self.device = device_named(device)
+        for name, some in (("train", documents), ("validate", validation)):
+            if not any(map(len, (labelled.document for labelled in some))):
+                raise InputError(f"no words to {name} on")
+        torch.manual_seed(recipe.seed)
+        network.card.recipe = asdict(recipe)
+        self.network = network.to(self.device)
+        self.tagger = Tagger(cutter, TorchRunner(network, self.device), network.card)
+        self.examples = list(self._examples(documents))
+        self.validation = validation
+        self.scheme = Scheme.named("BIO", network.card.labels)
+        _, between, _ = self.scheme.allowed
+        self.illegal = torch.tensor(~between, dtype=torch.float32, device=self.device)
+        self.steps = -(-len(self.examples) // recipe.batch)
+        self.optimizer = torch.optim.AdamW(_groups(network, recipe), weight_decay=recipe.decay)
+        self.done, self.best, self.stale = 0, -1.0, 0
+        if resume:
+            self._load()
+        elif self.checkpoint.exists():
+            raise InputError(
+                f"{folder} has the checkpoint of a run that did not end: resume it, "
+                f"or delete {self.checkpoint.name}"
+            )
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.folder / CHECKPOINT
+
+    def epochs(self, told: Told) -> Iterator[Epoch]:
+        recipe = self.recipe
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.tagger.cutter.save(self.folder)
+        while self.done < recipe.epochs and self.stale < recipe.patience:
+            began = perf_counter()
+            with self._room():
+                loss = self._epoch(self.done, told)
+                f1 = entity_f1(self.tagger, self.validation, self.scheme)
+            self.done += 1
+            self.stale += 1
+            if f1 > self.best:
+                self.best, self.stale = f1, 0
+                self.network.save(self.folder)
+            self._save()
+            yield Epoch(self.done, loss, f1, self.best, perf_counter() - began)
+        self.checkpoint.unlink(missing_ok=True)
+
+    def _examples(self, documents: Sequence[Labelled]) -> Iterator[tuple[Window, NDArray[Any]]]:
+        index = {label: i for i, label in enumerate(self.network.card.labels)}
+        cutter = self.tagger.cutter
+        before, behind = len(cutter.opening), len(cutter.closing)
+        for number, labelled in enumerate(documents):
+            pieces = cutter.cut(labelled.document)
+            try:
+                targets = np.array([index[label] for label in pieces.labels(labelled.gold)])
+            except KeyError as error:
+                raise InputError(
+                    f"document {labelled.document.id!r} has gold label {error}, "
+                    "which the model does not know"
+                ) from None
+            if self.network.card.crf:
+                targets[np.array(pieces.joins, dtype=np.bool_)] = IGNORED
+            for window in self.tagger.windows(number, pieces):
+                padded_targets = np.pad(
+                    targets[window.where], (before, behind), constant_values=IGNORED
+                )
+                if (padded_targets != IGNORED).any():
+                    yield window, padded_targets
+
+    def _epoch(self, epoch: int, told: Told) -> float:
+        """One pass over the examples, in an order that depends on the seed and the epoch alone."""
+        self.network.train()
+        rng = np.random.default_rng((self.recipe.seed, epoch))
+        order = rng.permutation(len(self.examples)).tolist()
+        total = 0.0
+        for step, some in enumerate(batched(order, self.recipe.batch)):
+            self._set_rates(epoch * self.steps + step)
+            loss = self._loss([self.examples[i] for i in some])
+            self.optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+            self.optimizer.step()
+            value = loss.item()
+            if not np.isfinite(value):
+                raise InputError(
+                    f"the loss is {value} in epoch {epoch + 1}: take a smaller rate than "
+                    f"{self.recipe.rate:g}"
+                )
+            total += value
+            told(epoch + 1, step + 1, self.steps, value)
+        return total / self.steps
+
+    def _loss(self, some: list[tuple[Window, NDArray[Any]]]) -> Tensor:
+        arrays = padded(tuple(window for window, _ in some), self.tagger.cutter.padding)
+        ids, mask, boxes = (torch.from_numpy(each).to(self.device) for each in arrays)
+        wanted = np.full(ids.shape, IGNORED, dtype=np.int64)
+        for row, (_, targets) in enumerate(some):
+            wanted[row, : len(targets)] = targets
+        target = torch.from_numpy(wanted).to(self.device)
+        with half_precision(self.device):
+            logits = self.network(ids, mask, boxes)
+        logits = logits.float()
+        if self.network.chain is not None:
+            logits, target = _words(logits, target)
+            there = target != IGNORED
+            loss = self.network.chain.loss(logits, target.clamp(min=0), there)
+        else:
+            loss = nn.functional.cross_entropy(
+                logits.flatten(0, 1), target.flatten(), ignore_index=IGNORED
+            )
+        if self.recipe.legal:
+            loss = loss + self.recipe.legal * illegality(logits, target != IGNORED, self.illegal)
+        return loss
+
+    def _set_rates(self, step: int) -> None:
+        """Rises to the recipe's rates, then falls along half a cosine to zero."""
+        steps = self.steps * self.recipe.epochs
+        warm = self.recipe.warm_up * steps
+        fall = (1 + cos(pi * (step - warm) / max(steps - warm, 1))) / 2
+        share = (step + 1) / warm if step < warm else fall
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["peak"] * share
+
+    @contextmanager
+    def _room(self) -> Iterator[None]:
+        try:
+            yield
+        except torch.OutOfMemoryError:
+            kept = f"; {self.folder} has the best of epoch {self.done}" if self.done else ""
+            raise InputError(
+                f"out of memory on {self.device} with batches of {self.recipe.batch}: "
+                f"take a smaller batch or window{kept}"
+            ) from None
+
+    def _save(self) -> None:
+        state = {
+            "recipe": asdict(self.recipe),
+            "labels": list(self.network.card.labels),
+            "network": self.network.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "random": torch.get_rng_state(),
+            "done": self.done,
+            "best": self.best,
+            "stale": self.stale,
+        }
+        if self.device.startswith("cuda"):
+            state["cuda_random"] = torch.cuda.get_rng_state()
+        with replaced(self.checkpoint) as file:
+            torch.save(state, file)
+
+    def _load(self) -> None:
+        if not self.checkpoint.is_file():
+            raise InputError(f"no {CHECKPOINT} in {self.folder}: nothing to resume")
+        try:
+            state = torch.load(self.checkpoint, map_location=self.device, weights_only=True)
+            found = state["recipe"], tuple(state["labels"])
+        except Exception as error:
+            first = (str(error).strip().splitlines() or [repr(error)])[0]
+            raise InputError(
+                f"{self.checkpoint}: not a checkpoint that can be resumed: {first}; "
+                "delete it to start again"
+            ) from None
+        expected = asdict(self.recipe), self.network.card.labels
+        if found != expected:
+            raise InputError(
+                f"{self.checkpoint} is of a run with another recipe or other labels: "
+                f"{_difference(*found, *expected)}"
+            )
+        try:
+            self.network.load_state_dict(state["network"])
+            self.optimizer.load_state_dict(state["optimizer"])
+        except (RuntimeError, ValueError, KeyError):
+            raise InputError(f"{self.checkpoint} is of another network") from None
+        torch.set_rng_state(state["random"].cpu())
+        if "cuda_random" in state and self.device.startswith("cuda"):
+            torch.cuda.set_rng_state(state["cuda_random"].cpu())
+        self.done, self.best, self.stale = state["done"], state["best"], state["stale"]
+
+
+def _difference(
+    recipe: dict[str, Any], labels: tuple[str, ...], now: dict[str, Any], labels_now: Any
+) -> str:
+    for name, value in recipe.items():
+        if now.get(name) != value:
+            return f"{name} was {value!r} and is {now.get(name)!r}"
+    return f"{len(labels)} labels then, {len(labels_now)} now"
+
+
+def _groups(network: Network, recipe: Recipe) -> list[dict[str, Any]]:
+    """Parameters by their rate: the encoder's own, and those that are new."""
+    ours = {id(p) for part in network.ours.values() for p in part.parameters()}
+    encoder = getattr(network.encoder, network.encoder.base_model_prefix, network.encoder)
+    own = {id(p) for p in encoder.parameters()} - ours
+    groups: tuple[list[nn.Parameter], list[nn.Parameter]] = ([], [])
+    for parameter in network.parameters():
+        groups[id(parameter) not in own].append(parameter)
+    rates = (recipe.rate, recipe.new_rate)
+    return [
+        {"params": some, "lr": rate, "peak": rate} for some, rate in zip(groups, rates, strict=True)
+    ]
+
+
+def _words(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    """Only the pieces that have a target, moved to the front of each row."""
+    there = targets != IGNORED
+    order = torch.argsort((~there).to(torch.int8), dim=1, stable=True)
+    length = int(there.sum(1).max())
+    order = order[:, :length]
+    return logits.gather(1, order[:, :, None].expand(-1, -1, logits.shape[2])), targets.gather(
+        1, order
+    )
+
+
+def illegality(logits: Tensor, there: Tensor, illegal: Tensor) -> Tensor:
+    """How probable it is that a transition is illegal, if words were independent: the mean."""
+    probs = logits.softmax(-1)
+    pairs = there[:, :-1] & there[:, 1:]
+    chance = torch.einsum("bni,ij,bnj->bn", probs[:, :-1], illegal, probs[:, 1:])
+    return (chance * pairs).sum() / pairs.sum().clamp(min=1)
+
+
+def entity_f1(tagger: Tagger, documents: Sequence[Labelled], scheme: Scheme) -> float:
+    """Strict entity micro-F1 of the best legal labelling."""
+    counts = Counts()
+    for scored in tagger.predict(documents):
+        if not len(scored.document) or scored.gold is None:
+            continue
+        chain = scored.scores.chain
+        legal = scheme if chain is None else scheme.with_scores(*chain)
+        labels, _ = _core.paths(scored.scores.costs, legal.transitions).take(1)
+        true = scheme.indices(scored.gold)
+        counts.add(set(scheme.spans(labels[0])), set(scheme.spans(true)))
+    return counts.f1
