@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import lawful
 from lawful import BadLine, Scored, demo, read_jsonl, write_jsonl
-from lawful.readers.jsonl import LineParser, decoding_line, whole_file
+from lawful.files import whole_file
+from lawful.readers.jsonl import LineParser, decoding_line
 
 LINE = {
     "id": "r1",

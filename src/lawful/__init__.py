@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lawful.decoders.readings import Reading, ReadingStream, readings
     from lawful.decoding import Budget, Correction, Decoding
     from lawful.document import Box, Document
+    from lawful.models.tagger import Tagger, from_pretrained
     from lawful.readers.jsonl import BadLine, Scored, read_jsonl, write_jsonl
     from lawful.rules import Check, Defaults, Field, FieldValue, Rule, Rules, rule
     from lawful.values import register_type
@@ -52,8 +53,10 @@ _LATER = {
     "Rule": "rules",
     "Rules": "rules",
     "Scored": "readers.jsonl",
+    "Tagger": "models.tagger",
     "decode": "decoders",
     "decode_many": "batch",
+    "from_pretrained": "models.tagger",
     "read_jsonl": "readers.jsonl",
     "readings": "decoders.readings",
     "register_type": "values",
@@ -95,9 +98,11 @@ __all__ = [
     "ScoresError",
     "Span",
     "Stream",
+    "Tagger",
     "assignments",
     "decode",
     "decode_many",
+    "from_pretrained",
     "paths",
     "read_jsonl",
     "readings",

@@ -7,7 +7,6 @@ skipped), 2 when the command, the rules or the input cannot be used.
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import signal
@@ -18,7 +17,7 @@ from enum import StrEnum
 from itertools import islice
 from math import exp, isinf
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -28,7 +27,7 @@ from rich.table import Table
 import lawful
 from lawful import _core
 from lawful.batch import Job, Result, decode_lines
-from lawful.commands import calibrate, data, evaluate
+from lawful.commands import calibrate, data, evaluate, models
 from lawful.commands.common import (
     Candidates,
     DecoderName,
@@ -41,19 +40,19 @@ from lawful.commands.common import (
     Workers,
     told,
 )
+from lawful.commands.output import WRITERS, BadLines, Format, complain, good, leave, summarise
 from lawful.decoders import check_call
 from lawful.decoders.auto import Auto
 from lawful.decoders.search import Problem
 from lawful.decoding import Budget, Decoding
 from lawful.errors import InputError, LawfulError
+from lawful.files import whole_file
 from lawful.readers.jsonl import (
     BadLine,
     Scored,
-    decoding_line,
     encode,
     read_jsonl,
     read_lines,
-    whole_file,
 )
 from lawful.rules.compile import plan_of
 from lawful.rules.load import json_schema
@@ -68,21 +67,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(data.app, name="data")
-
-
-class Format(StrEnum):
-    """How results are written."""
-
-    jsonl = "jsonl"
-    csv = "csv"
-    html = "html"
-
-
-class BadLines(StrEnum):
-    """What a line that cannot be used does."""
-
-    skip = "skip"
-    fail = "fail"
 
 
 class Source(StrEnum):
@@ -144,11 +128,11 @@ def decode(
     states: Counter[str] = Counter()
     with whole_file(out) as file, _Progress(documents, quiet) as progress:
         results = progress.over(job, read_lines(documents), workers)
-        results = _good(results, bad_lines, states)
-        _WRITERS[format_](file, results, loaded, ranked=alternatives > 0)
+        results = good(results, bad_lines, states)
+        WRITERS[format_](file, results, loaded, ranked=alternatives > 0)
     if not quiet:
-        _summarise(states)
-    _exit(states)
+        summarise(states)
+    leave(states)
 
 
 @app.command()
@@ -167,13 +151,13 @@ def check(
         for scored in read_jsonl(documents):
             result = scored if isinstance(scored, BadLine) else _judge(job, scored, loaded, labels)
             if isinstance(result, BadLine):
-                _complain(result, BadLines.skip, states)
+                complain(result, BadLines.skip, states)
                 continue
             violated = any(c["state"] == "violated" for c in result["checks"])
             states["violated" if violated else "satisfied"] += 1
             file.write(encode(result).decode() + "\n")
-    _summarise(states)
-    _exit(states)
+    summarise(states)
+    leave(states)
 
 
 def _judge(job: Job, scored: Scored, rules: Rules, labels: Source) -> dict[str, Any] | BadLine:
@@ -344,6 +328,8 @@ def demo(
 
 app.command()(evaluate.evaluate)
 app.command()(calibrate.calibrate)
+for command in (models.train, models.predict, models.extract, models.export):
+    app.command()(command)
 
 
 # What commands share.
@@ -393,80 +379,6 @@ class _Progress:
             rate = f"{done / (self._bar.tasks[0].elapsed or 1e-9):,.0f}"
             self._bar.update(self._task, advance=sizes.popleft(), documents=f"{done:,}", rate=rate)
             yield result
-
-
-def _good(
-    results: Iterator[Result], bad_lines: BadLines, states: Counter[str]
-) -> Iterator[tuple[Scored, Decoding]]:
-    for result in results:
-        if isinstance(result, BadLine):
-            _complain(result, bad_lines, states)
-        else:
-            states[result[1].status] += 1
-            yield result
-
-
-def _complain(bad: BadLine, bad_lines: BadLines, states: Counter[str]) -> None:
-    if bad_lines is BadLines.fail:
-        raise InputError(f"line {bad.line}: {bad.message}")
-    states["bad lines"] += 1
-    told.print(f"line {bad.line}: {bad.message}", style="yellow", markup=False)
-
-
-def _summarise(states: Counter[str]) -> None:
-    count = sum(states.values()) - states["bad lines"]
-    parts = ", ".join(f"{number:,} {state}" for state, number in states.most_common() if number)
-    told.print(f"{count:,} document{'s' * (count != 1)}: {parts or 'nothing'}")
-
-
-def _exit(states: Counter[str]) -> None:
-    nothing_usable = set(states) == {"bad lines"}
-    raise typer.Exit(2 if nothing_usable else 0 if set(states) <= {"satisfied"} else 1)
-
-
-def _write_jsonl(
-    file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules: Rules, *, ranked: bool
-) -> None:
-    del rules, ranked  # a line has whatever the decoding has
-    for _, decoding in results:
-        file.write(decoding_line(decoding) + "\n")
-
-
-def _write_csv(
-    file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules: Rules, *, ranked: bool
-) -> None:
-    """One row a document, one column a field; several values are parted by "; "."""
-    names = [f.name for f in rules.fields]
-    writer = csv.writer(file, lineterminator="\n")
-    more = ("margin", "confidence") if ranked else ()
-    writer.writerow(["id", "status", "optimal", *names, "violated", *more])
-    for _, decoding in results:
-        cells = (
-            "; ".join(
-                v.text if v.value is None else str(v.value) for v in decoding.fields.get(n, [])
-            )
-            for n in names
-        )
-        violated = "; ".join(f"{c.id}: {c.message}" for c in decoding.violations)
-        row = [decoding.id, decoding.status, decoding.optimal, *cells, violated]
-        if ranked:
-            sure = (f"{name} {share:.3f}" for name, share in decoding.confidence.items())
-            row += ["" if decoding.margin is None else f"{decoding.margin:.3f}", "; ".join(sure)]
-        writer.writerow(row)
-
-
-def _write_html(
-    file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules: Rules, *, ranked: bool
-) -> None:
-    from lawful.report import write_report
-
-    del rules
-    if ranked:
-        raise InputError("alternatives are not shown in HTML; ask for jsonl or csv")
-    write_report(file, results)
-
-
-_WRITERS = {Format.jsonl: _write_jsonl, Format.csv: _write_csv, Format.html: _write_html}
 
 
 _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it

@@ -37,7 +37,8 @@ from lawful.decoders import check_call
 from lawful.decoding import Budget
 from lawful.errors import InputError, LawfulError
 from lawful.evaluation import Answer, Changes, Counts, Scoreboard, best_legal, gold_obeys
-from lawful.readers.jsonl import BadLine, DecodedLine, Scored, read_decodings, whole_file
+from lawful.files import whole_file
+from lawful.readers.jsonl import BadLine, DecodedLine, Scored, read_decodings
 from lawful.rules.model import Rules
 from lawful.scores import check_temperature
 

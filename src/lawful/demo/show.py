@@ -14,7 +14,8 @@ from lawful.decoders import decode
 from lawful.decoding import Decoding
 from lawful.errors import InputError
 from lawful.evaluation import Scoreboard
-from lawful.readers.jsonl import BadLine, Scored, read_jsonl, whole_file
+from lawful.files import whole_file
+from lawful.readers.jsonl import BadLine, Scored, read_jsonl
 from lawful.report import write_report
 from lawful.rules.model import Rules
 from lawful.values import format_value

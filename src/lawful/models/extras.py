@@ -14,6 +14,8 @@ _EXTRAS = {
     "tokenizers": "onnx",
     "onnxruntime": "onnx",
     "onnxruntime.quantization": "train",
+    "onnx": "train",
+    "onnxscript": "train",
 }
 
 

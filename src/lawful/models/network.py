@@ -11,6 +11,7 @@ import inspect
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from lawful.errors import InputError
@@ -91,8 +92,10 @@ class Network(nn.Module):
         boxes: bool = False,
         crf: bool = False,
         window: int | None = None,
+        seed: int = 0,
     ) -> Network:
         """A network to train: a pretrained encoder with a new head for these labels."""
+        torch.manual_seed(seed)
         encoder = load_encoder(
             base,
             num_labels=len(labels),

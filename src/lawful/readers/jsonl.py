@@ -16,11 +16,8 @@ then say which ``split`` of a data set it is from.
 from __future__ import annotations
 
 import gzip
-import io
-import os
 import re
 import sys
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,10 +28,12 @@ from typing import IO, Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from lawful.decoding import Decoding
 from lawful.document import Document, Labelled
 from lawful.errors import InputError, LawfulError
+from lawful.files import whole_bytes, whole_file
 from lawful.scores import Chain, Pooling, Scores
 
 _KINDS = {
@@ -228,6 +227,19 @@ def _document(line: _Line) -> Document:
     )
 
 
+def read_documents(path: str | Path) -> Iterator[Document | Labelled | BadLine]:
+    """Every line of a file as a document, with its true labels where it has them; no scores."""
+    decoder = msgspec.json.Decoder(_Line)
+    for number, text in read_lines(path):
+        try:
+            line = decoder.decode(text)
+            document = _document(line)
+            gold = line.gold
+            yield document if gold is None else Labelled(document, tuple(gold), line.split)
+        except (msgspec.DecodeError, LawfulError, RecursionError) as error:
+            yield BadLine(number, str(error))
+
+
 def read_labelled(path: Path, split: str | None = None) -> Iterator[Labelled]:
     """Every line of a file as a document with its true labels; scores need not be there.
 
@@ -251,9 +263,12 @@ def read_labelled(path: Path, split: str | None = None) -> Iterator[Labelled]:
         raise InputError(f"no split {split!r} in {path}; splits: {known}")
 
 
+def _npz_name(path: Path) -> Path:
+    return path.with_name(path.name.removesuffix(".gz").removesuffix(".jsonl") + ".npz")
+
+
 def _npz_beside(path: Path) -> Mapping[str, Any] | None:
-    name = path.name.removesuffix(".gz").removesuffix(".jsonl")
-    beside = path.with_name(name + ".npz")
+    beside = _npz_name(path)
     if not beside.exists():
         return None
     try:
@@ -283,53 +298,6 @@ def _unpacked(raw: Any, first: bytes) -> Iterator[IO[bytes]]:
             yield unpacked  # type: ignore[misc]
     else:
         yield raw
-
-
-@contextmanager
-def whole_file(path: str | Path) -> Iterator[IO[str]]:
-    """A text file that appears whole or not at all; ``-`` is standard output, ``.gz`` is packed.
-
-    What is no regular file, such as a pipe or a device, is written to as it is.
-    """
-    if str(path) == "-":
-        if sys.stdout is None:
-            raise InputError("cannot write to standard output: it is closed")
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(encoding="utf-8")
-        yield sys.stdout
-        sys.stdout.flush()
-        return
-    target = Path(path).resolve()  # a link stays a link
-    if target.is_dir():
-        raise InputError(f"cannot write {path}: it is a folder")
-    if target.exists() and not target.is_file():
-        with target.open("w", encoding="utf-8") as special:
-            yield special
-        return
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from None
-    try:
-        with os.fdopen(handle, "wb") as raw:
-            if target.suffix == ".gz":
-                packed = gzip.GzipFile(fileobj=raw, mode="wb", mtime=0)
-                with packed, io.TextIOWrapper(packed, encoding="utf-8") as text:
-                    yield text
-            else:
-                with io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as text:
-                    yield text
-        Path(name).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    umask = os.umask(0)
-    os.umask(umask)
-    return umask
 
 
 encode = msgspec.json.Encoder(decimal_format="number").encode
@@ -461,6 +429,47 @@ def labelled_line(labelled: Labelled) -> str:
 def write_jsonl(path: str | Path, documents: Iterable[Scored]) -> int:
     """Writes scored documents, whole or not at all; says how many."""
     return _write_lines(path, map(scored_line, documents))
+
+
+def write_npz(path: str | Path, documents: Iterable[Scored]) -> int:
+    """Writes documents as JSON lines, and their scores into the ``.npz`` file beside them.
+
+    Both whole or not at all, and smaller than scores in JSON are. Says how many.
+    """
+    count = 0
+    labels: tuple[str, ...] | None = None
+    with (
+        whole_file(path) as lines,
+        whole_bytes(_npz_name(Path(path))) as raw,
+        zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as arrays,
+    ):
+        for scored in documents:
+            scores = scored.scores
+            if labels is None:
+                labels = scores.labels
+                shared = {"labels": np.array(labels), "kind": np.array("log_probs")}
+                if scores.chain is not None:
+                    shared |= {f"chain/{k}": v for k, v in scores.chain._asdict().items()}
+                for name, array in shared.items():
+                    _put(arrays, name, array)
+            if scores.labels != labels:
+                raise InputError(
+                    f"document {scored.document.id!r} has other labels than the first one, "
+                    "which an .npz file cannot say"
+                )
+            _put(arrays, f"scores/{scored.document.id}", scores.log_probs.astype(np.float32))
+            record = _document_record(scored.document)
+            if scored.gold is not None:
+                record["gold"] = scored.gold
+            lines.write(msgspec.json.encode(record).decode() + "\n")
+            count += 1
+    return count
+
+
+def _put(arrays: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
+    """Adds an array as ``np.savez`` does, without waiting for the others."""
+    with arrays.open(f"{name}.npy", "w", force_zip64=True) as file:
+        np.lib.format.write_array(file, array, allow_pickle=False)
 
 
 def write_labelled(path: str | Path, documents: Iterable[Labelled]) -> int:

@@ -1,0 +1,55 @@
+"""Entities in the format of transformers' token-classification pipeline, with words and boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from lawful.document import Document
+from lawful.labels import Scheme
+from lawful.scores import Scores
+
+
+def entities(
+    document: Document,
+    scores: Scores,
+    labels: Sequence[str],
+    *,
+    scheme: str = "BIO",
+    starts: Sequence[int] | None = None,
+) -> list[dict[str, Any]]:
+    """The spans of a labelling, as dicts with the pipeline's own keys.
+
+    ``entity_group``, ``score`` (the mean of the words' probabilities), ``word`` (the text),
+    ``start`` and ``end`` (characters: of the words parted by blanks, or where ``starts`` puts
+    them); and ``words`` (first, last + 1), ``box`` and ``page`` where they are known.
+    """
+    named = Scheme.named(scheme, scores.labels)
+    indices = named.indices(labels)
+    probs = np.exp(scores.marginals().log_probs[np.arange(len(indices)), indices])
+    if starts is None:
+        starts = word_starts(document)
+    return [
+        {
+            "entity_group": span.type,
+            "score": float(probs[span.start : span.end].mean()),
+            "word": document.text(span.start, span.end),
+            "start": starts[span.start],
+            "end": starts[span.end - 1] + len(document.words[span.end - 1]),
+            "words": (span.start, span.end),
+            "box": document.box(span.start, span.end),
+            "page": document.page(span.start),
+        }
+        for span in named.spans(indices)
+    ]
+
+
+def word_starts(document: Document) -> list[int]:
+    """Where each word starts in ``document.text`` of all of them."""
+    joins = document.joins or (False,) * len(document)
+    blanks = [0 if i == 0 or join else 1 for i, join in enumerate(joins)]
+    ends = accumulate(len(word) + blank for word, blank in zip(document.words, blanks, strict=True))
+    return [end - len(word) for end, word in zip(ends, document.words, strict=True)]

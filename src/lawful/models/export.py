@@ -1,0 +1,113 @@
+"""A trained network as ONNX, so that a service needs onnxruntime and not torch."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from lawful.errors import InputError
+from lawful.models.extras import needed
+from lawful.models.folder import ONNX, replaced
+from lawful.models.network import Network
+from lawful.models.pieces import Cutter
+from lawful.models.runners import OnnxRunner, TorchRunner
+
+CLOSE = 1e-3
+"""How far scores of the exported network may be from torch's; both compute in 32 bits."""
+
+
+def export(network: Network, cutter: Cutter, folder: Path, *, int8: bool = False) -> Path:
+    """Writes ``model.onnx``, the card and the tokenizer; what it computes has been compared.
+
+    With ``int8``, weights are rounded to 8 bits: a quarter of the size, and other scores in the
+    second or third digit.
+    """
+    needed("onnx", "exporting a model")
+    needed("onnxscript", "exporting a model")
+    folder.mkdir(parents=True, exist_ok=True)
+    network = network.cpu().eval()
+    card = network.card
+    with tempfile.TemporaryDirectory() as work:
+        plain = Path(work) / "plain.onnx"
+        _write(network, plain)
+        _compare(network, plain)
+        ready = plain
+        if int8:
+            ready = Path(work) / "int8.onnx"
+            _round(plain, ready)
+        with replaced(folder / ONNX) as file:
+            shutil.copyfile(ready, file)
+    chain = TorchRunner(network, "cpu").chain
+    if chain is not None:
+        card.chain = tuple(part.tolist() for part in chain)  # type: ignore[assignment]
+    card.save(folder)
+    cutter.save(folder)
+    return folder / ONNX
+
+
+def _write(network: Network, file: Path) -> None:
+    ids, mask, boxes = map(torch.from_numpy, _example(2, 7))
+    names = ("ids", "mask", "boxes")
+    batch, length = torch.export.Dim("batch", min=1), torch.export.Dim("length", min=2)
+    shapes = {name: {0: batch, 1: length} for name in names}
+    wordy = logging.getLogger("torch.onnx")
+    level = wordy.level
+    wordy.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the exporter's, about itself
+            torch.onnx.export(
+                network,
+                (ids, mask, boxes),
+                str(file),
+                input_names=list(names),
+                output_names=["logits"],
+                dynamic_shapes=shapes,
+                dynamo=True,
+                external_data=False,
+                verbose=False,
+            )
+    except Exception as error:
+        first = (str(error).strip().splitlines() or [repr(error)])[0]
+        kind = type(network.encoder).__name__
+        raise InputError(f"torch cannot export {kind} as ONNX: {first}") from None
+    finally:
+        wordy.setLevel(level)
+
+
+def _compare(network: Network, file: Path) -> None:
+    """Runs both on pieces of another number and length than the export saw."""
+    arrays = _example(3, min(33, network.card.window))
+    ours = TorchRunner(network, "cpu").run(*arrays)
+    difference = float(np.abs(ours - OnnxRunner(file).run(*arrays)).max())
+    if not difference <= CLOSE:
+        raise InputError(f"the exported network computes something else: off by {difference:.3g}")
+
+
+def _round(plain: Path, file: Path) -> None:
+    quantization = needed("onnxruntime.quantization", "rounding a model to 8 bits")
+    root = logging.getLogger()
+    level = root.level
+    root.setLevel(logging.ERROR)
+    try:
+        quantization.quantize_dynamic(
+            str(plain), str(file), weight_type=quantization.QuantType.QInt8, per_channel=True
+        )
+    finally:
+        root.setLevel(level)
+
+
+def _example(batch: int, length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    low = rng.integers(0, 500, (batch, length, 2))
+    high = low + rng.integers(0, 500, (batch, length, 2))
+    mask = np.ones((batch, length), dtype=np.int64)
+    mask[-1, length // 2 :] = 0
+    ids = rng.integers(5, 20, (batch, length))
+    return ids, mask, np.concatenate([low, high], axis=2)

@@ -1,0 +1,82 @@
+"""The token-classification pipeline of transformers, decoded under rules.
+
+    pipe = transformers.pipeline(
+        "token-classification", "my-model", pipeline_class=RulesPipeline, rules=rules
+    )
+    pipe("Total 56.000 Cash 60.000 Change 4.000")
+
+It is called, batched and given texts as ever; only what is made of the model's scores differs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from transformers import TokenClassificationPipeline
+
+from lawful.decoders import decode
+from lawful.document import Document
+from lawful.errors import InputError
+from lawful.models.entities import entities
+from lawful.models.network import plain_card
+from lawful.readers.jsonl import Scored
+from lawful.rules.model import Rules
+from lawful.scores import Scores
+
+
+class RulesPipeline(TokenClassificationPipeline):
+    """Texts in, entities of the most probable labelling that obeys the rules out.
+
+    Words are what blanks part in the text. The decoding itself, with its status, checks and
+    corrections, is ``self.decoding``: of the last text, so ask for it text by text.
+    """
+
+    def __init__(self, *given: Any, rules: Rules, decoder: str = "auto", **more: Any) -> None:
+        if not isinstance(rules, Rules):
+            raise InputError(f"rules is {rules!r}, expected Rules")
+        super().__init__(*given, **more)
+        self.labels = plain_card(self.model, "").labels
+        rules.scheme_for(self.labels)
+        self.rules, self.decoder = rules, decoder
+        self.decoding: Any = None
+
+    def postprocess(  # type: ignore[override]
+        self, all_outputs: Any, *_: Any, **__: Any
+    ) -> list[dict[str, Any]]:
+        """What the pipeline returns for one text, whatever aggregation it was asked for."""
+        outputs = all_outputs if isinstance(all_outputs, list) else [all_outputs]
+        text = outputs[0]["sentence"]
+        probs: dict[tuple[int, int], list[Any]] = {}
+        for output in outputs:  # several where a long text was read in strides
+            if output.get("offset_mapping") is None:
+                raise InputError("the pipeline's tokenizer has no offsets: take a fast one")
+            logits = np.asarray(output["logits"][0].float(), dtype=np.float64)
+            logits -= logits.max(axis=1, keepdims=True)
+            rows = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+            special = np.asarray(output["special_tokens_mask"][0], dtype=bool)
+            offsets = np.asarray(output["offset_mapping"][0]).tolist()
+            for row, is_special, (start, end) in zip(rows, special, offsets, strict=True):
+                if not is_special and end > start:
+                    probs.setdefault((start, end), []).append(row)
+        if not probs:
+            return []
+        spans = sorted(probs)
+        matrix = np.array([np.mean(probs[span], axis=0) for span in spans])
+        before = [0, *(end for _, end in spans[:-1])]
+        joins = [
+            i > 0 and not any(map(str.isspace, text[end:start]))
+            for i, ((start, _), end) in enumerate(zip(spans, before, strict=True))
+        ]
+        texts = tuple(text[start:end] for start, end in spans)
+        pieces = Document("text", texts, joins=tuple(joins))
+        scored = Scored(pieces, Scores.from_probs(matrix, self.labels)).to_words()
+        self.decoding = decode(scored.document, scored.scores, self.rules, decoder=self.decoder)
+        starts = [start for (start, _), join in zip(spans, joins, strict=True) if not join]
+        return entities(
+            scored.document,
+            scored.scores,
+            self.decoding.labels,
+            scheme=self.rules.scheme,
+            starts=starts,
+        )
