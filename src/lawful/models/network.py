@@ -170,7 +170,11 @@ def load_encoder(source: str | Path, **more: Any) -> Any:
     if folder.exists() and not (folder / "config.json").is_file():
         raise InputError(f"no config.json in {source}: not a folder of a model")
     try:
-        return transformers.AutoModelForTokenClassification.from_pretrained(str(source), **more)
+        return transformers.AutoModelForTokenClassification.from_pretrained(
+            str(source),
+            dtype=torch.float32,  # whatever the file has: training in less loses small steps
+            **more,
+        )
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
         raise InputError(f"cannot load a model from {source}: {first}") from None

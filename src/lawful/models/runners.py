@@ -32,7 +32,7 @@ class Runner(Protocol):
 
 
 class TorchRunner:
-    """A network on the CPU or a GPU; half precision on a GPU that has it."""
+    """A network on the CPU or a GPU, in 32 bits: 16 would make ties of different scores."""
 
     def __init__(self, network: Network, device: str | None = None) -> None:
         torch = needed("torch", "running this model")
@@ -55,7 +55,7 @@ class TorchRunner:
         was_training = self.network.training
         self.network.eval()
         try:
-            with torch.inference_mode(), half_precision(self.device):
+            with torch.inference_mode():
                 given = (torch.from_numpy(each).to(self.device) for each in (ids, mask, boxes))
                 logits: Logits = self.network(*given).float().cpu().numpy()
                 return logits
