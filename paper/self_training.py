@@ -46,9 +46,9 @@ def fitted(
 ) -> Tagger:
     """A model of these pages, the best of its epochs."""
     network = Network.start(arguments.base, labels, layers=arguments.layers, seed=seed)
-    recipe = Recipe(
-        epochs=arguments.epochs, batch=16, rate=arguments.rate, patience=arguments.epochs, seed=seed
-    )
+    # The same number of steps for all: otherwise whoever has more pages also learns for longer.
+    epochs = max(1, round(arguments.pages / len(pages)))
+    recipe = Recipe(epochs=epochs, batch=16, rate=arguments.rate, patience=epochs, seed=seed)
     with TemporaryDirectory() as folder:
         cutter = Cutter.load(arguments.base)
         for _ in train(network, cutter, pages, validation, Path(folder), recipe):
@@ -136,7 +136,7 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--share", type=float, default=0.1, help="with gold labels")
     parser.add_argument("--margin", type=float, default=2.0, help="in nats")
-    parser.add_argument("--epochs", type=int, default=25)
+    parser.add_argument("--pages", type=int, default=10_000, help="to learn from, repeats counted")
     parser.add_argument("--rate", type=float, default=2e-4)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("build/self_training.jsonl"))

@@ -38,12 +38,8 @@ def make_encoder(
     transformers = needed("transformers", "making the model")
     tokenizer = tokenizers.Tokenizer(tokenizers.models.WordPiece(unk_token="[UNK]"))  # noqa: S106 - a mark, not a secret
     tokenizer.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Sequence(
-        [
-            tokenizers.pre_tokenizers.BertPreTokenizer(),
-            tokenizers.pre_tokenizers.Digits(individual_digits=True),
-        ]
-    )
+    # Words are cut nowhere but by the vocabulary, so that a piece shows whether it begins one.
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     trainer = tokenizers.trainers.WordPieceTrainer(
         vocab_size=vocabulary, special_tokens=list(MARKS), show_progress=False
     )
