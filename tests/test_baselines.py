@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 import lawful
 from benchmarks.rows import peaked
-from paper.baselines import beam, best_first, lazyk
+from lawful.bench.baselines import beam, best_first, lazyk
 from tests.strategies import small_probs
 
 EVERYTHING = 4**4

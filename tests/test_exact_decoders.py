@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import lawful
 from lawful import Budget, Document, Field, Rule, Rules, Scores, decode
+from lawful.bench.baselines import lazyk as published
 from lawful.rules.judge import Judge
 from lawful.values import read
-from paper.baselines import lazyk as published
 from tests.oracles import legal_bio
 
 LABELS = ("O", "B-total", "I-total", "B-part")

@@ -27,7 +27,7 @@ from rich.table import Table
 import lawful
 from lawful import _core
 from lawful.batch import Job, Result, decode_lines
-from lawful.commands import calibrate, data, evaluate, models
+from lawful.commands import bench, calibrate, data, evaluate, models
 from lawful.commands.common import (
     Candidates,
     DecoderName,
@@ -67,6 +67,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(data.app, name="data")
+app.add_typer(bench.app, name="bench")
 
 
 class Source(StrEnum):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from lawful.decoders.search import Problem
+from lawful.document import Document
 from lawful.errors import InputError
 from lawful.labels import Scheme, Span
 from lawful.readers.jsonl import Scored
@@ -123,8 +124,8 @@ class Scoreboard:
         """Counts one document, which must have gold labels, as it is labelled here."""
         scheme = self.rules.scheme_for(scored.scores.labels)
         judge = Judge(scored.document, self.rules, scheme)
-        true = _look(judge, _indices(scheme, scored, _gold(scored), "gold"))
-        found = _look(judge, _indices(scheme, scored, labels, "decoding"))
+        true = _look(judge, _indices(scheme, scored.document, _gold(scored), "gold"))
+        found = _look(judge, _indices(scheme, scored.document, labels, "decoding"))
         self.entities.add(found.spans, true.spans)
         for type_ in {span.type for span in found.spans | true.spans}:
             self.by_label.setdefault(type_, Counts()).add(
@@ -204,9 +205,13 @@ def obeys(scored: Scored, labels: Sequence[str], rules: Rules) -> bool:
     asks for), and no rule is violated. A rule that cannot be checked counts as satisfied, and
     repeats need not agree: that is lawful's own demand, and no constraint of the paper's.
     """
-    scheme = rules.scheme_for(scored.scores.labels)
-    judge = Judge(scored.document, rules, scheme)
-    return _look(judge, _indices(scheme, scored, labels, "decoding")).obeys
+    return labels_obey(scored.document, labels, rules, rules.scheme_for(scored.scores.labels))
+
+
+def labels_obey(document: Document, labels: Sequence[str], rules: Rules, scheme: Scheme) -> bool:
+    """The same without scores: ``scheme`` has the labels that there may be."""
+    indices = _indices(scheme, document, labels, "decoding")
+    return _look(Judge(document, rules, scheme), indices).obeys
 
 
 def gold_obeys(scored: Scored, rules: Rules) -> bool:
@@ -256,8 +261,8 @@ def _gold(scored: Scored) -> tuple[str, ...]:
     return scored.gold
 
 
-def _indices(scheme: Scheme, scored: Scored, labels: Sequence[str], what: str) -> Labels:
-    name, words = scored.document.id, len(scored.document)
+def _indices(scheme: Scheme, document: Document, labels: Sequence[str], what: str) -> Labels:
+    name, words = document.id, len(document)
     if len(labels) != words:
         raise InputError(f"document {name!r} has {words} words, its {what} {len(labels)} labels")
     unknown = set(labels) - set(scheme.labels)

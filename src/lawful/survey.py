@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lawful.document import Labelled
-from lawful.labels import SCHEMES
+from lawful.labels import SCHEMES, Scheme
 from lawful.rules.judge import Judge, State
 from lawful.rules.model import Rules
 
@@ -61,15 +61,19 @@ def survey(documents: Iterable[Labelled]) -> Survey:
     )
 
 
+def scheme_of(documents: Iterable[Labelled], rules: Rules) -> Scheme:
+    """The scheme over the labels that occur; a field that no document has is not unknown."""
+    labels = {label for labelled in documents for label in labelled.gold}
+    prefixes = SCHEMES[rules.scheme.upper()].known.replace("O", "")
+    labels.update(f"{prefix}-{f.label}" for prefix in prefixes for f in rules.fields)
+    return rules.scheme_for(tuple(sorted(labels)))
+
+
 def judge_gold(documents: Iterable[Labelled], rules: Rules) -> Truth:
     """Asks the rules about the true labels, as they would judge a decoder's."""
     everything = list(documents)
-    labels = {label for labelled in everything for label in labelled.gold}
-    types = {label.partition("-")[2] for label in labels}
-    # A field that no document has is vacuous, not unknown.
-    prefixes = SCHEMES[rules.scheme.upper()].known.replace("O", "")
-    labels.update(f"{prefix}-{f.label}" for prefix in prefixes for f in rules.fields)
-    scheme = rules.scheme_for(tuple(sorted(labels)))
+    types = {label.partition("-")[2] for labelled in everything for label in labelled.gold}
+    scheme = scheme_of(everything, rules)
     states = {rule.id: Counter[State]() for rule in rules.compiled}
     implied = Counter[str]()
     lawful = readable = clean = 0

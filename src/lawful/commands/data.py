@@ -11,12 +11,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from lawful.data import RULES
+from lawful.data import RULES, rules_named
 from lawful.document import Labelled
 from lawful.errors import InputError
 from lawful.readers import READERS, reader_named
-from lawful.readers.jsonl import write_labelled
+from lawful.readers.jsonl import read_labelled, read_lines, whole_file, write_labelled
 from lawful.rules.model import Rules
+from lawful.split import PARTS, split_documents
 from lawful.survey import Survey, Truth, judge_gold, survey
 
 app = typer.Typer(help="Read data sets: convert and describe them.", no_args_is_help=True)
@@ -75,6 +76,34 @@ def rules(format_: Format) -> None:
     if format_ not in RULES:
         raise InputError(f"no rules for {format_!r}; there are some for: {', '.join(RULES)}")
     sys.stdout.write(RULES[format_].read_text(encoding="utf-8"))
+
+
+@app.command("split")
+def split_file(
+    documents: Annotated[Path, typer.Argument(help="JSON lines with gold labels, .gz too.")],
+    rules: Annotated[
+        str, typer.Option("--rules", "-r", help=f"A rule file, or one of {', '.join(RULES)}.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
+    seed: Annotated[int, typer.Option(help="Which documents go where.")] = 0,
+) -> None:
+    """Split documents as the paper does: lines as they are, to train, validate and test on."""
+    loaded = rules_named(rules)
+    pages = list(read_labelled(documents))
+    if not pages:
+        raise InputError(f"no document in {documents}")
+    parts = split_documents(pages, loaded, seed)
+    out.mkdir(parents=True, exist_ok=True)
+    packed = ".gz" if documents.suffix == ".gz" else ""
+    lines = [text.decode().strip() for _, text in read_lines(documents)]
+    for part in PARTS:
+        some = [
+            line for page, line in zip(pages, lines, strict=True) if parts[page.document.id] == part
+        ]
+        path = out / f"{part}.jsonl{packed}"
+        with whole_file(path) as file:
+            file.writelines(f"{line}\n" for line in some)
+        told.print(f"{path}: {len(some):,} document{'s' * (len(some) != 1)}", markup=False)
 
 
 def _read(format_: str, path: Path, split: str | None, by_page: bool) -> Iterator[Labelled]:

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from heapq import heappop, heappush
 from itertools import count
 
-from paper.baselines.ranks import Matrix, Ranks, Row, cost, labels_of, rows_by_rank
+from lawful.bench.baselines.ranks import Matrix, Ranks, Row, cost, labels_of, rows_by_rank
 
 
 def lazyk(probs: Matrix) -> Iterator[tuple[tuple[int, ...], float]]:

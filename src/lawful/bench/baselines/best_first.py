@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from heapq import heappop, heappush
 
-from paper.baselines.ranks import Matrix, cost, labels_of, rows_by_rank
+from lawful.bench.baselines.ranks import Matrix, cost, labels_of, rows_by_rank
 
 
 def best_first(probs: Matrix) -> Iterator[tuple[tuple[int, ...], float]]:

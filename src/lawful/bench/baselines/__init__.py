@@ -5,8 +5,8 @@ probabilities (words x labels). ``lawful.assignments`` yields the same, and test
 are here to be read, and to be measured against.
 """
 
-from paper.baselines.beam import beam
-from paper.baselines.best_first import best_first
-from paper.baselines.lazyk import lazyk
+from lawful.bench.baselines.beam import beam
+from lawful.bench.baselines.best_first import best_first
+from lawful.bench.baselines.lazyk import lazyk
 
 __all__ = ["beam", "best_first", "lazyk"]

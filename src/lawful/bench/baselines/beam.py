@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from heapq import nlargest
 
-from paper.baselines.ranks import Matrix, rows_by_rank
+from lawful.bench.baselines.ranks import Matrix, rows_by_rank
 
 
 def beam(probs: Matrix, k: int) -> Iterator[tuple[tuple[int, ...], float]]:

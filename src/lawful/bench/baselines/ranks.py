@@ -27,4 +27,5 @@ def cost(rows: list[Row], y: Ranks) -> float:
 
 
 def labels_of(rows: list[Row], y: Ranks) -> tuple[int, ...]:
+    """The labels that have these ranks."""
     return tuple(row[j][1] for row, j in zip(rows, y, strict=True))

@@ -1,1 +1,0 @@
-"""What the paper says, to be run beside it."""
