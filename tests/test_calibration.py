@@ -184,6 +184,11 @@ def test_calibrate_shows_what_changes_under_rules(tmp_path):
     found = run("calibrate", DOCUMENTS, "-r", hard, "--out", "-")
     one, other = json.loads(found.stdout)["decoded"]["results"].values()
     assert {key: other[key] for key in one} == one  # hard results do not change
+    found = run("calibrate", DOCUMENTS, "-r", hard, "-d", "paths", "--out", "-")
+    ranks, later = json.loads(found.stdout)["decoded"]["tried"].values()
+    assert ranks == later  # nor does the rank of the first accepted candidate: the order stays
+    assert len(ranks) == 24
+    assert "candidates tried: median / 95 % / most" in found.stderr
     assert "these rules are all hard" in found.stderr
 
 

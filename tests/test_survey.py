@@ -26,9 +26,24 @@ SUM = Rules([Field(name, name, type_) for name, type_ in MONEY.items()], ["total
 
 def test_size_and_labels():
     assert survey(PAGES) == Survey(
-        documents=5, pages=6, words=15, longest=4, labels=6, types=3, splits={"train": 2, "test": 1}
+        documents=5,
+        pages=6,
+        words=15,
+        longest=4,
+        pieces=None,
+        most_pieces=4,
+        labels=6,
+        types=3,
+        splits={"train": 2, "test": 1},
     )
-    assert survey([]) == Survey(0, 0, 0, 0, 1, 0, {})
+    assert survey([]) == Survey(0, 0, 0, 0, None, 0, 1, 0, {})
+
+
+def test_words_and_pieces():
+    """Of "56" ".000" "x" the second joins the first."""
+    cut = Document("a", ("56", ".000", "x"), joins=(False, True, False))
+    found = survey([Labelled(cut, ("B-total", "I-total", "O"))])
+    assert (found.words, found.longest, found.pieces, found.most_pieces) == (2, 2, 3, 3)
 
 
 def test_what_rules_say_of_gold():

@@ -14,12 +14,17 @@ from lawful.rules.model import Rules
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """How large a data set is. Words are its own: what pieces a model cuts them into differs."""
+    """How large a data set is, in words; in a model's pieces too where documents are cut into them.
+
+    The paper counts pieces.
+    """
 
     documents: int
     pages: int  # those that have words
     words: int
     longest: int  # words of the longest document
+    pieces: int | None  # none where no document says which of its words join
+    most_pieces: int  # of the longest document
     labels: int  # those that occur, with their prefixes, and O
     types: int  # without them
     splits: Mapping[str, int]  # documents of each, where they have names
@@ -43,9 +48,13 @@ class Truth:
 
 def survey(documents: Iterable[Labelled]) -> Survey:
     """Counts documents, pages, words and labels."""
-    lengths, labels, splits, pages = [], {"O"}, Counter[str](), 0
+    lengths, pieces, labels, splits, pages = [], [], {"O"}, Counter[str](), 0
+    is_cut = False
     for labelled in documents:
-        lengths.append(len(labelled.document))
+        joins = labelled.document.joins
+        is_cut |= joins is not None
+        pieces.append(len(labelled.document))
+        lengths.append(len(labelled.document) - sum(joins or ()))
         pages += len(set(labelled.document.pages or (0,)))
         labels.update(labelled.gold)
         if labelled.split is not None:
@@ -55,6 +64,8 @@ def survey(documents: Iterable[Labelled]) -> Survey:
         pages=pages,
         words=sum(lengths),
         longest=max(lengths, default=0),
+        pieces=sum(pieces) if is_cut else None,
+        most_pieces=max(pieces, default=0),
         labels=len(labels),
         types=len({label.partition("-")[2] for label in labels} - {""}),
         splits=dict(splits),

@@ -9,7 +9,6 @@ from math import inf
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from lawful import demo
 from lawful.data import RULES, rules_named
 from lawful.document import Labelled
 from lawful.errors import InputError
@@ -102,6 +101,8 @@ def load(
 
 def generated(count: int, rules: str | None = None) -> Pages:
     """Receipts of ``lawful.demo``, with a simulated tagger's scores."""
+    from lawful import demo
+
     pages = (Scored(page.document, page.scores, page.gold) for page in demo.generate(count))
     return Pages("receipts", "", rules_named(rules or str(demo.RULES)), tuple(pages))
 

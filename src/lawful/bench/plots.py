@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from math import inf, isinf
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from lawful.bench.cells import Cell
 from lawful.bench.methods import METHODS
-from lawful.bench.semantics import NOTHING, Outcome, by_pages, by_weight, interval, samples
+from lawful.bench.semantics import NOTHING, PAPER, Outcome, by_pages, by_weight, interval, samples
 from lawful.errors import MissingExtraError
 
 BLACK, GREY = "#000000", "#777777"
@@ -45,6 +45,8 @@ LOOKS: Mapping[str, Look] = {
     "exact": Look(PURPLE, "o"),
     "auto": Look(BLACK, "*"),
 }
+
+_FEW = 20  # pages
 
 _STYLE = {
     "font.size": 9,
@@ -87,9 +89,8 @@ def draw_cells(cells: Sequence[Cell], folder: Path) -> list[Path]:
 def draw_outcomes(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
     """Value F1 by what rules mean, and against the weight: a panel a set of pages."""
     panels = by_pages(outcomes)
-    rows = max(map(len, panels))
-    files = _figure(folder / "semantics", panels, _meanings, height=1.1 + 0.2 * rows, share=True)
-    return files + _figure(folder / "weights", panels, _weights)
+    files = _figure(folder / "semantics", panels, _meanings, share=True)
+    return files + _figure(folder / "weights", panels, _weights, share=True)
 
 
 def _panel(cell: Cell) -> tuple[str, str, str]:
@@ -126,23 +127,26 @@ def _figure(
 
 
 def _f1s_time(axis: Any, cells: Sequence[Cell], *, is_first: bool) -> None:
+    """Hollow where there are few pages, for such a score is of other pages than the rest."""
+    most = max(cell.pages for cell in cells)
     for name, some in _by_method(cells):
-        look = LOOKS[name]
-        times, scores = [1000 * c.seconds for c in some], [100 * c.f1s for c in some]
-        few = (
-            ""
-            if len(_pages(cells)) == 1 or some[0].pages == max(_pages(cells))
-            else (f" ({some[0].pages} pages)")
-        )
+        look, is_few = LOOKS[name], some[0].pages < most
+        low, high = some[0].candidates, some[-1].candidates
+        budgets = "" if high == 1 else f", {_power(low)}"
+        budgets += f" to {_power(high)}" if low < high else ""
         axis.plot(
-            times,
-            scores,
+            [1000 * cell.seconds for cell in some],
+            [100 * cell.f1s for cell in some],
             color=look.colour,
             marker=look.marker,
+            markersize=7 if look.marker == "*" else None,
+            markerfacecolor="white" if is_few else look.colour,
             linestyle=look.line,
-            label=name + few,
+            zorder=3 if name == "auto" else 2,
+            label=f"{name}{budgets}{f' ({some[0].pages} pages)' if is_few else ''}",
         )
     axis.set_xscale("log")
+    axis.xaxis.set_major_formatter("{x:g}")
     axis.set_title(_title(cells))
     axis.set_xlabel("ms a page")
     if is_first:
@@ -168,18 +172,21 @@ def _ranks(axis: Any, cells: Sequence[Cell], *, is_first: bool) -> None:
             [*shares, shares[-1]],
             drawstyle="steps-post",
             color=look.colour,
-            label=f"{order} ({cell.method})",
+            label=cell.method if cell.method == order else f"{cell.method}: {order}",
         )
     axis.set_xscale("log", base=2)
     axis.set_ylim(0, 102)
     axis.set_title(_title(cells))
-    axis.set_xlabel("candidates tried")
+    axis.set_xlabel("rank of the first accepted candidate")
     if is_first:
         axis.set_ylabel("pages accepted (%)")
 
 
 def _time_words(axis: Any, cells: Sequence[Cell], *, is_first: bool) -> None:
-    """Each method with its largest budget: pages as dots, and their running median."""
+    """Each method with its largest budget: pages as dots, and their running median.
+
+    Few pages have no median worth drawing.
+    """
     for name, some in _by_method(cells):
         if name == "auto":
             continue  # it is one of the others
@@ -187,76 +194,88 @@ def _time_words(axis: Any, cells: Sequence[Cell], *, is_first: bool) -> None:
         order = np.argsort(cell.page_words, kind="stable")
         words = np.array(cell.page_words)[order]
         times = 1000 * np.array(cell.page_seconds)[order]
+        label = name if cell.candidates == 1 else f"{name}, {_power(cell.candidates)}"
+        if cell.pages < _FEW:
+            axis.plot(
+                words, times, look.marker, color=look.colour, markerfacecolor="white", label=label
+            )
+            continue
         axis.plot(
-            words, times, ".", color=look.colour, markersize=2.5, alpha=0.25, markeredgewidth=0
-        )
-        width = max(5, len(words) // 10)
-        middles = range(width // 2, len(words) - width // 2, max(1, width // 4))
-        window = [slice(i - width // 2, i + width // 2 + 1) for i in middles]
+            words, times, ".", color=look.colour, markersize=3, alpha=0.3, markeredgewidth=0,
+            rasterized=True,
+        )  # fmt: skip
+        half = max(3, len(words) // 16)
+        windows = [slice(max(0, i - half), i + half + 1) for i in range(0, len(words), half // 2)]
         axis.plot(
-            [np.median(words[w]) for w in window],
-            [np.median(times[w]) for w in window],
+            [np.median(words[window]) for window in windows],
+            [np.median(times[window]) for window in windows],
             color=look.colour,
             linestyle=look.line,
-            label=f"{name}, {cell.budget}",
+            label=label,
         )
     axis.set_xscale("log", base=2)
     axis.set_yscale("log")
-    axis.xaxis.set_major_formatter("{x:g}")
+    for side in (axis.xaxis, axis.yaxis):
+        side.set_major_formatter("{x:g}")
     axis.set_title(_title(cells))
     axis.set_xlabel("words" if cells[0].units != "pieces" else "word pieces")
     if is_first:
         axis.set_ylabel("ms a page")
 
 
-def _meanings(axis: Any, found: Sequence[Outcome], *, is_first: bool) -> None:
-    drawn = samples(len(found[0].right))
+def _gains(found: Sequence[Outcome], baseline: Outcome) -> tuple[list[float], Any]:
+    """By outcome, its gain in value F1 over no rules, and the middle 95 % of that."""
+    drawn = samples(len(baseline.right))
+    before = baseline.f1_resampled(drawn)
+    bounds = [interval(each.f1_resampled(drawn) - before) for each in found]
+    return [100 * (each.f1() - baseline.f1()) for each in found], 100 * np.array(bounds)
+
+
+def _baseline(axis: Any, found: Sequence[Outcome]) -> Outcome:
+    """What gains are measured from; the title says what it has."""
     baseline = next(each for each in found if each.meaning == NOTHING)
-    axis.axvline(100 * baseline.f1(), color=GREY, linewidth=0.9)
-    for row, each in enumerate(found):
-        low, high = (100 * bound for bound in interval(each.f1_resampled(drawn)))
-        papers = str(each.meaning).endswith("the paper")
-        colour = BLACK if each is baseline else VERMILION if papers else BLUE
-        axis.plot([low, high], [row, row], color=colour, linewidth=1.2, solid_capstyle="butt")
-        axis.plot(100 * each.f1(), row, "o", color=colour)
-    axis.set_yticks(range(len(found)), [str(each.meaning) for each in found])
-    axis.set_ylim(len(found) - 0.4, -0.6)
+    count, score = len(baseline.right), 100 * baseline.f1()
+    axis.set_title(f"{baseline.outputs}, {count} pages: {score:.1f} without rules")
+    return baseline
+
+
+def _meanings(axis: Any, found: Sequence[Outcome], *, is_first: bool) -> None:
+    baseline = _baseline(axis, found)
+    rows = [each for each in found if each is not baseline and each.meaning.is_in_table]
+    axis.axvline(0, color=GREY, linewidth=0.9)
+    for row, (each, gain, bounds) in enumerate(zip(rows, *_gains(rows, baseline), strict=True)):
+        colour = VERMILION if each.meaning == PAPER else BLUE
+        axis.plot(bounds, [row, row], color=colour, solid_capstyle="butt")
+        axis.plot(gain, row, "o", color=colour)
+    axis.set_yticks(range(len(rows)), [str(each.meaning) for each in rows])
+    axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.grid(axis="y", visible=False)
-    axis.set_title(f"{found[0].outputs}, {len(found[0].right)} pages")
-    axis.set_xlabel("value F1 (%), 95 % of resamplings")
-    del is_first
+    axis.set_xlabel("gain in value F1 (points), 95 %")
+    if not is_first:
+        axis.tick_params(axis="y", left=False)
 
 
 def _weights(axis: Any, found: Sequence[Outcome], *, is_first: bool) -> None:
-    baseline = next(each for each in found if each.meaning == NOTHING)
+    baseline = _baseline(axis, found)
     weights = by_weight(found)
-    drawn = samples(len(baseline.right))
     finite = [weight for weight in weights if weight != inf]
-    at = [2 * max(finite) if isinf(weight) else weight for weight in weights]
-    bounds = 100 * np.array([interval(each.f1_resampled(drawn)) for each in weights.values()])
-    scores = [100 * each.f1() for each in weights.values()]
     count = len(finite)
-    axis.fill_between(at[:count], *bounds[:count].T, color=BLUE, alpha=0.15, linewidth=0)
-    axis.plot(at[:count], scores[:count], color=BLUE, marker="o")
-    if count < len(at):
-        axis.plot([at[-1]] * 2, bounds[-1], color=BLUE, alpha=0.4)
-        axis.plot(at[-1], scores[-1], "o", color=BLUE)
-    axis.axhline(100 * baseline.f1(), color=GREY, linewidth=0.9)
-    axis.annotate(
-        "no rules", (at[0], 100 * baseline.f1()), (2, -3),
-        textcoords="offset points", va="top", color=GREY, fontsize=8,
-    )  # fmt: skip
+    at = [*finite, *[2 * max(finite)] * (len(weights) - count)]  # hard, apart from the others
+    gains, bounds = _gains(list(weights.values()), baseline)
+    axis.axhline(0, color=GREY, linewidth=0.9)
+    axis.fill_between(finite, *bounds[:count].T, color=BLUE, alpha=0.15, linewidth=0)
+    axis.plot(finite, gains[:count], color=BLUE, marker="o")
+    for place, gain, bound in zip(at[count:], gains[count:], bounds[count:], strict=True):
+        axis.plot([place] * 2, bound, color=BLUE, alpha=0.4)
+        axis.plot(place, gain, "o", color=BLUE)
     axis.set_xscale("log", base=2)
     shown = [weight for weight in (0.5, 1, 2, 4, 8, 16) if weight in finite]
-    axis.set_xticks(
-        [*shown, *at[count:]],
-        [*(f"{weight:g}" for weight in shown), "hard"][: len(shown) + len(at[count:])],
-    )
+    names = [f"{weight:g}" for weight in shown] + ["hard"] * (len(at) - count)
+    axis.set_xticks([*shown, *at[count:]], names)
     axis.minorticks_off()
-    axis.set_title(f"{found[0].outputs}, {len(found[0].right)} pages")
     axis.set_xlabel("weight of a rule (nats)")
     if is_first:
-        axis.set_ylabel("value F1 (%)")
+        axis.set_ylabel("gain in value F1 (points), 95 %")
 
 
 def _by_method(cells: Sequence[Cell]) -> Iterator[tuple[str, list[Cell]]]:
@@ -267,9 +286,11 @@ def _by_method(cells: Sequence[Cell]) -> Iterator[tuple[str, list[Cell]]]:
             yield name, sorted(some, key=lambda cell: cell.candidates)
 
 
-def _pages(cells: Sequence[Cell]) -> set[int]:
-    return {cell.pages for cell in cells}
+def _power(candidates: int) -> str:
+    """As a power of two, where it is one."""
+    exponent = candidates.bit_length() - 1
+    return f"$2^{{{exponent}}}$" if candidates == 2**exponent else f"{candidates:,}"
 
 
 def _title(cells: Sequence[Cell]) -> str:
-    return f"{cells[0].outputs}, {cells[0].units}: {max(_pages(cells))} pages"
+    return f"{cells[0].outputs}, {cells[0].units}: {max(cell.pages for cell in cells)} pages"

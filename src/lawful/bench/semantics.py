@@ -45,8 +45,13 @@ class Meaning:
         if not self.presence:
             return "best legal labelling, no rules"
         shown = "hard" if self.weight is None else f"weight {self.weight:g}"
-        is_papers = (self.presence, self.repeat, self.weight) == ("free", "first", None)
-        return f"{self.presence}, {self.repeat}, {shown}{', the paper' if is_papers else ''}"
+        papers = ", the paper" if self == PAPER else ""
+        return f"{self.presence}, {self.repeat}, {shown}{papers}"
+
+    @property
+    def is_in_table(self) -> bool:
+        """Whether it is no further weight of the sweep."""
+        return self.weight is None or self.weight in WEIGHTS
 
     def applied(self, rules: Rules) -> Rules:
         """The rules, meaning this."""
@@ -57,6 +62,7 @@ class Meaning:
 
 
 NOTHING = Meaning("")
+PAPER = Meaning("free", "first")
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,7 +177,9 @@ def _select(
         chosen = chosen.satisfied()
     if not chosen.pages:
         raise InputError(f"none of the {len(given.pages)} pages of {given.name} is left to decode")
-    told.print(f"{given.name}: {len(chosen.pages):,} of {len(given.pages):,} pages", markup=False)
+    first = "" if count is None else f", the first {count:,}"
+    sizes = f"{len(chosen.pages):,} of {len(given.pages):,} pages"
+    told.print(f"{given.name}: {sizes}{first}", markup=False)
     return chosen.only(chosen.pages[:count])
 
 

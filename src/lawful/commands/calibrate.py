@@ -10,6 +10,7 @@ from math import isinf
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -85,13 +86,14 @@ def calibrate(
         before, after = measure(tested), measure(tested, temperature)
         _say_fit(console, fit, len(fitted), words)
         _say_measured(console, len(rest), before, after)
-        boards = {}
+        boards: dict[str, Scoreboard] = {}
+        tried: dict[str, list[int]] = {}
         if loaded is not None:
-            boards = _boards(
+            boards, tried = _boards(
                 rest or fitted, loaded, (1.0, temperature), skipped,
                 decoder=decoder, budget=budget, workers=workers,
             )  # fmt: skip
-            _say_effect(console, loaded, temperature, boards)
+            _say_effect(console, loaded, temperature, boards, tried)
         console.print(f"\nto use it: --temperature {temperature:g}")
         save(
             {
@@ -109,7 +111,7 @@ def calibrate(
                 "held_out": len(rest),
                 "before": before.record(),
                 "after": after.record(),
-                "decoded": record(boards) if boards else None,
+                "decoded": record(boards) | {"tried": tried} if boards else None,
                 "skipped": dict(skipped),
             }
         )
@@ -120,20 +122,25 @@ def calibrate(
 
 def _boards(
     pages: list[Scored], rules: Rules, temperatures: Iterable[float], skipped: Skipped, **how: Any
-) -> dict[str, Scoreboard]:
-    """How the same pages are decoded at each temperature; none where none can be."""
+) -> tuple[dict[str, Scoreboard], dict[str, list[int]]]:
+    """How the same pages are decoded at each temperature, and what was tried for each of them.
+
+    None where none can be.
+    """
     runs = []
     for temperature in temperatures:
         job = Job("", rules, temperature=temperature)
         found = decoded(map(job.prepare, pages), rules, skipped, **how)
         runs.append((temperature, {scored.line: (scored, it) for scored, it in counted(found)}))
         pages = [page for page in pages if page.line in runs[-1][1]]
-    boards = {}
-    for temperature, found_by_line in runs:
-        boards[f"temperature {temperature:g}"] = board = Scoreboard(rules)
+    boards, tried = {}, {}
+    for temperature, found_by_line in runs if pages else ():
+        name = f"temperature {temperature:g}"
+        boards[name] = board = Scoreboard(rules)
         for page in pages:
             board.add(*found_by_line[page.line])
-    return boards if pages else {}
+        tried[name] = [found_by_line[page.line][1].tried for page in pages]
+    return boards, tried
 
 
 def _say_fit(console: Console, fit: Fit, documents: int, words: Words) -> None:
@@ -214,13 +221,24 @@ def _bin_cells(found: Bin | None) -> tuple[str, ...]:
 
 
 def _say_effect(
-    console: Console, rules: Rules, temperature: float, boards: dict[str, Scoreboard]
+    console: Console,
+    rules: Rules,
+    temperature: float,
+    boards: dict[str, Scoreboard],
+    tried: dict[str, list[int]],
 ) -> None:
     if not boards:
         console.print("\nunder the rules, none of these documents can be decoded")
         return
     console.print("\nunder the rules:")
-    console.print(score_table(boards))
+    table = score_table(boards)
+    shares = (50, 95, 100)
+    numbers = (np.percentile(each, shares, method="higher") for each in tried.values())
+    table.add_row(
+        "candidates tried: median / 95 % / most",
+        *(" / ".join(f"{number:,.0f}" for number in each) for each in numbers),
+    )
+    console.print(table)
     hard = all(isinf(rule.weight) for rule in rules.compiled) and isinf(rules.defaults.weight)
     console.print(
         "a temperature cannot change what hard rules decide: all costs scale alike"

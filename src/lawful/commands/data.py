@@ -125,6 +125,12 @@ def _survey_table(found: Survey) -> Table:
         f"{found.words:,}: {found.words / found.pages:.1f} a page, "
         f"{found.longest:,} in the longest document",
     )
+    if found.pieces is not None:
+        table.add_row(
+            "word pieces",
+            f"{found.pieces:,}: {found.pieces / found.pages:.1f} a page, "
+            f"{found.most_pieces:,} in the longest document",
+        )
     table.add_row(
         "labels", f"{found.types} types; {found.labels} labels, with their prefixes, occur"
     )

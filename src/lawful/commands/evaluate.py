@@ -34,7 +34,7 @@ from lawful.commands.common import (
     with_gold,
 )
 from lawful.decoders import check_call
-from lawful.decoding import Budget
+from lawful.decoding import Budget, Decoding
 from lawful.errors import InputError, LawfulError
 from lawful.evaluation import Answer, Changes, Counts, Scoreboard, best_legal, gold_obeys
 from lawful.files import whole_file
@@ -116,7 +116,7 @@ def evaluate(
 
 def decoded(
     documents: Iterable[Scored], rules: Rules, skipped: Skipped, **how: Any
-) -> Iterator[tuple[Scored, Answer]]:
+) -> Iterator[tuple[Scored, Decoding]]:
     """Documents with their decodings; those that cannot be decoded are reported."""
     waiting: deque[Scored] = deque()
 
