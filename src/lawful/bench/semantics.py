@@ -67,7 +67,7 @@ PAPER = Meaning("free", "first")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one meaning did, by page: right, found and true values, whether all are right."""
+    """How one meaning did, by page: right, found and true values, and whether all are right."""
 
     outputs: str
     units: str
@@ -75,6 +75,7 @@ class Outcome:
     meaning: Meaning
     counts: list[tuple[int, int, int]]
     right: list[bool]
+    rules: list[tuple[int, int, int]]  # passed, violated, un-checked
     proven: list[bool]  # that no labelling is worth more, or none obeys
 
     @property
@@ -119,16 +120,17 @@ class Task:
         """Decodes the pages; what counts as a value is the same for all meanings."""
         judged_by = self.pages.rules
         rules = self.meaning.applied(judged_by)
-        counts, right, proven = [], [], []
+        counts, right, states, proven = [], [], [], []
         for page in self.pages.pages:
             decoding = decode(page.document, page.scores, rules)
             board = Scoreboard(judged_by)
             board.add(page, decoding)
             counts.append((board.values.right, board.values.found, board.values.true))
             right += board.right_pages
+            states.append((board.passed, board.checked - board.passed, board.unchecked))
             proven.append(decoding.optimal or decoding.status == "infeasible")
         name, units = self.pages.name, self.pages.units
-        return Outcome(name, units, self.fingerprint, self.meaning, counts, right, proven)
+        return Outcome(name, units, self.fingerprint, self.meaning, counts, right, states, proven)
 
 
 def plan(pages: Pages) -> list[Task]:
@@ -166,8 +168,10 @@ def _lines(found: Sequence[Outcome]) -> Iterator[str]:
     drawn = samples(len(baseline.right))
     before = baseline.f1_resampled(drawn)
     yield f"### {baseline.outputs}, {baseline.units}: {len(baseline.right)} pages\n"
-    yield "| semantics | value F1 | 95 % | gain, 95 % | fixed / broken | proven |"
-    yield "| --- | --- | --- | --- | --- | --- |"
+    heads = ["semantics", "value F1", "95 %", "gain, 95 %", "fixed / broken",
+             "rules passed / violated / un-checked", "proven"]  # fmt: skip
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{' --- |' * len(heads)}"
     for each in found:
         now = each.f1_resampled(drawn)
         low, high = (100 * bound for bound in interval(now))
@@ -178,6 +182,7 @@ def _lines(found: Sequence[Outcome]) -> Iterator[str]:
             low, high = (100 * bound for bound in interval(now - before))
             fixed, broken = each.against(baseline)
             row += [f"{low:+.1f} to {high:+.1f}", f"{fixed} / {broken}"]
+        row.append(" / ".join(f"{count:,}" for count in np.sum(each.rules, axis=0)))
         row.append(f"{np.mean(each.proven):.1%}")
         yield f"| {' | '.join(row)} |"
     yield "\n| weight chosen on one half | on the other half | weight 10 | no rules |"

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 
 from lawful.bench.cells import Cell
-from lawful.bench.reported import REPORTED
+from lawful.bench.reported import REPORTED, Reported
 from lawful.readers.jsonl import whole_file
 
 
 def markdown(cells: Sequence[Cell]) -> str:
-    """The table as people read it; with the paper's own numbers where the rules are the paper's."""
-    beside = any((cell.data, cell.method, cell.candidates) in REPORTED for cell in cells)
-    heads = ["outputs", "units", "method", "k", "pages", "F1^s", "F1", "satisfied", "value F1",
-             "ms a page", "repeats", "MiB"]  # fmt: skip
-    if beside:
-        heads += ["paper: F1^s", "paper: ms"]
-    lines = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
+    """A table for each set of pages; with the paper's own numbers where the rules are its own."""
+    groups = groupby(cells, key=lambda cell: (cell.outputs, cell.units, cell.semantics))
+    return "\n\n".join("\n".join(_table(name, list(some))) for name, some in groups)
+
+
+def _table(name: tuple[str, str, str], cells: Sequence[Cell]) -> Iterator[str]:
+    outputs, units, semantics = name
+    yield f"### {outputs}, {units}, semantics: {semantics}\n"
+    beside = any(map(_reported, cells))
+    heads = ["method", "k", "pages", "F1^s", "F1", "satisfied", "value F1", "ms a page",
+             "repeats", "MiB", *(("paper: F1^s", "ms") if beside else ())]  # fmt: skip
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{' --- |' * len(heads)}"
     for cell in cells:
         row = [
-            cell.outputs,
-            cell.units,
             cell.method,
             cell.budget,
             f"{cell.pages:,}",
@@ -36,17 +41,16 @@ def markdown(cells: Sequence[Cell]) -> str:
             "" if cell.memory is None else f"{cell.memory:.1f}",
         ]
         if beside:
-            row += _reported(cell)
-        lines.append(f"| {' | '.join(row)} |")
-    return "\n".join(lines)
+            found = _reported(cell)
+            row += [f"{found.f1s:.1f}", f"{1000 * found.seconds:,.0f}"] if found else ["", ""]
+        yield f"| {' | '.join(row)} |"
 
 
-def _reported(cell: Cell) -> list[str]:
+def _reported(cell: Cell) -> Reported | None:
     """The paper decodes word pieces with candidates for a budget, so only those rows are its."""
-    found = REPORTED.get((cell.data, cell.method, cell.candidates))
-    if found is None or cell.mass is not None or cell.units != "pieces":
-        return ["", ""]
-    return [f"{found.f1s:.1f}", f"{1000 * found.seconds:,.0f}"]
+    if cell.mass is not None or cell.units != "pieces" or cell.semantics != "paper":
+        return None
+    return REPORTED.get((cell.data, cell.method, cell.candidates))
 
 
 def write_csv(path: Path, cells: Sequence[Cell]) -> None:

@@ -16,7 +16,6 @@ from lawful.document import Labelled
 from lawful.errors import InputError
 from lawful.readers import READERS, reader_named
 from lawful.readers.jsonl import read_labelled, read_lines, whole_file, write_labelled
-from lawful.rules.model import Rules
 from lawful.split import PARTS, split_documents
 from lawful.survey import Survey, Truth, judge_gold, survey
 
@@ -47,21 +46,25 @@ def info(
     format_: Format,
     path: Data,
     rules: Annotated[
-        Path | None, typer.Option("--rules", "-r", help="A rule file; the paper's by default.")
+        str | None,
+        typer.Option(
+            "--rules", "-r", help=f"A rule file, or one of {', '.join(RULES)}, as by default."
+        ),
     ] = None,
     split: Split = None,
     by_page: ByPage = False,
 ) -> None:
     """Say how large a data set is, and how many of its true labels obey the rules."""
     reader_named(format_)
-    file = rules or RULES.get(format_)
-    loaded = None if file is None else Rules.load(file)
+    named = rules or (format_ if format_ in RULES else None)
+    loaded = None if named is None else rules_named(named)
     documents = list(_read(format_, path, split, by_page))
     console = Console(highlight=False, emoji=False, markup=False, soft_wrap=True)
     console.print(_survey_table(survey(documents)))
     if loaded is not None:
         truth = judge_gold(documents, loaded)
-        console.print(f"\ntrue labels under {rules or 'the rules of the paper'}:")
+        whose = f"the paper's rules for {named}" if named in RULES else named
+        console.print(f"\ntrue labels under {whose}:")
         console.print(_truth_table(truth))
         console.print()
         console.print(_states_table(truth))
