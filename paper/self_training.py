@@ -129,6 +129,7 @@ def run(arguments: argparse.Namespace, seed: int) -> Iterator[dict[str, object]]
 
 
 def main() -> None:
+    """Runs what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="a folder of splits")
     parser.add_argument("--rules", type=Path, required=True)

@@ -49,6 +49,7 @@ def numbers(text: str) -> list[int]:
 
 
 def main() -> None:
+    """Runs what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, nargs="+", required=True, help="folders of splits")
     parser.add_argument("--base", type=Path, required=True, help="the encoder's folder")

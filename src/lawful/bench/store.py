@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 import msgspec
 
 from lawful.errors import InputError
-from lawful.readers.jsonl import whole_file
+from lawful.files import whole_file
 
 
 class Record(Protocol):

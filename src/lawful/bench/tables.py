@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lawful.bench.cells import Cell
 from lawful.bench.reported import REPORTED, Reported
-from lawful.readers.jsonl import whole_file
+from lawful.files import whole_file
 
 
 def markdown(cells: Sequence[Cell]) -> str:

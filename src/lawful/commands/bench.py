@@ -23,7 +23,7 @@ from lawful.commands.common import told
 from lawful.data import RULES
 from lawful.decoding import Budget
 from lawful.errors import InputError, MissingExtraError
-from lawful.readers.jsonl import whole_file
+from lawful.files import whole_file
 
 app = typer.Typer(help="Run the paper's experiments again.", no_args_is_help=True)
 

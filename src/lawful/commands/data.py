@@ -14,8 +14,9 @@ from rich.table import Table
 from lawful.data import RULES, rules_named
 from lawful.document import Labelled
 from lawful.errors import InputError
+from lawful.files import whole_file
 from lawful.readers import READERS, reader_named
-from lawful.readers.jsonl import read_labelled, read_lines, whole_file, write_labelled
+from lawful.readers.jsonl import read_labelled, read_lines, write_labelled
 from lawful.split import PARTS, split_documents
 from lawful.survey import Survey, Truth, judge_gold, survey
 
