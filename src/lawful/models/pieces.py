@@ -44,23 +44,20 @@ class Pieces:
 
     def document(self, document: Document) -> Document:
         """The document with pieces for words; joined, they read as the words did."""
-        ends = np.append(self.starts[1:], 0)
-        last = np.append(self.words[1:] != self.words[:-1], True)[: len(self)]
-        words = (document.words[word] for word in self.words.tolist())
+        at, starts, joins = self.words.tolist(), self.starts.tolist(), self.joins
+        # A piece reaches to the next one of its word, the last to the word's end.
+        ends = [start if join else None for start, join in zip(starts, joins, strict=True)][1:]
         texts = tuple(
-            word[start : None if is_last else end]
-            for word, start, end, is_last in zip(
-                words, self.starts.tolist(), ends.tolist(), last.tolist(), strict=True
-            )
+            document.words[word][start:end]
+            for word, start, end in zip(at, starts, [*ends, None], strict=False)
         )
-        at = self.words.tolist()
         boxes, pages = document.boxes, document.pages
         return replace(
             document,
             words=texts,
             boxes=None if boxes is None else tuple(boxes[i] for i in at),
             pages=None if pages is None else tuple(pages[i] for i in at),
-            joins=self.joins,
+            joins=joins,
         )
 
     def labels(self, gold: Sequence[str]) -> tuple[str, ...]:
