@@ -1,21 +1,27 @@
 # Everything a person types. Each target sets up what it needs; a second run is quick.
 
 PYTHON ?= python3
+# One version to rely on; any from 2.6 should do.
+TORCH ?= torch==2.13.0
 BIN := .venv/bin
 CORE := $(wildcard cpp/*.cpp cpp/*.hpp)
 PLAIN_CORE := $(filter-out cpp/bindings%,$(wildcard cpp/*.cpp))
 
 .SECONDARY:
-.PHONY: demo test unit lint format sanitize bench clean
+.PHONY: demo test test-models unit lint format sanitize bench clean
 
 demo: .venv/installed  ## decode the shipped receipts under rules, and write a report
 	@mkdir -p build
 	$(BIN)/lawful demo --out build/demo.html
 
-test: lint sanitize unit  ## everything that must hold
+test: lint sanitize unit  ## everything that must hold, but for what needs torch
+	@echo "left out: tests/models, which needs torch and transformers: make test-models"
+
+test-models: .venv/trained  ## training, running and exporting models, through torch
+	$(BIN)/python -m pytest tests/models
 
 unit: .venv/installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --ignore=tests/models
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -50,6 +56,11 @@ clean:
 .venv/benched: .venv/installed
 	@echo "--- installing the peers into .venv"
 	$(BIN)/pip install --quiet --no-build-isolation --editable '.[bench]'
+	@touch $@
+
+.venv/trained: .venv/installed
+	@echo "--- installing torch and transformers into .venv"
+	$(BIN)/pip install --quiet --no-build-isolation --editable '.[train]' $(TORCH)
 	@touch $@
 
 .venv/made:

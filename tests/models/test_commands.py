@@ -8,7 +8,7 @@ import pytest
 
 from lawful import read_jsonl
 from lawful.readers.jsonl import write_labelled
-from tests.models.conftest import encoder, receipts
+from tests.small_models import encoder, receipts
 
 torch = pytest.importorskip("torch", reason="needs the 'train' extra: make test-models")
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from lawful import Document, InputError, from_pretrained
-from tests.models.conftest import encoder, receipts
-from tests.models.test_pieces import ODD
+from tests.small_models import ODD, encoder, receipts
 
 torch = pytest.importorskip("torch", reason="needs the 'train' extra: make test-models")
 pytest.importorskip("onnxscript", reason="needs the 'train' extra: make test-models")

@@ -8,8 +8,7 @@ from lawful import Document, InputError, MissingExtraError, Rules, RulesError, f
 from lawful.document import Labelled
 from lawful.models.entities import entities
 from lawful.rules import Field
-from tests.models.conftest import encoder, receipts
-from tests.models.test_pieces import ODD
+from tests.small_models import ODD, encoder, receipts
 
 torch = pytest.importorskip("torch", reason="needs the 'train' extra: make test-models")
 

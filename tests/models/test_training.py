@@ -9,7 +9,7 @@ import pytest
 
 from lawful import Document, InputError, Rules, Scheme, from_pretrained
 from lawful.document import Labelled
-from tests.models.conftest import KINDS, encoder, receipts
+from tests.small_models import KINDS, encoder, receipts
 
 torch = pytest.importorskip("torch", reason="needs the 'train' extra: make test-models")
 

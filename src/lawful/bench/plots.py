@@ -82,27 +82,28 @@ def draw_cells(cells: Sequence[Cell], folder: Path) -> list[Path]:
     panels = [list(some) for _, some in groupby(cells, key=_panel)]
     files = []
     for name, draw in (("f1s-time", _f1s_time), ("ranks", _ranks), ("time-words", _time_words)):
-        files += _figure(folder / name, panels, draw)
+        files += figure(folder / name, panels, draw)
     return files
 
 
 def draw_outcomes(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
     """Value F1 by what rules mean, and against the weight: a panel a set of pages."""
     panels = by_pages(outcomes)
-    files = _figure(folder / "semantics", panels, _meanings, share=True)
-    return files + _figure(folder / "weights", panels, _weights, share=True)
+    files = figure(folder / "semantics", panels, _meanings, share=True)
+    return files + figure(folder / "weights", panels, _weights, share=True)
 
 
 def _panel(cell: Cell) -> tuple[str, str, str]:
     return cell.outputs, cell.units, cell.semantics
 
 
-def _figure(
+def figure(
     path: Path, panels: Sequence[Any], draw: Any, height: float = 3.6, *, share: bool = False
 ) -> list[Path]:
+    """A row of panels with one legend, as PNG and SVG; ``share``: one scale for all."""
     plt = pyplot()
     with plt.rc_context(_STYLE):
-        figure, axes = plt.subplots(
+        drawn, axes = plt.subplots(
             1,
             len(panels),
             figsize=(0.6 + 4.3 * len(panels), height),
@@ -118,11 +119,11 @@ def _figure(
                 label: h for h, label in zip(*axis.get_legend_handles_labels(), strict=True)
             }
         if handles:
-            figure.legend(handles.values(), handles.keys(), loc="outside right center")
+            drawn.legend(handles.values(), handles.keys(), loc="outside right center")
         files = [path.with_name(f"{path.name}.{kind}") for kind in ("png", "svg")]
         for file in files:
-            figure.savefig(file, dpi=200, metadata={"Date": None} if file.suffix == ".svg" else {})
-        plt.close(figure)
+            drawn.savefig(file, dpi=200, metadata={"Date": None} if file.suffix == ".svg" else {})
+        plt.close(drawn)
     return files
 
 

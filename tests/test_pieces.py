@@ -5,15 +5,11 @@ import pytest
 
 from lawful import Document
 from lawful.models.pieces import GRID, Cutter, on_grid
-from tests.models.conftest import WORDS, tokenizer
+from tests.small_models import ODD, WORDS, tokenizer
 
 pytest.importorskip("tokenizers")
 
 FAMILIES = ("wordpiece", "bytes", "unigram")
-ODD = (
-    "", " ", "\u200b", "\x07", "crème", "brûlée", "cre\u0300me", "ﬁn", "日本語", "🧾", "👩‍👩‍👧",
-    "a" * 300, "56.000", "½", "İ", "ß", "\ufeff", "e\u0301" * 20, "…", "\u00ad", "Total",
-)  # fmt: skip
 
 
 @pytest.fixture(params=FAMILIES, scope="module")
