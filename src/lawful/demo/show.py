@@ -12,9 +12,10 @@ from rich.table import Table
 from lawful import demo
 from lawful.decoders import decode
 from lawful.decoding import Decoding
-from lawful.errors import InputError
+from lawful.errors import InputError, MissingExtraError
 from lawful.evaluation import Scoreboard
 from lawful.files import whole_file
+from lawful.models.tagger import from_pretrained
 from lawful.readers.jsonl import BadLine, Scored, read_jsonl
 from lawful.report import write_report
 from lawful.rules.model import Rules
@@ -38,16 +39,29 @@ def show(out: Path, pages: int) -> None:
     )
     for rule in rules.rules:
         console.print(f"    {rule.check}", markup=False)
-    decodings = [decode(d.document, d.scores, rules) for d in documents]
-
-    corrected = [(d, r) for d, r in zip(documents, decodings, strict=True) if _improved(d, r)]
-    for scored, decoding in corrected[:pages]:
-        _show_page(console, scored, rules, decoding)
-
-    _compare(console, documents, rules, decodings)
+    decodings = _show_all(console, documents, rules, pages)
     with whole_file(out) as file:
         write_report(file, zip(documents, decodings, strict=True), title="lawful demo")
     console.print(f"every page, with its boxes: {out}", markup=False)
+    try:
+        tagger = from_pretrained(demo.MODEL)
+    except MissingExtraError as error:
+        console.print(f"\nleft out: the same pages, read by a real model; {error}", markup=False)
+        return
+    console.print("\nthe same pages, read by the small model that comes with lawful:")
+    _show_all(console, list(tagger.predict(documents)), rules, min(pages, 1))
+
+
+def _show_all(
+    console: Console, documents: list[Scored], rules: Rules, pages: int
+) -> list[Decoding]:
+    """Decodes the documents, shows some that came right, and compares ways of decoding them."""
+    decodings = [decode(d.document, d.scores, rules) for d in documents]
+    corrected = [(d, r) for d, r in zip(documents, decodings, strict=True) if _improved(d, r)]
+    for scored, decoding in corrected[:pages]:
+        _show_page(console, scored, rules, decoding)
+    _compare(console, documents, rules, decodings)
+    return decodings
 
 
 def _documents() -> Iterator[Scored]:
