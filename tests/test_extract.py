@@ -1,0 +1,86 @@
+"""The shipped model: fields off words and boxes, without torch."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from lawful import Document, MissingExtraError, Rules, demo, from_pretrained, read_jsonl
+from lawful.evaluation import Scoreboard, best_legal
+
+pytest.importorskip("onnxruntime", reason="needs the 'onnx' extra")
+pytest.importorskip("tokenizers", reason="needs the 'onnx' extra")
+
+RULES = Rules.load(demo.RULES)
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    return from_pretrained(demo.MODEL)
+
+
+def test_it_is_small_enough_to_ship():
+    assert sum(file.stat().st_size for file in demo.MODEL.iterdir()) < 3 * 2**20
+
+
+def test_it_reads_receipts_and_rules_make_it_better(tagger):
+    pages = list(read_jsonl(demo.shipped()))
+    plain, ruled = Scoreboard(RULES), Scoreboard(RULES)
+    scored = list(tagger.predict(pages))
+    for page, decoding in zip(scored, tagger.decode(pages, RULES), strict=True):
+        plain.add_labels(page, best_legal(page, RULES))
+        ruled.add(page, decoding)
+    assert plain.entities.f1 > 0.85
+    assert ruled.values.f1 > plain.values.f1
+    assert sum(ruled.right_pages) > sum(plain.right_pages)
+
+
+def extract(*arguments, code=0):
+    command = [sys.executable, "-m", "lawful", "extract", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def test_extract_works_out_of_the_box(tmp_path):
+    documents = [page.document for page in demo.generate(4, seed=9)]
+    lines = ({"id": d.id, "words": d.words, "boxes": d.boxes} for d in documents)
+    (tmp_path / "words.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = subprocess.run(
+        [sys.executable, "-m", "lawful", "extract", tmp_path / "words.jsonl"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["id"] for line in lines] == [document.id for document in documents]
+    assert all("total" in line["fields"] for line in lines)
+    assert done.returncode in (0, 1)
+
+
+def test_bad_lines_are_told_and_the_rest_goes_on(tmp_path):
+    line = json.dumps({"id": "r", "words": ["Total", "5.00"]})
+    (tmp_path / "d.jsonl").write_text(f'{line}\n{{"id": 3}}\n{{"id": "e", "words": []}}\n')
+    done = extract(tmp_path / "d.jsonl", "--format", "csv", code=1)
+    assert "line 2:" in done.stderr
+    assert [row.split(",")[0] for row in done.stdout.splitlines()] == ["id", "r", "e"]
+    strict = extract(tmp_path / "d.jsonl", "--bad-lines", "fail", "-o", tmp_path / "x", code=2)
+    assert "line 2" in strict.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_rules_for_other_labels_are_an_error(tmp_path):
+    (tmp_path / "d.jsonl").write_text('{"id": "r", "words": ["Total"]}\n')
+    (tmp_path / "r.yaml").write_text("fields:\n  vat: {label: vat, type: money}\nrules: []\n")
+    done = extract(tmp_path / "d.jsonl", "--rules", tmp_path / "r.yaml", code=2)
+    assert "field 'vat' has label 'vat', which the model does not know" in done.stderr
+
+
+def test_without_onnxruntime_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(MissingExtraError, match=r"needs onnxruntime: install the 'onnx' extra"):
+        from_pretrained(demo.MODEL)
+
+
+def test_a_word_that_was_never_seen_has_scores(tagger):
+    (scored,) = tagger.predict([Document("d", ("日本語", "", "x" * 9000))])
+    assert len(scored.scores) == 3
