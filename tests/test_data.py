@@ -65,7 +65,7 @@ def test_the_papers_rules_can_be_printed_and_loaded():
         (["info", "cord", "docs"], "no CORD in docs: looked for {train,dev,test}/json/*.json"),
         (["info", "cord", "nowhere"], "cannot read nowhere: no such file or folder"),
         (["info", "jsonl", "/dev/null"], "no document in /dev/null"),
-        (["info", "jsonl", "/dev/null", "--rules", "no.yaml"], "cannot read rule file no.yaml"),
+        (["info", "jsonl", "/dev/null", "--rules", "no.yaml"], "no rule file 'no.yaml'; rules"),
     ],
 )
 def test_what_cannot_be_done_is_said(arguments, message):

@@ -17,6 +17,6 @@ RULES: Mapping[str, Path] = {
 def rules_named(name: str) -> Rules:
     """The paper's rules for the data set of that name, or those of a file."""
     path = RULES.get(name, Path(name))
-    if not path.is_file():
+    if not path.exists():
         raise RulesError(f"no rule file {name!r}; rules by name: {', '.join(RULES)}")
     return Rules.load(path)
