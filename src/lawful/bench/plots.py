@@ -46,7 +46,7 @@ LOOKS: Mapping[str, Look] = {
     "auto": Look(BLACK, "*"),
 }
 
-_FEW = 20  # pages
+_FEW = 50  # pages
 
 _STYLE = {
     "font.size": 9,
@@ -109,6 +109,7 @@ def figure(
             figsize=(0.6 + 4.3 * len(panels), height),
             squeeze=False,
             layout="constrained",
+            sharex=share,
             sharey=share,
         )
         for i, (axis, panel) in enumerate(zip(axes[0], panels, strict=True)):
@@ -178,7 +179,7 @@ def _ranks(axis: Any, cells: Sequence[Cell], *, is_first: bool) -> None:
     axis.set_xscale("log", base=2)
     axis.set_ylim(0, 102)
     axis.set_title(_title(cells))
-    axis.set_xlabel("rank of the first accepted candidate")
+    axis.set_xlabel("candidates tried until one is accepted")
     if is_first:
         axis.set_ylabel("pages accepted (%)")
 
@@ -205,8 +206,9 @@ def _time_words(axis: Any, cells: Sequence[Cell], *, is_first: bool) -> None:
             words, times, ".", color=look.colour, markersize=3, alpha=0.3, markeredgewidth=0,
             rasterized=True,
         )  # fmt: skip
-        half = max(3, len(words) // 16)
-        windows = [slice(max(0, i - half), i + half + 1) for i in range(0, len(words), half // 2)]
+        half = max(4, len(words) // 10)
+        middles = range(0, len(words), half // 4)
+        windows = [slice(max(0, i - half), i + half + 1) for i in middles]
         axis.plot(
             [np.median(words[window]) for window in windows],
             [np.median(times[window]) for window in windows],
