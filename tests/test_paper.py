@@ -139,9 +139,9 @@ def test_what_was_measured_is_kept_after_an_interruption(tmp_path, monkeypatch, 
         bench.run_paper(**options)
     assert stopped.value.code == 130
     assert "3 of 15 are measured and kept" in " ".join(capsys.readouterr().err.split())
-    assert len((tmp_path / "measured.jsonl").read_text().splitlines()) == 3
+    assert len((tmp_path / "cells.jsonl").read_text().splitlines()) == 3
 
-    with (tmp_path / "measured.jsonl").open("a") as file:
+    with (tmp_path / "cells.jsonl").open("a") as file:
         file.write('{"half a')  # as if it had been stopped while writing
     again = []
     monkeypatch.setattr(Task, "measure", lambda task: again.append(task) or really(task))
@@ -257,7 +257,7 @@ def test_semantics_on_the_shipped_pages(tmp_path, monkeypatch, capsys):
     assert row.endswith("| 9 / 0 | 90 / 10 / 44 | 100.0% |")  # as the README has it
     assert "| free, first, hard, the paper |" in printed
     assert len(printed.split("weight chosen on one half")[1].splitlines()) == 4
-    lines = (tmp_path / "measured.jsonl").read_text()
+    lines = (tmp_path / "outcomes.jsonl").read_text()
     assert len(json.loads(lines.splitlines()[0])["counts"]) == 48
 
     monkeypatch.setattr(semantics.Task, "measure", None)  # nothing is decoded again

@@ -196,7 +196,7 @@ Kind = TypeVar("Kind", bound=Record)
 def _measured(tasks: Sequence[_Task], folder: Path, kind: type[Kind]) -> list[Kind]:
     """What came out, in order: kept in the folder from earlier runs, or measured now."""
     folder.mkdir(parents=True, exist_ok=True)
-    store = Store(folder / "measured.jsonl", kind)
+    store = Store(folder / f"{kind.__name__.lower()}s.jsonl", kind)
     try:
         return [store.take(task.key, task.measure) for task in _shown(tasks)]
     except KeyboardInterrupt:
