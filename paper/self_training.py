@@ -13,7 +13,7 @@ nobody looks at. Students are trained anew on the share and, of the rest, on
 - gold: every page, with its true labels: what could be had at most.
 
 For each, on the test documents: entity F1 of the best legal labelling, and value F1 without and
-with rules. Results are added to ``--out``, a line each.
+with rules. Results are added to ``--out``, a line each; ``--show FILE...`` sets a table of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ import argparse
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import mean, pstdev
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from lawful import Rules, Scored, decode, from_pretrained
 from lawful.calibration import split
@@ -128,12 +130,31 @@ def run(arguments: argparse.Namespace, seed: int) -> Iterator[dict[str, object]]
         }
 
 
+def show(files: Sequence[Path]) -> None:
+    """Means and deviations over seeds, as Markdown."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for file in files:
+        for line in map(json.loads, file.read_text().splitlines()):
+            found.setdefault((line["data"], line["arm"]), []).append(line)
+    print("| data | learns from | pages | all right | entity F1 | value F1 | with rules |")
+    print("| --- " * 7 + "|")
+    for (data, arm), lines in sorted(found.items(), key=lambda pair: pair[0][0]):
+        counts = [f"{mean(line[key] for line in lines):.0f}" for key in ("added", "added_right")]
+        scores = [
+            f"{100 * mean(some):.1f} ± {100 * pstdev(some):.1f}"
+            for key in ("entity_f1", "value_f1", "value_f1_rules")
+            for some in [[line[key] for line in lines]]
+        ]
+        print(f"| {' | '.join([data, arm, *counts, *scores])} |")
+
+
 def main() -> None:
     """Runs what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="a folder of splits")
-    parser.add_argument("--rules", type=Path, required=True)
-    parser.add_argument("--base", type=Path, required=True, help="the encoder's folder")
+    parser.add_argument("--show", type=Path, nargs="+", help="results, to set a table of")
+    parser.add_argument("--data", type=Path, help="a folder of splits")
+    parser.add_argument("--rules", type=Path)
+    parser.add_argument("--base", type=Path, help="the encoder's folder")
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--share", type=float, default=0.1, help="with gold labels")
     parser.add_argument("--margin", type=float, default=2.0, help="in nats")
@@ -142,6 +163,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("build/self_training.jsonl"))
     arguments = parser.parse_args()
+    if arguments.show:
+        show(arguments.show)
+        return
+    if None in (arguments.data, arguments.rules, arguments.base):
+        parser.error("--data, --rules and --base are needed, or --show")
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     for line in run(arguments, arguments.seed):
         print(line, flush=True)
