@@ -213,3 +213,30 @@ def test_sixty_items_and_their_sum(equal, weight):
     assert found.status == "satisfied"
     assert found.optimal
     assert len(found.fields["items"]) == 56
+
+
+def test_alternatives_that_are_worth_the_same_differ():
+    """The second set of values was found first, worth less; then both were worth the same."""
+    fields = [
+        Field("total", "total", "money"),
+        Field("tax", "tax", "money", default=0),
+        Field("parts", "part", "money", many=True),
+    ]
+    checks = [
+        Rule("total / 3 == tax", weight=1.0),
+        Rule("total == sum(parts)", weight=0.0),
+        Rule("total == sum(parts) + tax", weight=0.0),
+        Rule("total + tax == 3", weight=0.0),
+        lawful.rule(reads=("total", "parts"))(lambda total, parts: total <= sum(parts)),
+    ]
+    rules = Rules(fields, checks, defaults=Defaults(weight=0.0))
+    labels = ("O", "B-total", "I-total", "B-part", "I-part", "B-x", "I-x", "B-tax")
+    probs = np.zeros((3, len(labels)))
+    probs[0, [1, 5]] = 0.5
+    probs[1, 1] = 1.0
+    probs[2, [5, 7]] = 2 / 3, 1 / 3
+    document = Document("d", ("1", "2", "x"))
+    found = decode(document, Scores.from_probs(probs, labels), rules, alternatives=1)
+    (other,) = found.alternatives
+    assert other.worth == pytest.approx(found.worth)
+    assert other.values("total")[0] != found.values("total")[0]

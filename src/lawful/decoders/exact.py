@@ -104,6 +104,8 @@ def rank(found: Walk, plan: Plan, count: int) -> list[Walk]:
         candidates.deepest = -last
         if _is_settled(found, candidates, plan, last):
             break
+    if ranked:  # of several that are worth the same, the first, and not the one that came first
+        found.best, found.reading = ranked[0].best, ranked[0].reading
     _settle(found, candidates, plan)
     for other in ranked:
         other.proven = other.worth >= found.last - ROUNDING or candidates.complete
