@@ -50,10 +50,12 @@ def fit(data: Path, base: Path, layers: int, seed: int, out: Path, more: list[st
     if scores.exists():
         return
     model = out / "models" / name
-    lawful(
-        "train", data / "train.jsonl", "--validation", data / "validation.jsonl", "--base", base,
-        "--layers", layers, "--seed", seed, "--out", model, *more,
-    )  # fmt: skip
+    resume = ["--resume"] if (model / "checkpoint.pt").exists() else []
+    if resume or not (model / "model.safetensors").exists():
+        lawful(
+            "train", data / "train.jsonl", "--validation", data / "validation.jsonl",
+            "--base", base, "--layers", layers, "--seed", seed, "--out", model, *more, *resume,
+        )  # fmt: skip
     lawful(
         "predict", data / "test.jsonl", "--model", model, "--units", "pieces", "--npz",
         "--out", scores,

@@ -17,6 +17,7 @@ from lawful import (
     read_jsonl,
     write_jsonl,
 )
+from lawful.readers.jsonl import write_npz
 from lawful.rules import Field
 
 LABELS = ("O", "B-total", "I-total")
@@ -165,3 +166,51 @@ def test_a_chain_of_another_size_is_refused():
         scores.with_chain(np.zeros((2, 2)))
     with pytest.raises(ScoresError, match="start of the chain"):
         scores.with_chain(np.zeros((3, 3)), start=[np.nan, 0, 0])
+
+
+def test_an_older_npz_file_has_nothing_to_say_of_lines_with_their_own_scores(tmp_path):
+    scores = case(1)
+    document = Document("d", [f"w{i}" for i in range(len(scores))])
+    write_npz(tmp_path / "d.jsonl", [Scored(document, scores)])
+    write_jsonl(tmp_path / "d.jsonl", [Scored(document, scores.marginals())])
+    (read,) = read_jsonl(tmp_path / "d.jsonl")
+    assert read.scores.chain is None
+
+
+def test_an_npz_file_has_one_chain_and_every_id_once(tmp_path):
+    scores = case(1, words=2)
+    first, second = (Scored(Document(name, ("a", "b")), scores) for name in ("x", "x.npy"))
+    other = Scored(Document("x.npy", ("a", "b")), case(2, words=2))
+    assert write_npz(tmp_path / "d.jsonl", [first, second]) == 2
+    for read in read_jsonl(tmp_path / "d.jsonl"):
+        assert read.scores.log_total == pytest.approx(scores.log_total, abs=1e-5)
+    before = (tmp_path / "d.jsonl").read_bytes(), (tmp_path / "d.npz").read_bytes()
+    with pytest.raises(InputError, match="two documents have the id 'x'"):
+        write_npz(tmp_path / "d.jsonl", [first, first])
+    with pytest.raises(InputError, match="has other labels or another chain than the first"):
+        write_npz(tmp_path / "d.jsonl", [first, other])
+    with pytest.raises(InputError, match=r"cannot name scores in an \.npz file"):
+        write_npz(tmp_path / "d.jsonl", [Scored(Document("a\0b", ("a", "b")), scores)])
+    assert before == ((tmp_path / "d.jsonl").read_bytes(), (tmp_path / "d.npz").read_bytes())
+
+
+def test_forbidden_transitions_are_written_and_read(tmp_path):
+    between = np.zeros((3, 3))
+    between[0, 2] = -np.inf
+    scores = Scores.from_logits(np.zeros((2, 3)), LABELS).with_chain(between)
+    write_jsonl(tmp_path / "d.jsonl", [Scored(Document("d", ("a", "b")), scores)])
+    (read,) = read_jsonl(tmp_path / "d.jsonl")
+    assert read.scores.chain.between.tolist() == between.tolist()
+
+
+def test_transitions_that_allow_nothing_are_infeasible():
+    scores = Scores.from_logits(np.zeros((2, 3)), LABELS).with_chain(np.full((3, 3), -np.inf))
+    found = decode(Document("d", ("a", "b")), scores, FREE)
+    assert found.status == "infeasible"
+
+
+def test_what_is_nearly_impossible_is_not_forbidden_by_writing_it(tmp_path):
+    scores = Scores.from_logits([[0.0, -2000.0, -5.0]], LABELS)
+    write_jsonl(tmp_path / "d.jsonl", [Scored(Document("d", ("a",)), scores)])
+    (read,) = read_jsonl(tmp_path / "d.jsonl")
+    assert np.isfinite(read.scores.log_probs).all()

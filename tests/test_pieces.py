@@ -95,3 +95,15 @@ def test_a_page_of_one_point_and_a_page_without_boxes_stay_on_the_grid():
     grid = on_grid(Document("d", ("a", "b"), ((5, 5, 5, 5), (5, 5, 5, 5))))
     assert ((grid >= 0) & (grid <= GRID)).all()
     assert not on_grid(Document("d", ("a", "b"))).any()
+
+
+def test_a_mark_of_the_model_on_a_page_is_a_word_like_others():
+    cutter = Cutter(tokenizer("wordpiece"))
+    pieces = cutter.cut(Document("d", ("Total", "[SEP]", "12")))
+    assert not {*cutter.opening, *cutter.closing} & set(pieces.ids.tolist())
+
+
+def test_words_that_join_still_do_in_pieces(cutter):
+    document = Document("d", ("56", ".", "000", "Tax"), joins=(False, True, True, False))
+    cut = cutter.cut(document).document(document)
+    assert cut.text(0, len(cut)) == document.text(0, 4) == "56.000 Tax"

@@ -119,7 +119,10 @@ class Scores:
             ("start", start, (size,)),
             ("end", end, (size,)),
         ):
-            part = np.array(np.zeros(shape) if given is None else given, dtype=np.float64)
+            try:
+                part = np.array(np.zeros(shape) if given is None else given, dtype=np.float64)
+            except (ValueError, TypeError):
+                raise ScoresError(f"{name} of the chain is no array of numbers") from None
             if part.shape != shape or not ((part == -np.inf) | np.isfinite(part)).all():
                 raise ScoresError(
                     f"{name} of the chain has shape {part.shape}, expected {shape} of numbers or "
@@ -209,9 +212,9 @@ def _normalise(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Log-softmax by row; a row that forbids everything stays as it is."""
     top = scores.max(axis=1, keepdims=True, initial=-np.inf)
     shift = np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         total = np.log(np.exp(scores - shift).sum(axis=1, keepdims=True))
-    return np.asarray(np.where(np.isfinite(total), scores - shift - total, -np.inf))
+        return np.asarray(np.where(np.isfinite(total), scores - shift - total, -np.inf))
 
 
 def check_temperature(temperature: float) -> None:

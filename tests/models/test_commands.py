@@ -106,6 +106,7 @@ def test_training_that_is_killed_goes_on(work):
     assert process.returncode == 130
     assert "has the best model so far" in rest
     assert "--resume goes on" in rest
+    assert "no output file" not in rest
     assert "did not end: resume it" in lawful(*command, code=2).stderr
     done = lawful(*command, "--resume")
     assert "epoch 1:" not in done.stderr

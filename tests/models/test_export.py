@@ -83,3 +83,13 @@ def test_a_broken_export_says_so(tmp_path):
         from_pretrained(exported)
     with pytest.raises(InputError, match=r"no model\.onnx of lawful in .*: make one with lawful e"):
         from_pretrained(source, backend="onnx")
+
+
+def test_another_models_folder_is_left_alone(tmp_path):
+    source, _ = made(tmp_path, "bert", {})
+    (tmp_path / "other").mkdir()
+    other, _ = made(tmp_path / "other", "bert", {"crf": True})
+    with pytest.raises(InputError, match="has another model already"):
+        export(Network.load(source), Cutter.load(source), other)
+    export(Network.load(source), Cutter.load(source), source)  # beside its own weights
+    assert (source / "model.onnx").exists()

@@ -25,7 +25,7 @@ RULES = Rules([Field("total", "total", "money"), Field("tax", "tax", "money")], 
 def folder(bert, tmp_path_factory):
     """A tagger that has learned the receipts."""
     out = tmp_path_factory.mktemp("tagger")
-    network = Network.start(bert, LABELS, boxes=True)
+    network = Network.start(bert, LABELS)
     recipe = Recipe(epochs=10, batch=8, rate=5e-3, new_rate=5e-3)
     list(train(network, Cutter.load(bert), PAGES[:16], PAGES[16:], out, recipe))
     return out
@@ -207,3 +207,48 @@ def test_without_torch_the_extra_is_named(folder, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
     with pytest.raises(MissingExtraError, match=r"running this model needs torch.*'train' extra"):
         from_pretrained(folder)
+
+
+def test_pipelines_refuse_models_whose_boxes_or_crf_they_would_lose(bert, tmp_path):
+    import transformers
+
+    from lawful.models.pipeline import RulesPipeline
+
+    network = Network.start(bert, LABELS, boxes=True)
+    network.save(tmp_path)
+    Cutter.load(bert).save(tmp_path)
+    with pytest.raises(InputError, match="a pipeline has neither boxes nor a CRF"):
+        transformers.pipeline(
+            "token-classification",
+            model=transformers.AutoModelForTokenClassification.from_pretrained(tmp_path),
+            tokenizer=transformers.PreTrainedTokenizerFast(
+                tokenizer_file=str(tmp_path / "tokenizer.json")
+            ),
+            pipeline_class=RulesPipeline,
+            rules=RULES,
+        )
+
+
+def test_pipelines_tell_words_by_the_blanks_of_the_text(tmp_path):
+    """Byte-level tokenizers count the blank before a word to its first piece."""
+    import transformers
+
+    from lawful.models.pipeline import RulesPipeline
+
+    base = encoder("roberta", tmp_path / "m", labels=3)
+    model = transformers.AutoModelForTokenClassification.from_pretrained(base)
+    model.config.id2label = {0: "O", 1: "B-total", 2: "I-total"}
+    pipe = transformers.pipeline(
+        "token-classification",
+        model=model,
+        tokenizer=transformers.PreTrainedTokenizerFast(
+            tokenizer_file=str(base / "tokenizer.json"),
+            pad_token="<pad>",  # noqa: S106
+        ),
+        pipeline_class=RulesPipeline,
+        rules=Rules((), ()),
+    )
+    pipe("Total 56.000  crème 🧾")
+    assert pipe.decoding.words == ("Total", "56.000", "crème", "🧾")
+    pipe("   ")
+    assert pipe.decoding is None

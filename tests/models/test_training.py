@@ -235,17 +235,21 @@ def test_the_loss_of_a_chain_is_that_of_all_labellings(seed):
     head, scores, targets = chain_case(seed)
     lengths = [4, 1 + seed % 4]
     mask = torch.tensor([[i < length for i in range(4)] for length in lengths])
+    starts, ends = torch.tensor([True, seed % 2 == 0]), torch.tensor([seed % 3 == 0, True])
+    edges = iter(zip(starts.tolist(), ends.tolist(), strict=True))
 
-    def score(row, labels):
-        total = head.start[labels[0]] + head.end[labels[-1]]
+    def score(row, labels, edge):
+        total = edge[0] * head.start[labels[0]] + edge[1] * head.end[labels[-1]]
         total = total + sum(row[i, label] for i, label in enumerate(labels))
         return total + sum(head.between[a, b] for a, b in pairwise(labels))
 
     expected = 0.0
     for row, target, length in zip(scores, targets.tolist(), lengths, strict=True):
-        every = torch.stack([score(row, p) for p in product(range(3), repeat=length)])
-        expected += (torch.logsumexp(every, 0) - score(row, target[:length])).item()
-    assert head.loss(scores, targets, mask).item() == pytest.approx(expected / sum(lengths))
+        edge = next(edges)
+        every = torch.stack([score(row, p, edge) for p in product(range(3), repeat=length)])
+        expected += (torch.logsumexp(every, 0) - score(row, target[:length], edge)).item()
+    loss = head.loss(scores, targets, mask, starts, ends)
+    assert loss.item() == pytest.approx(expected / sum(lengths))
 
 
 def test_illegality_is_the_chance_of_an_illegal_step():
@@ -269,3 +273,62 @@ def test_rewarding_legal_labels_makes_them_more_legal(bert, tmp_path):
         return total
 
     assert share(30.0, tmp_path / "legal") < share(0.0, tmp_path / "plain")
+
+
+def test_a_folder_with_a_model_is_left_alone(bert, tmp_path):
+    list(fit(bert, tmp_path, Recipe(epochs=1)))
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    with pytest.raises(InputError, match="has a model already: take another folder, or delete it"):
+        next(fit(bert, tmp_path))
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+def test_a_run_is_resumed_on_the_same_documents_only(bert, tmp_path):
+    next(run := fit(bert, tmp_path))
+    run.close()
+    network, cutter = Network.start(bert, LABELS), Cutter.load(bert)
+    for pages, checked in ((PAGES[1:16], PAGES[16:]), (PAGES[:16], PAGES[17:])):
+        again = train(network, cutter, pages, checked, tmp_path, QUICK, resume=True)
+        with pytest.raises(InputError, match="is of a run on other documents, or with another"):
+            next(again)
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 5])
+def test_rates_never_exceed_the_recipes(bert, tmp_path, epochs, monkeypatch):
+    rates = []
+    step = torch.optim.AdamW.step
+
+    def seen(self, *given):
+        rates.append([group["lr"] / group["peak"] for group in self.param_groups])
+        return step(self, *given)
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", seen)
+    list(fit(bert, tmp_path, Recipe(epochs=epochs, batch=16, patience=9)))
+    assert len(rates) == epochs
+    assert 0 < np.max(rates) <= 1
+
+
+def test_weights_that_are_missing_are_not_made_up(tmp_path):
+    import transformers
+
+    base = encoder("bert", tmp_path / "base")
+    bare = transformers.BertModel.from_pretrained(base)
+    bare.save_pretrained(tmp_path / "bare")
+    Cutter.load(base).save(tmp_path / "bare")
+    with pytest.raises(InputError, match=r"has no weights for classifier\.bias and 1 others"):
+        from_pretrained(tmp_path / "bare")
+    Network.start(tmp_path / "bare", LABELS)  # a new head is what training is for
+    odd = transformers.DistilBertForTokenClassification.from_pretrained(
+        encoder("distilbert", tmp_path / "distil")
+    )
+    odd.save_pretrained(tmp_path / "odd")
+    (tmp_path / "odd" / "config.json").write_bytes((base / "config.json").read_bytes())
+    with pytest.raises(InputError, match="which would be random"):
+        Network.start(tmp_path / "odd", LABELS)
+
+
+def test_a_model_without_a_tokenizer_is_refused(tmp_path):
+    base = encoder("bert", tmp_path / "base")
+    (base / "tokenizer.json").unlink()
+    with pytest.raises(InputError, match="tokenizer"):
+        from_pretrained(base)

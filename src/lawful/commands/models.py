@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import sys
+from collections import Counter, deque
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -16,6 +17,7 @@ from lawful.batch import Result
 from lawful.calibration import split as share_of
 from lawful.commands.common import Candidates, DecoderName, Pool, Seconds, counted, told
 from lawful.commands.output import WRITERS, BadLines, Format, complain, good, leave, summarise
+from lawful.data import rules_named
 from lawful.decoders import check_call, decode
 from lawful.decoding import Budget
 from lawful.document import Document, Labelled
@@ -66,7 +68,8 @@ def train(
     ] = None,
     share: Annotated[float, typer.Option(help="To validate on, if no file is given.")] = 0.2,
     rules: Annotated[
-        Path | None, typer.Option("--rules", "-r", help="Check that the labels fit these rules.")
+        str | None,
+        typer.Option("--rules", "-r", help="A file or data set: check that the labels fit it."),
     ] = None,
     layers: Annotated[int | None, typer.Option(help="Keep the encoder's first so many.")] = None,
     boxes: Annotated[
@@ -104,7 +107,7 @@ def train(
         checked = list(read_labelled(validation))
     labels = labels_of([*pages, *checked])
     if rules is not None:
-        Rules.load(rules).scheme_for(labels)
+        rules_named(rules).scheme_for(labels)
     network = Network.start(
         base, labels, layers=layers, boxes=boxes, crf=crf, window=window, seed=seed
     )
@@ -156,9 +159,16 @@ def _train(
                 )
     except KeyboardInterrupt:
         kept = "nothing yet" if best is None else f"the best model so far, F1 {100 * best:.1f}"
-        told.print(f"interrupted: {out} has {kept}; --resume goes on", markup=False, style="red")
-        raise
-    told.print(f"{out}: F1 {100 * (best or 0):.1f} on the validation documents", markup=False)
+        told.print(
+            f"lawful: interrupted; {out} has {kept}, and --resume goes on",
+            markup=False,
+            style="red",
+        )
+        sys.exit(130)  # as shells have it
+    if best is None:
+        told.print(f"{out}: nothing was left to train", markup=False)
+    else:
+        told.print(f"{out}: F1 {100 * best:.1f} on the validation documents", markup=False)
 
 
 def predict(
@@ -179,12 +189,13 @@ def predict(
     if npz and out == "-":
         raise InputError("--npz puts a file beside --out, which must be a file then")
     tagger = _tagger(model, device, backend)
-    states: Counter[str] = Counter()
-    given = counted(_documents(documents, tagger, bad_lines, states))
-    scored = tagger.predict(given, batch=batch, units=units.value, pool=pool.value)
-    states["scored"] = write_npz(out, scored) if npz else write_jsonl(out, scored)
-    summarise(states)
-    raise typer.Exit(1 if states["bad lines"] else 0)
+    lines = _Lines(documents, tagger, bad_lines, with_gold=True)
+    scored = tagger.predict(counted(lines), batch=batch, units=units.value, pool=pool.value)
+    count = write_npz(out, scored) if npz else write_jsonl(out, scored)
+    lines.states["scored"] = count
+    summarise(lines.states)
+    lines.say_boxless()
+    raise typer.Exit(0 if not lines.states["bad lines"] else 1 if count else 2)
 
 
 def export(
@@ -228,23 +239,24 @@ def extract(
     check_call(decoder, budget, 0)
     tagger = _tagger(model, device, backend)
     loaded.scheme_for(tagger.labels)
-    states: Counter[str] = Counter()
-    given = _documents(documents, None, bad_lines, states)
+    lines = _Lines(documents, tagger, bad_lines, with_gold=False)
 
     def results() -> Iterator[Result]:
-        for scored in counted(tagger.predict(given, batch=batch, pool=pool.value)):
+        for scored in counted(tagger.predict(lines, batch=batch, pool=pool.value)):
+            number = lines.numbers.popleft()
             try:
                 found = decode(
                     scored.document, scored.scores, loaded, decoder=decoder, budget=budget
                 )
                 yield scored, found
             except LawfulError as error:
-                yield BadLine(scored.line or 0, str(error))
+                yield BadLine(number, str(error))
 
     with whole_file(out) as file:
-        WRITERS[format_](file, good(results(), bad_lines, states), loaded, ranked=False)
-    summarise(states)
-    leave(states)
+        WRITERS[format_](file, good(results(), bad_lines, lines.states), loaded, ranked=False)
+    summarise(lines.states)
+    lines.say_boxless()
+    leave(lines.states)
 
 
 def _tagger(model: str | None, device: str | None, backend: Backend | None) -> Tagger:
@@ -254,23 +266,40 @@ def _tagger(model: str | None, device: str | None, backend: Backend | None) -> T
     return from_pretrained(model or demo.MODEL, device=device, backend=name)  # type: ignore[arg-type]
 
 
-def _documents(
-    path: str, tagger: Tagger | None, bad_lines: BadLines, states: Counter[str]
-) -> Iterator[Document | Labelled]:
-    """The documents of a file, with the gold labels that the tagger knows, if one is given.
+class _Lines:
+    """The documents of a file for a tagger; what cannot be used is complained of."""
 
-    What cannot be used is complained of.
-    """
-    for number, found in enumerate(read_documents(path), 1):
-        if isinstance(found, BadLine):
-            complain(found, bad_lines, states)
-        elif tagger is None:
-            yield found.document if isinstance(found, Labelled) else found
-        elif isinstance(found, Labelled) and (unknown := set(found.gold) - set(tagger.labels)):
-            message = (
-                f"document {found.document.id!r} has gold label {min(unknown)!r}, which the model "
-                f"does not know; its labels: {', '.join(tagger.labels)}"
+    def __init__(self, path: str, tagger: Tagger, bad_lines: BadLines, *, with_gold: bool) -> None:
+        """With gold, documents keep their true labels, which the tagger has to know."""
+        self._path, self._tagger, self._bad_lines = path, tagger, bad_lines
+        self._with_gold = with_gold
+        self.states: Counter[str] = Counter()
+        self.numbers: deque[int] = deque()  # lines of the documents that went by
+        self._boxless = 0
+
+    def __iter__(self) -> Iterator[Document | Labelled]:
+        known = set(self._tagger.labels)
+        for line in read_documents(self._path):
+            if isinstance(line, BadLine):
+                complain(line, self._bad_lines, self.states)
+                continue
+            number, found = line
+            document = found.document if isinstance(found, Labelled) else found
+            gold = found.gold if isinstance(found, Labelled) and self._with_gold else ()
+            if unknown := set(gold) - known:
+                message = (
+                    f"document {document.id!r} has gold label {min(unknown)!r}, which the model "
+                    f"does not know; its labels: {', '.join(self._tagger.labels)}"
+                )
+                complain(BadLine(number, message), self._bad_lines, self.states)
+                continue
+            self.numbers.append(number)
+            self._boxless += self._tagger.lacks_boxes(document)
+            yield found if self._with_gold else document
+
+    def say_boxless(self) -> None:
+        """Says how many documents lack what the model was trained with."""
+        if self._boxless:
+            told.print(
+                f"{self._boxless:,} without boxes, which the model was trained with", style="yellow"
             )
-            complain(BadLine(number, message), bad_lines, states)
-        else:
-            yield found

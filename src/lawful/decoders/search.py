@@ -63,7 +63,8 @@ class Problem:
         if scores.chain is not None:
             self.scheme = self.scheme.with_scores(*scores.chain)
             # Paid once, by the first word: what a path costs is then its own -log p.
-            self.costs[:1] += scores.log_total
+            total = scores.log_total
+            self.costs[:1] = self.costs[:1] + total if total > -inf else inf
         self.judge = Judge(document, rules, self.scheme)
         if keep and self.best_legal is not None:
             self.judge.keep(self.best_legal)

@@ -77,6 +77,7 @@ def main() -> None:
         base.mkdir()
         make_encoder(documents, base, arguments.vocabulary, arguments.width, arguments.layers)
         network = Network.start(base, demo.LABELS, boxes=True)
+        network.card.base = "generated receipts"
         recipe = Recipe(epochs=arguments.epochs, batch=32, rate=1e-3, new_rate=1e-3)
         validation = pages(200, SEED + 1)
         for epoch in train(network, Cutter.load(base), documents, validation, trained, recipe):

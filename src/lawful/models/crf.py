@@ -15,24 +15,29 @@ class ChainHead(nn.Module):
         self.start = nn.Parameter(torch.zeros(labels))
         self.end = nn.Parameter(torch.zeros(labels))
 
-    def loss(self, scores: Tensor, targets: Tensor, mask: Tensor) -> Tensor:
+    def loss(
+        self, scores: Tensor, targets: Tensor, mask: Tensor, starts: Tensor, ends: Tensor
+    ) -> Tensor:
         """Minus the log-probability of the targets, by word: the mean over the batch.
 
         ``scores`` is (batch, words, labels); ``mask`` says which words there are, from the first.
+        ``starts`` and ``ends`` say which rows start or end their document: the others are cut out
+        of one, so that what comes first or last in them is nothing to learn from.
         """
+        start, end = starts.float()[:, None] * self.start, ends.float()[:, None] * self.end
         scores = scores.float()
         batch, length, _ = scores.shape
         rows = torch.arange(batch, device=scores.device)
         there = mask.to(scores.dtype)
         picked = scores.gather(2, targets[:, :, None]).squeeze(2)
-        path = (picked * there).sum(1) + self.start[targets[:, 0]]
+        path = (picked * there).sum(1) + start[rows, targets[:, 0]]
         steps = self.between[targets[:, :-1], targets[:, 1:]]
         path = path + (steps * there[:, 1:]).sum(1)
         last = mask.sum(1) - 1
-        path = path + self.end[targets[rows, last]]
-        forward = self.start + scores[:, 0]
+        path = path + end[rows, targets[rows, last]]
+        forward = start + scores[:, 0]
         for i in range(1, length):
             onward = torch.logsumexp(forward[:, :, None] + self.between, dim=1) + scores[:, i]
             forward = torch.where(mask[:, i, None], onward, forward)
-        total = torch.logsumexp(forward + self.end, dim=1)
+        total = torch.logsumexp(forward + end, dim=1)
         return (total - path).sum() / there.sum()

@@ -13,7 +13,7 @@ import torch
 
 from lawful.errors import InputError
 from lawful.models.extras import needed
-from lawful.models.folder import ONNX, replaced
+from lawful.models.folder import ONNX, WEIGHTS, replaced
 from lawful.models.network import Network
 from lawful.models.pieces import Cutter
 from lawful.models.runners import OnnxRunner, TorchRunner
@@ -30,6 +30,8 @@ def export(network: Network, cutter: Cutter, folder: Path, *, int8: bool = False
     """
     needed("onnx", "exporting a model")
     needed("onnxscript", "exporting a model")
+    if (folder / WEIGHTS).exists() and not _is_of(network, folder):
+        raise InputError(f"{folder} has another model already: take another folder, or delete it")
     folder.mkdir(parents=True, exist_ok=True)
     network = network.cpu().eval()
     card = network.card
@@ -51,8 +53,16 @@ def export(network: Network, cutter: Cutter, folder: Path, *, int8: bool = False
     return folder / ONNX
 
 
+def _is_of(network: Network, folder: Path) -> bool:
+    """Whether the model in a folder has the network's own weights."""
+    ours, theirs = network.state_dict(), Network.load(folder).state_dict()
+    return ours.keys() == theirs.keys() and all(
+        torch.equal(ours[name].cpu(), theirs[name]) for name in ours
+    )
+
+
 def _write(network: Network, file: Path) -> None:
-    ids, mask, boxes = map(torch.from_numpy, _example(2, 7))
+    ids, mask, boxes = map(torch.from_numpy, _example(network, 2, 7))
     names = ("ids", "mask", "boxes")
     batch, length = torch.export.Dim("batch", min=1), torch.export.Dim("length", min=2)
     shapes = {name: {0: batch, 1: length} for name in names}
@@ -83,7 +93,7 @@ def _write(network: Network, file: Path) -> None:
 
 def _compare(network: Network, file: Path) -> None:
     """Runs both on pieces of another number and length than the export saw."""
-    arrays = _example(3, min(33, network.card.window))
+    arrays = _example(network, 3, min(33, network.card.window))
     ours = TorchRunner(network, "cpu").run(*arrays)
     difference = float(np.abs(ours - OnnxRunner(file).run(*arrays)).max())
     if not difference <= CLOSE:
@@ -103,11 +113,13 @@ def _round(plain: Path, file: Path) -> None:
         root.setLevel(level)
 
 
-def _example(batch: int, length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _example(
+    network: Network, batch: int, length: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     low = rng.integers(0, 500, (batch, length, 2))
     high = low + rng.integers(0, 500, (batch, length, 2))
     mask = np.ones((batch, length), dtype=np.int64)
     mask[-1, length // 2 :] = 0
-    ids = rng.integers(5, 20, (batch, length))
+    ids = rng.integers(0, network.encoder.get_input_embeddings().num_embeddings, (batch, length))
     return ids, mask, np.concatenate([low, high], axis=2)

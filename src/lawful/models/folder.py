@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import msgspec
 import numpy as np
 
-from lawful.errors import InputError
+from lawful.errors import InputError, LawfulError
 from lawful.scores import Chain
 
 Transitions: TypeAlias = tuple[list[list[float]], list[float], list[float]]
@@ -63,8 +63,16 @@ def read_card(folder: Path) -> Card | None:
 def replaced(path: Path) -> Iterator[Path]:
     """A path to write to, which takes the place of ``path`` when all went well."""
     new = path.with_name(f".{path.name}.{os.getpid()}")
+    for left in path.parent.glob(f".{path.name}.*"):  # by a process that was killed
+        left.unlink(missing_ok=True)
     try:
-        yield new
+        try:
+            yield new
+        except (LawfulError, OSError):
+            raise
+        except Exception as error:  # torch's and safetensors' own words for a full disk
+            first = (str(error).strip().splitlines() or [repr(error)])[0]
+            raise InputError(f"cannot write {path}: {first}") from None
         new.replace(path)
     finally:
         new.unlink(missing_ok=True)

@@ -20,6 +20,9 @@ from lawful.models.extras import needed
 from lawful.models.folder import ONNX, WEIGHTS, Card, read_card, replaced
 from lawful.models.pieces import GRID
 
+LAYOUTS = ("layoutlm", "layoutlmv3", "lilt")
+"""Architectures whose boxes are whole numbers from 0 to ``GRID``."""
+
 OURS = "lawful."
 """The prefix of our own weights in the file of all of them."""
 
@@ -47,7 +50,9 @@ class Network(nn.Module):
         super().__init__()
         self.encoder = encoder
         self.card = card
-        self.boxes = BoxTables(encoder.config.hidden_size) if card.own_boxes else None
+        self.boxes = None
+        if card.own_boxes:  # as wide as the embeddings, which need not be the encoder's own width
+            self.boxes = BoxTables(encoder.get_input_embeddings().embedding_dim)
         self.chain = ChainHead(len(card.labels)) if card.crf else None
 
     def forward(self, ids: Tensor, mask: Tensor, boxes: Tensor) -> Tensor:
@@ -69,9 +74,10 @@ class Network(nn.Module):
         return {name: part for name, part in parts.items() if part is not None}
 
     def save(self, folder: Path) -> None:
-        """Writes configuration, card and weights; who reads meanwhile sees the old or the new."""
+        """Writes configuration, card and weights, each of them whole or not at all."""
         folder.mkdir(parents=True, exist_ok=True)
-        self.encoder.config.save_pretrained(folder)
+        with replaced(folder / "config.json") as file:
+            self.encoder.config.to_json_file(str(file))
         self.card.save(folder)
         state = {**self.encoder.state_dict()}
         for name, part in self.ours.items():
@@ -95,6 +101,8 @@ class Network(nn.Module):
         seed: int = 0,
     ) -> Network:
         """A network to train: a pretrained encoder with a new head for these labels."""
+        if not 0 <= seed < 2**63:
+            raise InputError(f"seed is {seed}, expected a whole number from 0 to 2^63")
         torch.manual_seed(seed)
         encoder = load_encoder(
             base,
@@ -170,14 +178,24 @@ def load_encoder(source: str | Path, **more: Any) -> Any:
     if folder.exists() and not (folder / "config.json").is_file():
         raise InputError(f"no config.json in {source}: not a folder of a model")
     try:
-        return transformers.AutoModelForTokenClassification.from_pretrained(
+        encoder, info = transformers.AutoModelForTokenClassification.from_pretrained(
             str(source),
             dtype=torch.float32,  # whatever the file has: training in less loses small steps
+            output_loading_info=True,
             **more,
         )
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
         raise InputError(f"cannot load a model from {source}: {first}") from None
+    lacking = {*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])}
+    if "num_labels" in more:  # to be trained: the head may be new, the encoder may not
+        lacking = {key for key in lacking if key.startswith(f"{encoder.base_model_prefix}.")}
+    if lacking:
+        raise InputError(
+            f"{source} has no weights for {min(lacking)} and {len(lacking) - 1} others of "
+            f"{type(encoder).__name__}, which would be random"
+        )
+    return encoder
 
 
 def quiet_transformers() -> None:
@@ -190,6 +208,8 @@ def quiet_transformers() -> None:
 def plain_card(encoder: Any, base: str) -> Card:
     """How to run a model that was not trained here."""
     names = encoder.config.id2label
+    if sorted(names) != list(range(len(names))):
+        raise InputError(f"id2label of {base} has the numbers {sorted(names)}, expected 0, 1, …")
     return Card(
         labels=tuple(str(names[i]) for i in range(len(names))),
         window=min(longest_window(encoder), 512),
@@ -199,13 +219,21 @@ def plain_card(encoder: Any, base: str) -> Card:
 
 
 def takes_boxes(encoder: Any) -> bool:
-    """Whether the architecture has boxes of its own."""
-    return "bbox" in inspect.signature(encoder.forward).parameters
+    """Whether the architecture has boxes of its own, on the grid."""
+    if "bbox" not in inspect.signature(encoder.forward).parameters:
+        return False
+    if (kind := encoder.config.model_type) not in LAYOUTS:
+        raise InputError(
+            f"a model of type {kind} has boxes in a way of its own; known are {', '.join(LAYOUTS)}"
+        )
+    return True
 
 
 def longest_window(encoder: Any) -> int:
     """How many pieces an encoder can read at once."""
     longest = int(getattr(encoder.config, "max_position_embeddings", 512) or 512)
+    if longest < 1:  # XLNet says -1: as many as you like
+        longest = 512
     for name, module in encoder.named_modules():
         # RoBERTa and its kin count positions from behind the padding's.
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
@@ -224,4 +252,6 @@ def _cut_layers(encoder: Any, layers: int, base: str | Path) -> None:
     if len(stacks) != 1:
         raise InputError(f"{base} has {len(stacks)} stacks of {count} layers: cannot cut them")
     del stacks[0][layers:]
+    if getattr(encoder.config, "layer_types", None):
+        encoder.config.layer_types = encoder.config.layer_types[:layers]
     encoder.config.num_hidden_layers = layers

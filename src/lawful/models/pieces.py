@@ -7,7 +7,7 @@ character) gets a piece that stands for the unknown. Pieces never cross words.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +17,13 @@ from numpy.typing import NDArray
 
 from lawful.document import Document
 from lawful.errors import InputError, MissingExtraError
+from lawful.models.folder import CARD, replaced
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+
+BESIDE = ("tokenizer_config.json", "special_tokens_map.json")
+"""Files that tell transformers how to use ``tokenizer.json``."""
 
 GRID = 1000
 """Boxes are whole numbers from 0 to this, as LayoutLM and its kin have them."""
@@ -45,6 +49,7 @@ class Pieces:
     def document(self, document: Document) -> Document:
         """The document with pieces for words; joined, they read as the words did."""
         at, starts, joins = self.words.tolist(), self.starts.tolist(), self.joins
+        glued = document.joins or (False,) * len(document)
         # A piece reaches to the next one of its word, the last to the word's end.
         ends = [start if join else None for start, join in zip(starts, joins, strict=True)][1:]
         texts = tuple(
@@ -57,7 +62,7 @@ class Pieces:
             words=texts,
             boxes=None if boxes is None else tuple(boxes[i] for i in at),
             pages=None if pages is None else tuple(pages[i] for i in at),
-            joins=joins,
+            joins=tuple(join or glued[i] for i, join in zip(at, joins, strict=True)),
         )
 
     def labels(self, gold: Sequence[str]) -> tuple[str, ...]:
@@ -71,7 +76,9 @@ class Pieces:
 class Cutter:
     """A tokenizer, made to cut words that are given one by one."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, beside: Mapping[str, bytes] | None = None) -> None:
+        """``beside``: what else transformers wants in its folder, by file name."""
+        self._beside = beside or {}
         self._tokenizer = _for_words(tokenizer)
         self.opening, self.closing = _special(self._tokenizer)
         self._unknown = _unknown(self._tokenizer)
@@ -79,8 +86,12 @@ class Cutter:
     @classmethod
     def load(cls, source: str | Path) -> Cutter:
         """From a folder with ``tokenizer.json``, or from whatever transformers can load."""
+        files = (Path(source) / name for name in BESIDE)
+        beside = {file.name: file.read_bytes() for file in files if file.is_file()}
         file = Path(source) / "tokenizer.json"
-        if file.is_file():
+        configured = (Path(source) / "tokenizer_config.json").is_file()
+        ours = (Path(source) / CARD).is_file()
+        if file.is_file() and (ours or not configured):
             try:
                 from tokenizers import Tokenizer
             except ImportError:
@@ -88,16 +99,20 @@ class Cutter:
                     "reading a tokenizer needs tokenizers: install the 'onnx' or the 'train' extra"
                 ) from None
             try:
-                return cls(Tokenizer.from_file(str(file)))
+                return cls(Tokenizer.from_file(str(file)), beside)
             except Exception as error:
                 raise InputError(f"{file}: not a tokenizer: {error}") from None
         from lawful.models.pretrained import load_tokenizer
 
-        return cls(load_tokenizer(source))
+        return cls(load_tokenizer(source), beside)
 
     def save(self, folder: Path) -> None:
-        """Writes ``tokenizer.json``."""
-        self._tokenizer.save(str(folder / "tokenizer.json"))
+        """Writes ``tokenizer.json``, and what came beside it."""
+        with replaced(folder / "tokenizer.json") as file:
+            self._tokenizer.save(str(file))
+        for name, content in self._beside.items():
+            with replaced(folder / name) as file:
+                file.write_bytes(content)
 
     @property
     def padding(self) -> int:
@@ -155,11 +170,18 @@ def _for_words(tokenizer: Tokenizer) -> Tokenizer:
     state = json.loads(tokenizer.to_str())
     state["truncation"] = state["padding"] = None
     for part in _parts(state.get("pre_tokenizer")):
-        if part.get("type") == "ByteLevel":
+        if part.get("type") == "ByteLevel" and part.get("use_regex", True):
             part["add_prefix_space"] = True
+        elif part.get("type") == "ByteLevel" and not part["add_prefix_space"]:
+            # Something before it has cut words already: a blank goes before the whole word.
+            blank = {"type": "Prepend", "prepend": " "}
+            others = [state["normalizer"]] if state.get("normalizer") else []
+            state["normalizer"] = {"type": "Sequence", "normalizers": [*others, blank]}
         if part.get("type") == "Metaspace":
             part["prepend_scheme"] = "always"
-    return type(tokenizer).from_str(json.dumps(state))
+    made = type(tokenizer).from_str(json.dumps(state))
+    made.encode_special_tokens = True  # "[SEP]" on a page is a word, not the model's mark
+    return made
 
 
 def _parts(part: Any) -> list[dict[str, Any]]:
@@ -178,7 +200,8 @@ def _special(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
 
 
 def _unknown(tokenizer: Tokenizer) -> int:
-    for name in ("[UNK]", "<unk>", "[PAD]", "<pad>", "<|endoftext|>", "</s>"):
-        if (id_ := tokenizer.token_to_id(name)) is not None:
+    own = json.loads(tokenizer.to_str())["model"].get("unk_token")
+    for name in (own, "[UNK]", "<unk>", "[PAD]", "<pad>", "<|endoftext|>", "</s>"):
+        if name and (id_ := tokenizer.token_to_id(name)) is not None:
             return int(id_)
     return 0

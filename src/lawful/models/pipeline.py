@@ -10,6 +10,8 @@ It is called, batched and given texts as ever; only what is made of the model's 
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,8 @@ from lawful.decoders import decode
 from lawful.document import Document
 from lawful.errors import InputError
 from lawful.models.entities import entities
-from lawful.models.network import plain_card
+from lawful.models.folder import read_card
+from lawful.models.network import plain_card, takes_boxes
 from lawful.readers.jsonl import Scored
 from lawful.rules.model import Rules
 from lawful.scores import Scores
@@ -36,6 +39,9 @@ class RulesPipeline(TokenClassificationPipeline):
         if not isinstance(rules, Rules):
             raise InputError(f"rules is {rules!r}, expected Rules")
         super().__init__(*given, **more)
+        card = read_card(Path(str(getattr(self.model, "name_or_path", ""))))
+        if takes_boxes(self.model) or (card is not None and (card.crf or card.boxes)):
+            raise InputError("a pipeline has neither boxes nor a CRF: take lawful.from_pretrained")
         self.labels = plain_card(self.model, "").labels
         rules.scheme_for(self.labels)
         self.rules, self.decoder = rules, decoder
@@ -47,7 +53,8 @@ class RulesPipeline(TokenClassificationPipeline):
         """What the pipeline returns for one text, whatever aggregation it was asked for."""
         outputs = all_outputs if isinstance(all_outputs, list) else [all_outputs]
         text = outputs[0]["sentence"]
-        probs: dict[tuple[int, int], list[Any]] = {}
+        probs: dict[tuple[int, int, int], list[Any]] = {}
+        self.decoding = None
         for output in outputs:  # several where a long text was read in strides
             if output.get("offset_mapping") is None:
                 raise InputError("the pipeline's tokenizer has no offsets: take a fast one")
@@ -56,23 +63,33 @@ class RulesPipeline(TokenClassificationPipeline):
             rows = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
             special = np.asarray(output["special_tokens_mask"][0], dtype=bool)
             offsets = np.asarray(output["offset_mapping"][0]).tolist()
-            for row, is_special, (start, end) in zip(rows, special, offsets, strict=True):
+            seen: Counter[tuple[int, int]] = Counter()  # bytes of one character share its place
+            for row, is_special, (begin, end) in zip(rows, special, offsets, strict=True):
+                # Some tokenizers count the blank before a word to its first piece.
+                start = end - len(text[begin:end].lstrip())
                 if not is_special and end > start:
-                    probs.setdefault((start, end), []).append(row)
+                    probs.setdefault((start, end, seen[start, end]), []).append(row)
+                    seen[start, end] += 1
         if not probs:
             return []
         spans = sorted(probs)
         matrix = np.array([np.mean(probs[span], axis=0) for span in spans])
-        before = [0, *(end for _, end in spans[:-1])]
+        before = [0, *(end for _, end, _ in spans[:-1])]
         joins = [
             i > 0 and not any(map(str.isspace, text[end:start]))
-            for i, ((start, _), end) in enumerate(zip(spans, before, strict=True))
+            for i, ((start, _, _), end) in enumerate(zip(spans, before, strict=True))
         ]
-        texts = tuple(text[start:end] for start, end in spans)
+        # A piece reaches to the next one of its word, so that nothing is lost between them.
+        after = [*(start for start, _, _ in spans[1:]), None]
+        joined = [*joins[1:], False]
+        texts = tuple(
+            text[start : then if join else end]
+            for (start, end, _), then, join in zip(spans, after, joined, strict=True)
+        )
         pieces = Document("text", texts, joins=tuple(joins))
         scored = Scored(pieces, Scores.from_probs(matrix, self.labels)).to_words()
         self.decoding = decode(scored.document, scored.scores, self.rules, decoder=self.decoder)
-        starts = [start for (start, _), join in zip(spans, joins, strict=True) if not join]
+        starts = [start for (start, _, _), join in zip(spans, joins, strict=True) if not join]
         return entities(
             scored.document,
             scored.scores,

@@ -17,7 +17,10 @@ def load_tokenizer(source: str | Path) -> Any:
     except (OSError, ValueError, KeyError, ImportError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
         raise InputError(f"cannot load a tokenizer from {source}: {first}") from None
-    return fast(tokenizer, source)
+    backend = fast(tokenizer, source)
+    if set(backend.get_vocab()) <= set(tokenizer.all_special_tokens):
+        raise InputError(f"no tokenizer in {source}: its vocabulary is empty")
+    return backend
 
 
 def fast(tokenizer: Any, source: object) -> Any:

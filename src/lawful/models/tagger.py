@@ -28,7 +28,7 @@ from lawful.readers.jsonl import Scored
 from lawful.rules.model import Rules
 from lawful.scores import Pooling, Scores
 
-Given: TypeAlias = Document | Labelled
+Given: TypeAlias = Document | Labelled | Scored
 Backend: TypeAlias = Literal["torch", "onnx"]
 Units: TypeAlias = Literal["words", "pieces"]
 
@@ -44,6 +44,8 @@ class Window:
 
     document: int
     where: slice
+    is_first: bool  # whether it has the document's first piece
+    is_last: bool
     ids: NDArray[np.int64]
     boxes: NDArray[np.int64]
 
@@ -86,11 +88,17 @@ class Tagger:
             yield from self._predict(some, batch, units, pool)
 
     def decode(
-        self, documents: Iterable[Given], rules: Rules, *, batch: int = 32, **how: Any
+        self,
+        documents: Iterable[Given],
+        rules: Rules,
+        *,
+        batch: int = 32,
+        pool: Pooling = "mean",
+        **how: Any,
     ) -> Iterator[Decoding | Failed]:
         """Scores and decodes documents: ``how`` is what ``lawful.decode_many`` takes."""
         rules.scheme_for(self.labels)  # a label that the model lacks is an error now, not later
-        return decode_many(self.predict(documents, batch=batch), rules, **how)
+        return decode_many(self.predict(documents, batch=batch, pool=pool), rules, **how)
 
     def _predict(
         self, given: tuple[Given, ...], batch: int, units: Units, pool: Pooling
@@ -106,6 +114,10 @@ class Tagger:
         for (document, gold), each, found in zip(pairs, pieces, parts, strict=True):
             yield self._scored(document, gold, each, found, units, pool)
 
+    def lacks_boxes(self, document: Document) -> bool:
+        """Whether the model wants boxes and the document has none: it is then read without."""
+        return self.card.boxes and document.boxes is None and len(document) > 0
+
     def windows(self, document: int, pieces: Pieces) -> Iterator[Window]:
         """The parts of a document that the model can read, with the model's own marks."""
         opening, closing = self.cutter.opening, self.cutter.closing
@@ -115,6 +127,8 @@ class Tagger:
             yield Window(
                 document,
                 where,
+                where.start == 0,
+                where.stop == len(pieces),
                 np.concatenate([opening, pieces.ids[where], closing]).astype(np.int64),
                 np.concatenate([edge[0], pieces.boxes[where], edge[1]]),
             )
@@ -140,7 +154,10 @@ class Tagger:
         pool: Pooling,
     ) -> Scored:
         if not parts:
-            return Scored(document, Scores.from_probs(np.empty((0, len(self.labels))), self.labels))
+            empty = Scores.from_probs(np.empty((0, len(self.labels))), self.labels)
+            if units == "words" and self.runner.chain is not None:
+                empty = empty.with_chain(*self.runner.chain)
+            return Scored(document, empty, gold)
         unknown = sorted(set(gold or ()) - set(self.labels))
         if unknown:
             raise DocumentError(
@@ -205,9 +222,13 @@ def from_pretrained(
     folder = Path(model)
     card = read_card(folder)
     if backend is None:
-        only_onnx = (folder / ONNX).is_file() and not (folder / WEIGHTS).is_file()
+        only_onnx = (
+            card is not None and (folder / ONNX).is_file() and not (folder / WEIGHTS).is_file()
+        )
         backend = "onnx" if only_onnx else "torch"
     if backend == "onnx":
+        if device not in (None, "cpu"):
+            raise InputError(f"device is {device!r}, but model.onnx is run on the cpu")
         return _exported(folder, card)
     if backend != "torch":
         raise InputError(f"backend is {backend!r}, expected torch or onnx")
@@ -231,6 +252,12 @@ def _wrapped(model: Any, tokenizer: Any, device: str | None) -> Tagger:
     from lawful.models.network import Network, plain_card
     from lawful.models.pretrained import fast
 
+    if not type(model).__name__.endswith("ForTokenClassification"):
+        raise InputError(
+            f"model is a {type(model).__name__}, expected one for token classification"
+        )
+    if str(dtype := model.dtype) != "torch.float32":
+        raise InputError(f"the model is in {dtype}, which makes ties of scores: call model.float()")
     network = Network(model, plain_card(model, type(model).__name__))
     device = device or str(getattr(model, "device", "cpu"))
     cutter = Cutter(fast(tokenizer, type(model).__name__))

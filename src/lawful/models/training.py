@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from math import cos, pi
 from pathlib import Path
 from time import perf_counter
@@ -26,7 +27,7 @@ from lawful.document import Labelled
 from lawful.errors import InputError
 from lawful.evaluation import Counts
 from lawful.labels import Scheme
-from lawful.models.folder import replaced
+from lawful.models.folder import ONNX, WEIGHTS, replaced
 from lawful.models.network import Network
 from lawful.models.pieces import Cutter
 from lawful.models.runners import TorchRunner, device_named, half_precision
@@ -143,6 +144,7 @@ class _Run:
         self.tagger = Tagger(cutter, TorchRunner(network, self.device), network.card)
         self.examples = list(self._examples(documents))
         self.validation = validation
+        self.fingerprint = self._fingerprint()
         self.scheme = Scheme.named("BIO", network.card.labels)
         _, between, _ = self.scheme.allowed
         self.illegal = torch.tensor(~between, dtype=torch.float32, device=self.device)
@@ -154,8 +156,10 @@ class _Run:
         elif self.checkpoint.exists():
             raise InputError(
                 f"{folder} has the checkpoint of a run that did not end: resume it, "
-                f"or delete {self.checkpoint.name}"
+                f"or take another folder"
             )
+        elif any((folder / name).exists() for name in (WEIGHTS, ONNX)):
+            raise InputError(f"{folder} has a model already: take another folder, or delete it")
 
     @property
     def checkpoint(self) -> Path:
@@ -201,6 +205,16 @@ class _Run:
                 if (padded_targets != IGNORED).any():
                     yield window, padded_targets
 
+    def _fingerprint(self) -> str:
+        """Differs where what is learned, or what it is measured by, differs."""
+        digest = sha256()
+        for window, targets in self.examples:
+            for array in (window.ids, window.boxes, targets):
+                digest.update(array.tobytes())
+        for page in self.validation:
+            digest.update(repr((page.document.words, page.document.boxes, page.gold)).encode())
+        return digest.hexdigest()
+
     def _epoch(self, epoch: int, told: Told) -> float:
         """One pass over the examples, in an order that depends on the seed and the epoch alone."""
         self.network.train()
@@ -237,7 +251,9 @@ class _Run:
         if self.network.chain is not None:
             logits, target = _words(logits, target)
             there = target != IGNORED
-            loss = self.network.chain.loss(logits, target.clamp(min=0), there)
+            edges = ([window.is_first for window, _ in some], [w.is_last for w, _ in some])
+            starts, ends = (torch.tensor(each, device=self.device) for each in edges)
+            loss = self.network.chain.loss(logits, target.clamp(min=0), there, starts, ends)
         else:
             loss = nn.functional.cross_entropy(
                 logits.flatten(0, 1), target.flatten(), ignore_index=IGNORED
@@ -251,7 +267,7 @@ class _Run:
         steps = self.steps * self.recipe.epochs
         warm = self.recipe.warm_up * steps
         fall = (1 + cos(pi * (step - warm) / max(steps - warm, 1))) / 2
-        share = (step + 1) / warm if step < warm else fall
+        share = min((step + 1) / warm, 1.0) if step < warm else fall
         for group in self.optimizer.param_groups:
             group["lr"] = group["peak"] * share
 
@@ -270,6 +286,7 @@ class _Run:
         state = {
             "recipe": asdict(self.recipe),
             "labels": list(self.network.card.labels),
+            "fingerprint": self.fingerprint,
             "network": self.network.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "random": torch.get_rng_state(),
@@ -288,6 +305,7 @@ class _Run:
         try:
             state = torch.load(self.checkpoint, map_location=self.device, weights_only=True)
             found = state["recipe"], tuple(state["labels"])
+            fingerprint = state["fingerprint"]
         except Exception as error:
             first = (str(error).strip().splitlines() or [repr(error)])[0]
             raise InputError(
@@ -299,6 +317,11 @@ class _Run:
             raise InputError(
                 f"{self.checkpoint} is of a run with another recipe or other labels: "
                 f"{_difference(*found, *expected)}"
+            )
+        if fingerprint != self.fingerprint:
+            raise InputError(
+                f"{self.checkpoint} is of a run on other documents, or with another tokenizer or "
+                "window"
             )
         try:
             self.network.load_state_dict(state["network"])

@@ -170,7 +170,7 @@ class LineParser:
 
     def _scored(self, line: _Line, number: int) -> Scored:
         document = _document(line)
-        kind, rows = self._rows(line)
+        kind, rows, beside = self._rows(line)
         labels = line.labels
         if labels is None and self._beside is not None and "labels" in self._beside:
             labels = [str(name) for name in self._beside["labels"]]
@@ -181,18 +181,21 @@ class LineParser:
         # One tuple for all documents with the same labels, so that their scheme is made once.
         names = self._labels.setdefault(tuple(labels), tuple(labels))
         scores = replace(_KINDS[kind](rows, names), labels=names)
-        if (chain := self._chain(line)) is not None:
+        if (chain := self._chain(line, beside=beside)) is not None:
             scores = scores.with_chain(**chain)
         gold = None if line.gold is None else tuple(line.gold)
         return Scored(document, scores, gold, number)
 
-    def _chain(self, line: _Line) -> dict[str, Any] | None:
+    def _chain(self, line: _Line, *, beside: bool) -> dict[str, Any] | None:
         """A CRF's scores of transitions: the line's own, or those for all in the .npz file."""
-        beside = self._beside
+        found = self._beside
         chain = line.chain
-        if chain is None and beside is not None and "chain/between" in beside:
-            names = (name for name in Chain._fields if f"chain/{name}" in beside)
-            chain = {name: beside[f"chain/{name}"] for name in names}
+        # An older file beside lines with scores of their own has nothing to say of them.
+        if chain is None and beside and found is not None and "chain/between" in found:
+            names = (name for name in Chain._fields if f"chain/{name}" in found)
+            chain = {name: found[f"chain/{name}"] for name in names}
+        elif chain is not None:
+            chain = {name: _numbers(part) for name, part in chain.items()}
         if chain is not None and not {"between"} <= set(chain) <= set(Chain._fields):
             raise InputError(
                 f"document {line.id!r} has a chain of {', '.join(chain) or 'nothing'}, "
@@ -200,21 +203,30 @@ class LineParser:
             )
         return chain
 
-    def _rows(self, line: _Line) -> tuple[str, Any]:
+    def _rows(self, line: _Line) -> tuple[str, Any, bool]:
         given = [kind for kind in _KINDS if getattr(line, kind) is not None]
         if len(given) == 1:
-            return given[0], getattr(line, given[0])
+            return given[0], getattr(line, given[0]), False
         beside = self._beside
-        if not given and beside is not None and f"scores/{line.id}" in beside:
+        if not given and beside is not None and f"scores/{line.id}.npy" in beside:
             kind = str(beside["kind"]) if "kind" in beside else "log_probs"
             if kind not in _KINDS:
                 raise InputError(f"unknown kind of scores {kind!r}; kinds: {', '.join(_KINDS)}")
-            return kind, beside[f"scores/{line.id}"]
+            # With its ending, so that "x.npy" is not taken for "x".
+            return kind, beside[f"scores/{line.id}.npy"], True
         found = " and ".join(given) or "no scores"
         raise InputError(
             f"document {line.id!r} has {found}, expected one of {', '.join(_KINDS)}"
             + ("" if beside is None else f" or scores/{line.id} in the .npz file")
         )
+
+
+def _numbers(part: list[Any]) -> list[Any]:
+    """The same lists with minus infinity for null, since JSON has no word for it."""
+    return [
+        -np.inf if each is None else _numbers(each) if isinstance(each, list) else each
+        for each in part
+    ]
 
 
 def _document(line: _Line) -> Document:
@@ -227,17 +239,19 @@ def _document(line: _Line) -> Document:
     )
 
 
-def read_documents(path: str | Path) -> Iterator[Document | Labelled | BadLine]:
-    """Every line of a file as a document, with its true labels where it has them; no scores."""
+def read_documents(path: str | Path) -> Iterator[tuple[int, Document | Labelled] | BadLine]:
+    """Every line of a file as a document, with its number, and true labels where it has them."""
     decoder = msgspec.json.Decoder(_Line)
     for number, text in read_lines(path):
         try:
             line = decoder.decode(text)
             document = _document(line)
             gold = line.gold
-            yield document if gold is None else Labelled(document, tuple(gold), line.split)
+            found = document if gold is None else Labelled(document, tuple(gold), line.split)
         except (msgspec.DecodeError, LawfulError, RecursionError) as error:
             yield BadLine(number, str(error))
+        else:
+            yield number, found
 
 
 def read_labelled(path: Path, split: str | None = None) -> Iterator[Labelled]:
@@ -407,12 +421,14 @@ def scored_line(scored: Scored) -> str:
     """A scored document as one line, as ``read_jsonl`` reads it."""
     record = _document_record(scored.document)
     record["labels"] = scored.scores.labels
-    probs = np.exp(scored.scores.log_probs)
+    # What is too small for a probability is not forbidden yet.
+    log_probs = scored.scores.log_probs
+    probs = np.where(np.isinf(log_probs), 0.0, np.exp(np.maximum(log_probs, -690.0)))
     # Significant digits, not decimals: what is rounded to zero would be forbidden.
     record["probs"] = [[float(f"{p:.9g}") for p in row] for row in probs.tolist()]
     if scored.scores.chain is not None:
         parts = scored.scores.chain._asdict().items()
-        record["chain"] = {name: part.tolist() for name, part in parts}
+        record["chain"] = {name: part.tolist() for name, part in parts}  # -inf becomes null
     if scored.gold is not None:
         record["gold"] = scored.gold
     return msgspec.json.encode(record).decode()
@@ -438,6 +454,8 @@ def write_npz(path: str | Path, documents: Iterable[Scored]) -> int:
     """
     count = 0
     labels: tuple[str, ...] | None = None
+    chain: Chain | None = None
+    seen: set[str] = set()
     with (
         whole_file(path) as lines,
         whole_bytes(_npz_name(Path(path))) as raw,
@@ -445,17 +463,18 @@ def write_npz(path: str | Path, documents: Iterable[Scored]) -> int:
     ):
         for scored in documents:
             scores = scored.scores
+            _check_key(scored.document.id, seen)
             if labels is None:
-                labels = scores.labels
+                labels, chain = scores.labels, scores.chain
                 shared = {"labels": np.array(labels), "kind": np.array("log_probs")}
                 if scores.chain is not None:
                     shared |= {f"chain/{k}": v for k, v in scores.chain._asdict().items()}
                 for name, array in shared.items():
                     _put(arrays, name, array)
-            if scores.labels != labels:
+            if scores.labels != labels or not _same(scores.chain, chain):
                 raise InputError(
-                    f"document {scored.document.id!r} has other labels than the first one, "
-                    "which an .npz file cannot say"
+                    f"document {scored.document.id!r} has other labels or another chain than the "
+                    "first one, which an .npz file cannot say"
                 )
             _put(arrays, f"scores/{scored.document.id}", scores.log_probs.astype(np.float32))
             record = _document_record(scored.document)
@@ -463,7 +482,22 @@ def write_npz(path: str | Path, documents: Iterable[Scored]) -> int:
                 record["gold"] = scored.gold
             lines.write(msgspec.json.encode(record).decode() + "\n")
             count += 1
+        lines.flush()  # a full disk is noticed before either file is replaced
     return count
+
+
+def _check_key(id_: str, seen: set[str]) -> None:
+    if id_ in seen:
+        raise InputError(f"two documents have the id {id_!r}, which an .npz file cannot tell apart")
+    if "\0" in id_ or len(id_.encode(errors="replace")) > 60_000:
+        raise InputError(f"the id {id_[:50]!r} cannot name scores in an .npz file")
+    seen.add(id_)
+
+
+def _same(one: Chain | None, other: Chain | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return all(map(np.array_equal, one, other))
 
 
 def _put(arrays: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
