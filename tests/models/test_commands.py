@@ -137,5 +137,5 @@ def test_what_cannot_be_trained_says_why(work, arguments, said):
 def test_gold_labels_that_the_model_lacks_are_a_bad_line(work, model):
     line = {"id": "odd", "words": ["a"], "gold": ["B-shop"]}
     (work / "odd.jsonl").write_text(json.dumps(line) + "\n")
-    done = lawful("predict", work / "odd.jsonl", "-m", model, "-o", work / "x.jsonl", code=1)
+    done = lawful("predict", work / "odd.jsonl", "-m", model, "-o", work / "x.jsonl", code=2)
     assert "line 1: document 'odd' has gold label 'B-shop', which the model" in done.stderr
