@@ -10,7 +10,8 @@ import pytest
 from benchmarks import outputs
 from lawful import Rules
 from lawful.data import RULES
-from lawful.readers.jsonl import read_labelled, write_labelled
+from lawful.readers.jsonl import read_labelled
+from lawful.writing import write_labelled
 from tests.marks import needs_shared
 from tests.test_cli import run
 from tests.test_survey import MONEY, PAGES

@@ -11,7 +11,7 @@ import pytest
 import lawful
 from lawful import DECODERS, Budget, Document, Field, Rules, Scores, decode, demo
 from lawful.decoders.lazy_ilp import LazyIlp
-from lawful.readers.jsonl import decoding_record
+from lawful.writing import decoding_record
 
 decoders = pytest.mark.parametrize("decoder", DECODERS)
 EXAMPLES = list(demo.generate(6, seed=5, words=(24, 60)))

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import lawful
 from lawful import BadLine, Scored, demo, read_jsonl, write_jsonl
 from lawful.files import whole_file
-from lawful.readers.jsonl import LineParser, decoding_line
+from lawful.readers.jsonl import LineParser
+from lawful.writing import decoding_line
 
 LINE = {
     "id": "r1",

@@ -25,8 +25,8 @@ from lawful.commands import bench
 from lawful.data import rules_named
 from lawful.decoding import Budget
 from lawful.document import Labelled
-from lawful.readers.jsonl import write_labelled
 from lawful.split import PARTS
+from lawful.writing import write_labelled
 from tests.marks import needs_shared
 from tests.test_cli import ROOT, run
 

@@ -13,8 +13,9 @@ from benchmarks import outputs
 from lawful import Box, Document, DocumentError, InputError, MissingExtraError, read_jsonl
 from lawful.document import Labelled
 from lawful.readers import READERS, reader_named
-from lawful.readers.jsonl import read_labelled, write_labelled
+from lawful.readers.jsonl import read_labelled
 from lawful.readers.wildreceipt import reading_order
+from lawful.writing import write_labelled
 
 
 def read(name, path, split=None):

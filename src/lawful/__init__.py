@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from lawful.decoding import Budget, Correction, Decoding
     from lawful.document import Box, Document
     from lawful.models.tagger import Tagger, from_pretrained
-    from lawful.readers.jsonl import BadLine, Scored, read_jsonl, write_jsonl
+    from lawful.readers.jsonl import BadLine, Scored, read_jsonl
     from lawful.rules import Check, Defaults, Field, FieldValue, Rule, Rules, rule
     from lawful.values import register_type
+    from lawful.writing import write_jsonl
 
 __version__ = "0.1.0"
 
@@ -61,7 +62,7 @@ _LATER = {
     "readings": "decoders.readings",
     "register_type": "values",
     "rule": "rules",
-    "write_jsonl": "readers.jsonl",
+    "write_jsonl": "writing",
 }
 
 __all__ = [

@@ -47,17 +47,12 @@ from lawful.decoders.search import Problem
 from lawful.decoding import Budget, Decoding
 from lawful.errors import InputError, LawfulError
 from lawful.files import whole_file
-from lawful.readers.jsonl import (
-    BadLine,
-    Scored,
-    encode,
-    read_jsonl,
-    read_lines,
-)
+from lawful.readers.jsonl import BadLine, Scored, read_jsonl, read_lines
 from lawful.rules.compile import plan_of
 from lawful.rules.load import json_schema
 from lawful.rules.model import Field, Rules
 from lawful.values import format_value
+from lawful.writing import encode
 
 app = typer.Typer(
     help="Find the most probable labelling that obeys your rules.",

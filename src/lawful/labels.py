@@ -337,6 +337,22 @@ class Scheme:
         return bool(self.allow(row[None])[0])
 
 
+def labels_of_pieces(labels: Sequence[str], joins: Sequence[bool]) -> tuple[str, ...]:
+    """The labels of words as those of their pieces: ``B-x`` goes on as ``I-x``.
+
+    ``joins`` says of every piece whether it belongs to the word of the one before.
+    """
+    pieces: list[str] = []
+    following = iter(labels)
+    for join in joins:
+        if join:
+            last = pieces[-1]
+            pieces.append(f"I{last[1:]}" if last.startswith("B-") else last)
+        else:
+            pieces.append(next(following))
+    return tuple(pieces)
+
+
 def _split(label: str, scheme: str, known: str) -> tuple[str, str]:
     """A label's prefix and type; ``O`` for what has no prefix."""
     match = _PREFIXED.fullmatch(label)

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from lawful import read_jsonl
-from lawful.readers.jsonl import write_labelled
+from lawful.writing import write_labelled
 from tests.small_models import encoder, receipts
 
 torch = pytest.importorskip("torch", reason="needs the 'train' extra: make test-models")

@@ -13,6 +13,7 @@ from lawful.data import RULES, rules_named
 from lawful.document import Labelled
 from lawful.errors import InputError
 from lawful.evaluation import gold_obeys
+from lawful.labels import labels_of_pieces
 from lawful.readers.jsonl import BadLine, Scored, read_jsonl, read_labelled
 from lawful.rules.model import Rules
 from lawful.split import split_documents
@@ -136,18 +137,5 @@ def _with_gold(
                 f"document {name!r} of {path} has {words} words, its gold in {data} "
                 f"{len(labels)} labels"
             )
-        labels = _of_pieces(labels, joins)
+        labels = labels_of_pieces(labels, joins)
     return replace(page, gold=labels)
-
-
-def _of_pieces(labels: Sequence[str], joins: Sequence[bool]) -> tuple[str, ...]:
-    """A word that is ``B-x`` is a ``B-x`` piece and then ``I-x`` pieces."""
-    pieces: list[str] = []
-    following = iter(labels)
-    for join in joins:
-        if join:
-            last = pieces[-1]
-            pieces.append(f"I{last[1:]}" if last.startswith("B") else last)
-        else:
-            pieces.append(next(following))
-    return tuple(pieces)

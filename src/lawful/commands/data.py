@@ -16,9 +16,10 @@ from lawful.document import Labelled
 from lawful.errors import InputError
 from lawful.files import whole_file
 from lawful.readers import READERS, reader_named
-from lawful.readers.jsonl import read_labelled, read_lines, write_labelled
+from lawful.readers.jsonl import read_labelled, read_lines
 from lawful.split import PARTS, split_documents
 from lawful.survey import Survey, Truth, judge_gold, survey
+from lawful.writing import write_labelled
 
 app = typer.Typer(help="Read data sets: convert and describe them.", no_args_is_help=True)
 told = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)

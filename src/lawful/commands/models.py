@@ -24,8 +24,9 @@ from lawful.document import Document, Labelled
 from lawful.errors import InputError, LawfulError
 from lawful.files import whole_file
 from lawful.models.extras import needed
-from lawful.readers.jsonl import BadLine, read_documents, read_labelled, write_jsonl, write_npz
+from lawful.readers.jsonl import BadLine, read_documents, read_labelled
 from lawful.rules.model import Rules
+from lawful.writing import write_jsonl, write_npz
 
 if TYPE_CHECKING:
     from lawful.models.tagger import Tagger

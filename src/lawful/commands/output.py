@@ -14,8 +14,9 @@ from lawful.batch import Result
 from lawful.commands.common import told
 from lawful.decoding import Decoding
 from lawful.errors import InputError
-from lawful.readers.jsonl import BadLine, Scored, decoding_line
+from lawful.readers.jsonl import BadLine, Scored
 from lawful.rules.model import Rules
+from lawful.writing import decoding_line
 
 
 class Format(StrEnum):

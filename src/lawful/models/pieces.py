@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from lawful.document import Document
 from lawful.errors import InputError, MissingExtraError
+from lawful.labels import labels_of_pieces
 from lawful.models.folder import CARD, replaced
 
 if TYPE_CHECKING:
@@ -67,10 +68,7 @@ class Pieces:
 
     def labels(self, gold: Sequence[str]) -> tuple[str, ...]:
         """The labels of words as labels of pieces: a word that begins goes on in its pieces."""
-        return tuple(
-            f"I{gold[word][1:]}" if joins and gold[word][:2] == "B-" else gold[word]
-            for word, joins in zip(self.words.tolist(), self.joins, strict=True)
-        )
+        return labels_of_pieces(gold, self.joins)
 
 
 class Cutter:

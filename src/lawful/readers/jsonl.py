@@ -9,8 +9,8 @@ same name (``scores/<id>`` for every document, ``labels`` and ``kind`` for all).
 ``{"between": [[..]..], "start": [..], "end": [..]}``. Files are read line by line:
 one may be larger than memory.
 
-``read_labelled`` and ``write_labelled`` leave out the scores and insist on ``gold``; a line may
-then say which ``split`` of a data set it is from.
+``read_labelled`` leaves out the scores and insists on ``gold``; a line may then say which ``split``
+of a data set it is from.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import re
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,12 +28,9 @@ from typing import IO, Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from lawful.decoding import Decoding
 from lawful.document import Document, Labelled
 from lawful.errors import InputError, LawfulError
-from lawful.files import whole_bytes, whole_file
 from lawful.scores import Chain, Pooling, Scores
 
 _KINDS = {
@@ -277,12 +274,13 @@ def read_labelled(path: Path, split: str | None = None) -> Iterator[Labelled]:
         raise InputError(f"no split {split!r} in {path}; splits: {known}")
 
 
-def _npz_name(path: Path) -> Path:
+def npz_name(path: Path) -> Path:
+    """The file beside lines that may have their scores."""
     return path.with_name(path.name.removesuffix(".gz").removesuffix(".jsonl") + ".npz")
 
 
 def _npz_beside(path: Path) -> Mapping[str, Any] | None:
-    beside = _npz_name(path)
+    beside = npz_name(path)
     if not beside.exists():
         return None
     try:
@@ -314,82 +312,6 @@ def _unpacked(raw: Any, first: bytes) -> Iterator[IO[bytes]]:
         yield raw
 
 
-encode = msgspec.json.Encoder(decimal_format="number").encode
-
-
-def decoding_line(decoding: Decoding) -> str:
-    """A decoding as one line of JSON; amounts keep their digits."""
-    return encode(decoding_record(decoding)).decode()
-
-
-def decoding_record(decoding: Decoding) -> dict[str, Any]:
-    """A decoding as plain values, in the order in which people read it."""
-    more: dict[str, Any] = {}
-    if decoding.clash:
-        more["clash"] = list(decoding.clash)
-    if decoding.confidence:
-        margin = decoding.margin
-        more["margin"] = None if margin is None or np.isinf(margin) else margin
-        more["confidence"] = decoding.confidence
-        more["alternatives"] = [
-            {
-                "log_prob": other.log_prob,
-                "penalty": other.penalty,
-                "fields": _fields_record(other),
-                "violated": [check.id for check in other.violations],
-            }
-            for other in decoding.alternatives
-        ]
-    return {
-        "id": decoding.id,
-        "status": decoding.status,
-        "optimal": decoding.optimal,
-        "log_prob": decoding.log_prob,
-        "labels": list(decoding.labels),
-        "fields": _fields_record(decoding),
-        "checks": [
-            {"id": check.id, "state": check.state, "message": check.message}
-            for check in decoding.checks
-        ],
-        "corrections": [
-            {
-                "word": c.word,
-                "from": c.old,
-                "to": c.new,
-                "price": c.price,
-                "because": list(c.because),
-            }
-            for c in decoding.corrections
-        ],
-        **more,
-        "decoder": decoding.decoder,
-        **({"chosen": decoding.chosen} if decoding.chosen else {}),
-        "bound": decoding.bound if np.isfinite(decoding.bound) else None,
-        "penalty": decoding.penalty if np.isfinite(decoding.penalty) else "hard",
-        "stopped_by": decoding.stopped_by,
-        "tried": decoding.tried,
-        "mass": decoding.mass,
-        "seconds": decoding.seconds,
-    }
-
-
-def _fields_record(decoding: Decoding) -> dict[str, Any]:
-    return {
-        name: [
-            {
-                "text": value.text,
-                "value": value.value,
-                "words": list(value.words),
-                "box": None if value.box is None else list(value.box),
-                **({} if value.page is None else {"page": value.page}),
-                **({"reading": value.reading} if value.reading else {}),
-            }
-            for value in values
-        ]
-        for name, values in decoding.fields.items()
-    }
-
-
 class DecodedLine(msgspec.Struct, frozen=True):
     """What is needed of a decoding that was written earlier to compare it with the truth."""
 
@@ -407,114 +329,3 @@ def read_decodings(path: str | Path) -> Iterator[DecodedLine | BadLine]:
             yield msgspec.structs.replace(decoder.decode(text), line=number)
         except (msgspec.DecodeError, RecursionError) as error:
             yield BadLine(number, str(error))
-
-
-def _document_record(document: Document) -> dict[str, Any]:
-    record: dict[str, Any] = {"id": document.id, "words": document.words}
-    for name in ("boxes", "pages", "joins"):
-        if (values := getattr(document, name)) is not None:
-            record[name] = values
-    return record
-
-
-def scored_line(scored: Scored) -> str:
-    """A scored document as one line, as ``read_jsonl`` reads it."""
-    record = _document_record(scored.document)
-    record["labels"] = scored.scores.labels
-    # What is too small for a probability is not forbidden yet.
-    log_probs = scored.scores.log_probs
-    probs = np.where(np.isinf(log_probs), 0.0, np.exp(np.maximum(log_probs, -690.0)))
-    # Significant digits, not decimals: what is rounded to zero would be forbidden.
-    record["probs"] = [[float(f"{p:.9g}") for p in row] for row in probs.tolist()]
-    if scored.scores.chain is not None:
-        parts = scored.scores.chain._asdict().items()
-        record["chain"] = {name: part.tolist() for name, part in parts}  # -inf becomes null
-    if scored.gold is not None:
-        record["gold"] = scored.gold
-    return msgspec.json.encode(record).decode()
-
-
-def labelled_line(labelled: Labelled) -> str:
-    """A document with its true labels as one line, as ``read_labelled`` reads it."""
-    record = _document_record(labelled.document) | {"gold": labelled.gold}
-    if labelled.split is not None:
-        record["split"] = labelled.split
-    return msgspec.json.encode(record).decode()
-
-
-def write_jsonl(path: str | Path, documents: Iterable[Scored]) -> int:
-    """Writes scored documents, whole or not at all; says how many."""
-    return _write_lines(path, map(scored_line, documents))
-
-
-def write_npz(path: str | Path, documents: Iterable[Scored]) -> int:
-    """Writes documents as JSON lines, and their scores into the ``.npz`` file beside them.
-
-    Both whole or not at all, and smaller than scores in JSON are. Says how many.
-    """
-    count = 0
-    labels: tuple[str, ...] | None = None
-    chain: Chain | None = None
-    seen: set[str] = set()
-    with (
-        whole_file(path) as lines,
-        whole_bytes(_npz_name(Path(path))) as raw,
-        zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as arrays,
-    ):
-        for scored in documents:
-            scores = scored.scores
-            _check_key(scored.document.id, seen)
-            if labels is None:
-                labels, chain = scores.labels, scores.chain
-                shared = {"labels": np.array(labels), "kind": np.array("log_probs")}
-                if scores.chain is not None:
-                    shared |= {f"chain/{k}": v for k, v in scores.chain._asdict().items()}
-                for name, array in shared.items():
-                    _put(arrays, name, array)
-            if scores.labels != labels or not _same(scores.chain, chain):
-                raise InputError(
-                    f"document {scored.document.id!r} has other labels or another chain than the "
-                    "first one, which an .npz file cannot say"
-                )
-            _put(arrays, f"scores/{scored.document.id}", scores.log_probs.astype(np.float32))
-            record = _document_record(scored.document)
-            if scored.gold is not None:
-                record["gold"] = scored.gold
-            lines.write(msgspec.json.encode(record).decode() + "\n")
-            count += 1
-        lines.flush()  # a full disk is noticed before either file is replaced
-    return count
-
-
-def _check_key(id_: str, seen: set[str]) -> None:
-    if id_ in seen:
-        raise InputError(f"two documents have the id {id_!r}, which an .npz file cannot tell apart")
-    if "\0" in id_ or len(id_.encode(errors="replace")) > 60_000:
-        raise InputError(f"the id {id_[:50]!r} cannot name scores in an .npz file")
-    seen.add(id_)
-
-
-def _same(one: Chain | None, other: Chain | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return all(map(np.array_equal, one, other))
-
-
-def _put(arrays: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
-    """Adds an array as ``np.savez`` does, without waiting for the others."""
-    with arrays.open(f"{name}.npy", "w", force_zip64=True) as file:
-        np.lib.format.write_array(file, array, allow_pickle=False)
-
-
-def write_labelled(path: str | Path, documents: Iterable[Labelled]) -> int:
-    """Writes documents with their true labels, whole or not at all; says how many."""
-    return _write_lines(path, map(labelled_line, documents))
-
-
-def _write_lines(path: str | Path, lines: Iterable[str]) -> int:
-    count = 0
-    with whole_file(path) as out:
-        for line in lines:
-            out.write(line + "\n")
-            count += 1
-    return count
