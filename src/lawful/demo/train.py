@@ -64,7 +64,7 @@ def make_encoder(
 def main() -> None:
     """Trains, exports and says how good it is."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--pages", type=int, default=4000)
+    parser.add_argument("--pages", type=int, default=2500)
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--vocabulary", type=int, default=3000)
     parser.add_argument("--width", type=int, default=128)
