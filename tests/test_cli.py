@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from lawful import Scored, demo, write_jsonl
+from lawful import Rules, Scored, demo, write_jsonl
+from lawful.data import RULES as PAPERS
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS, RULES = str(demo.shipped()), str(demo.RULES)
@@ -315,3 +316,21 @@ def test_written_documents_decode(tmp_path):
     path = tmp_path / "d.jsonl.gz"
     write_jsonl(path, (Scored(e.document, e.scores, e.gold) for e in demo.generate(3)))
     assert len(run("decode", path, "-r", RULES).stdout.splitlines()) == 3
+
+
+def test_satisfied_for_want_of_anything_to_check_is_said(tmp_path):
+    line = {"id": "d", "words": ["a"], "labels": ["O", "B-total"], "probs": [[1, 0]]}
+    (tmp_path / "d.jsonl").write_text(json.dumps(line))
+    (tmp_path / "r.yaml").write_text(
+        "fields:\n  total: {label: total, type: money}\nrules:\n  - total > 0\n"
+    )
+    done = run("decode", tmp_path / "d.jsonl", "-r", tmp_path / "r.yaml", "--format", "csv")
+    assert "1 document: 1 satisfied (1 with no rule checked)" in done.stderr
+    assert done.stdout.splitlines()[1] == "d,satisfied,True,,,total > 0"
+
+
+def test_rules_may_be_named_after_their_data_set(tmp_path):
+    labels = ["O", *(f"B-{f.label}" for f in Rules.load(PAPERS["cord"]).fields)]
+    line = {"id": "d", "words": ["a"], "labels": labels, "logits": [[0.0] * len(labels)]}
+    (tmp_path / "d.jsonl").write_text(json.dumps(line))
+    assert run("decode", tmp_path / "d.jsonl", "--rules", "cord").stdout

@@ -83,5 +83,6 @@ def test_without_onnxruntime_the_extra_is_named(monkeypatch):
 
 
 def test_a_word_that_was_never_seen_has_scores(tagger):
-    (scored,) = tagger.predict([Document("d", ("日本語", "", "x" * 9000))])
+    with pytest.warns(UserWarning, match="documents without boxes"):
+        (scored,) = tagger.predict([Document("d", ("日本語", "", "x" * 9000))])
     assert len(scored.scores) == 3

@@ -65,3 +65,14 @@ def test_without_gold_or_rules_it_says_so(tmp_path):
     assert (found.returncode, "document 'a' has no gold labels" in found.stderr) == (2, True)
     found = run("data", "split", demo.shipped(), "-r", "crod", "-o", tmp_path)
     assert "no rule file 'crod'; rules by name: cord, wildreceipt, docile" in found.stderr
+
+
+def test_rules_for_other_labels_are_refused(tmp_path):
+    pages = (Scored(page.document, page.scores, page.gold) for page in demo.generate(3))
+    write_jsonl(tmp_path / "d.jsonl", pages)
+    done = run(
+        "data", "split", tmp_path / "d.jsonl", "--rules", "cord", "--out", tmp_path / "parts"
+    )
+    assert done.returncode == 2
+    assert "no field of cord occurs in" in done.stderr
+    assert not (tmp_path / "parts").exists()

@@ -40,7 +40,16 @@ from lawful.commands.common import (
     Workers,
     told,
 )
-from lawful.commands.output import WRITERS, BadLines, Format, complain, good, leave, summarise
+from lawful.commands.output import (
+    WRITERS,
+    BadLines,
+    Format,
+    States,
+    complain,
+    good,
+    leave,
+    summarise,
+)
 from lawful.decoders import check_call
 from lawful.decoders.auto import Auto
 from lawful.decoders.search import Problem
@@ -121,7 +130,7 @@ def decode(
         pool.value if pool else None,
         alternatives,
     )
-    states: Counter[str] = Counter()
+    states = States()
     with whole_file(out) as file, _Progress(documents, quiet) as progress:
         results = progress.over(job, read_lines(documents), workers)
         results = good(results, bad_lines, states)

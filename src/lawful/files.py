@@ -56,14 +56,24 @@ def whole_bytes(path: str | Path) -> Iterator[io.BufferedWriter]:
     try:
         with os.fdopen(handle, "wb") as raw:
             yield raw
-        Path(name).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+        Path(name).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~umask())
         Path(name).replace(target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
 
 
-def _umask() -> int:
-    umask = os.umask(0)
-    os.umask(umask)
-    return umask
+def make_folder(path: Path) -> None:
+    """The folder is there, with those above it."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        found = "it is a file" if path.is_file() else error.strerror
+        raise InputError(f"cannot make the folder {path}: {found}") from None
+
+
+def umask() -> int:
+    """What new files of this process may not be."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -36,7 +36,8 @@ def _table(name: tuple[str, str, str], cells: Sequence[Cell]) -> Iterator[str]:
             f"{100 * cell.f1:.1f}",
             f"{100 * cell.satisfied:.1f} %",
             f"{100 * cell.value_f1:.1f}",
-            f"{1000 * cell.seconds:,.2f} ± {1000 * cell.deviation:,.2f}",
+            f"{1000 * cell.seconds:,.2f}"
+            + (f" ± {1000 * cell.deviation:,.2f}" if cell.repeats > 1 else ""),
             str(cell.repeats),
             "" if cell.memory is None else f"{cell.memory:.1f}",
         ]

@@ -23,7 +23,7 @@ from lawful.commands.common import told
 from lawful.data import RULES
 from lawful.decoding import Budget
 from lawful.errors import InputError, MissingExtraError
-from lawful.files import whole_file
+from lawful.files import make_folder, whole_file
 
 app = typer.Typer(help="Run the paper's experiments again.", no_args_is_help=True)
 
@@ -195,7 +195,7 @@ Kind = TypeVar("Kind", bound=Record)
 
 def _measured(tasks: Sequence[_Task], folder: Path, kind: type[Kind]) -> list[Kind]:
     """What came out, in order: kept in the folder from earlier runs, or measured now."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     store = Store(folder / f"{kind.__name__.lower()}s.jsonl", kind)
     try:
         return [store.take(task.key, task.measure) for task in _shown(tasks)]

@@ -11,6 +11,7 @@ from typing import Annotated, TypeVar
 import typer
 from rich.console import Console
 
+from lawful.data import RULES
 from lawful.decoders import DECODERS
 from lawful.errors import LawfulError
 from lawful.readers.jsonl import BadLine, Scored, read_jsonl
@@ -31,7 +32,21 @@ class Pool(StrEnum):
 Documents = Annotated[
     str, typer.Argument(help="Scored documents, JSON lines (.gz too); - is stdin.")
 ]
-RuleFile = Annotated[Path, typer.Option("--rules", "-r", help="The rule file.")]
+
+
+def rule_path(given: Path | None) -> Path | None:
+    """The rule file that was named: itself, or the paper's for a data set."""
+    if given is None or given.exists():
+        return given
+    return RULES.get(str(given), given)
+
+
+RuleFile = Annotated[
+    Path,
+    typer.Option(
+        "--rules", "-r", help=f"The rule file, or one of {', '.join(RULES)}.", callback=rule_path
+    ),
+]
 DecoderName = Annotated[str, typer.Option("--decoder", "-d", help=f"One of {', '.join(DECODERS)}.")]
 Candidates = Annotated[int | None, typer.Option(help="Most candidates to try for a document.")]
 Seconds = Annotated[float | None, typer.Option(help="Most seconds to spend on a document.")]

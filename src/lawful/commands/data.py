@@ -14,7 +14,7 @@ from rich.table import Table
 from lawful.data import RULES, rules_named
 from lawful.document import Labelled
 from lawful.errors import InputError
-from lawful.files import whole_file
+from lawful.files import make_folder, whole_file
 from lawful.readers import READERS, reader_named
 from lawful.readers.jsonl import read_labelled, read_lines
 from lawful.split import PARTS, split_documents
@@ -97,8 +97,12 @@ def split_file(
     pages = list(read_labelled(documents))
     if not pages:
         raise InputError(f"no document in {documents}")
+    found = {label[2:] for page in pages for label in page.gold}
+    if loaded.fields and not found & {f.label for f in loaded.fields}:
+        wanted = ", ".join(f.label for f in loaded.fields)
+        raise InputError(f"no field of {rules} occurs in {documents}: looked for {wanted}")
     parts = split_documents(pages, loaded, seed)
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     packed = ".gz" if documents.suffix == ".gz" else ""
     lines = [text.decode().strip() for _, text in read_lines(documents)]
     for part in PARTS:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter, deque
+import warnings
+from collections import deque
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -15,8 +16,25 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from lawful import demo
 from lawful.batch import Result
 from lawful.calibration import split as share_of
-from lawful.commands.common import Candidates, DecoderName, Pool, Seconds, counted, told
-from lawful.commands.output import WRITERS, BadLines, Format, complain, good, leave, summarise
+from lawful.commands.common import (
+    Candidates,
+    DecoderName,
+    Pool,
+    Seconds,
+    counted,
+    rule_path,
+    told,
+)
+from lawful.commands.output import (
+    WRITERS,
+    BadLines,
+    Format,
+    States,
+    complain,
+    good,
+    leave,
+    summarise,
+)
 from lawful.data import rules_named
 from lawful.decoders import check_call, decode
 from lawful.decoding import Budget
@@ -144,31 +162,32 @@ def _train(
         total = recipe.epochs * steps
         bar.update(task, completed=done, total=total, epoch=epoch, loss=f"{loss:.3f}")
 
-    best = None
+    best, last = None, 0
     try:
         with bar:
             for epoch in run(
                 network, cutter, pages, checked, out, recipe,
                 device=device, resume=resume, told=step,
             ):  # fmt: skip
-                best = epoch.best
+                mark = ", the best so far" if best is None or epoch.f1 > best else ""
+                best, last = epoch.best, epoch.number
                 bar.update(task, f1=f"{100 * epoch.best:.1f}")
-                mark = ", the best so far" if epoch.f1 == epoch.best else ""
                 told.print(
                     f"epoch {epoch.number}: loss {epoch.loss:.3f}, F1 {100 * epoch.f1:.1f}{mark} "
                     f"({epoch.seconds:.1f} s)"
                 )
     except KeyboardInterrupt:
-        kept = "nothing yet" if best is None else f"the best model so far, F1 {100 * best:.1f}"
-        told.print(
-            f"lawful: interrupted; {out} has {kept}, and --resume goes on",
-            markup=False,
-            style="red",
-        )
+        message = "interrupted before the first epoch ended: nothing is kept"
+        if best is not None:
+            kept = f"the best model so far, F1 {100 * best:.1f}"
+            message = f"interrupted; {out} has {kept}, and --resume goes on"
+        told.print(f"lawful: {message}", markup=False, style="red")
         sys.exit(130)  # as shells have it
     if best is None:
         told.print(f"{out}: nothing was left to train", markup=False)
     else:
+        if last < recipe.epochs:
+            told.print(f"stopped: {recipe.patience} epochs without a better F1")
         told.print(f"{out}: F1 {100 * best:.1f} on the validation documents", markup=False)
 
 
@@ -220,7 +239,10 @@ def export(
 def extract(
     documents: Words,
     rules: Annotated[
-        Path | None, typer.Option("--rules", "-r", help="The rule file; a receipt's by default.")
+        Path | None,
+        typer.Option(
+            "--rules", "-r", help="The rule file; a receipt's by default.", callback=rule_path
+        ),
     ] = None,
     out: Annotated[str, typer.Option("--out", "-o", help="Where to write; - is stdout.")] = "-",
     model: Model = None,
@@ -261,8 +283,9 @@ def extract(
 
 
 def _tagger(model: str | None, device: str | None, backend: Backend | None) -> Tagger:
-    from lawful.models.tagger import from_pretrained
+    from lawful.models.tagger import BOXLESS, from_pretrained
 
+    warnings.filterwarnings("ignore", BOXLESS)  # said when all is done, with how many
     name = None if backend is None else backend.value
     return from_pretrained(model or demo.MODEL, device=device, backend=name)  # type: ignore[arg-type]
 
@@ -274,7 +297,7 @@ class _Lines:
         """With gold, documents keep their true labels, which the tagger has to know."""
         self._path, self._tagger, self._bad_lines = path, tagger, bad_lines
         self._with_gold = with_gold
-        self.states: Counter[str] = Counter()
+        self.states = States()
         self.numbers: deque[int] = deque()  # lines of the documents that went by
         self._boxless = 0
 

@@ -34,15 +34,24 @@ class BadLines(StrEnum):
     fail = "fail"
 
 
+class States(Counter[str]):
+    """How many documents came out how; and of the satisfied, for how many no rule was checked."""
+
+    idle = 0
+
+
 def good(
-    results: Iterator[Result], bad_lines: BadLines, states: Counter[str]
+    results: Iterator[Result], bad_lines: BadLines, states: States
 ) -> Iterator[tuple[Scored, Decoding]]:
     """The documents that were decoded, counted by status; the others are complained of."""
     for result in results:
         if isinstance(result, BadLine):
             complain(result, bad_lines, states)
         else:
-            states[result[1].status] += 1
+            decoding = result[1]
+            states[decoding.status] += 1
+            rules = [check.state for check in decoding.checks]
+            states.idle += decoding.status == "satisfied" and set(rules) == {"vacuous"}
             yield result
 
 
@@ -57,7 +66,13 @@ def complain(bad: BadLine, bad_lines: BadLines, states: Counter[str]) -> None:
 def summarise(states: Counter[str]) -> None:
     """How many documents there were, by what became of them."""
     count = sum(states.values()) - states["bad lines"]
-    parts = ", ".join(f"{number:,} {state}" for state, number in states.most_common() if number)
+    count_idle = getattr(states, "idle", 0)
+    idle = f" ({count_idle:,} with no rule checked)" if count_idle else ""
+    parts = ", ".join(
+        f"{number:,} {state}{idle if state == 'satisfied' else ''}"
+        for state, number in states.most_common()
+        if number
+    )
     told.print(f"{count:,} document{'s' * (count != 1)}: {parts or 'nothing'}")
 
 
@@ -82,7 +97,7 @@ def _write_csv(
     names = [f.name for f in rules.fields]
     writer = csv.writer(file, lineterminator="\n")
     more = ("margin", "confidence") if ranked else ()
-    writer.writerow(["id", "status", "optimal", *names, "violated", *more])
+    writer.writerow(["id", "status", "optimal", *names, "violated", "unchecked", *more])
     for _, decoding in results:
         cells = (
             "; ".join(
@@ -91,7 +106,8 @@ def _write_csv(
             for n in names
         )
         violated = "; ".join(f"{c.id}: {c.message}" for c in decoding.violations)
-        row = [decoding.id, decoding.status, decoding.optimal, *cells, violated]
+        unchecked = "; ".join(c.id for c in decoding.checks if c.state == "vacuous")
+        row = [decoding.id, decoding.status, decoding.optimal, *cells, violated, unchecked]
         if ranked:
             sure = (f"{name} {share:.3f}" for name, share in decoding.confidence.items())
             row += ["" if decoding.margin is None else f"{decoding.margin:.3f}", "; ".join(sure)]

@@ -35,7 +35,8 @@ def show(out: Path, pages: int) -> None:
     rules = Rules.load(demo.RULES)
     documents = list(_documents())
     console.print(
-        f"{len(documents)} generated receipts and invoices, a simulated tagger's scores, and rules:"
+        f"{len(documents)} generated receipts and invoices, the scores of a simulated tagger (the "
+        "truth, with mistakes as models make them), and rules:"
     )
     for rule in rules.rules:
         console.print(f"    {rule.check}", markup=False)
@@ -48,7 +49,10 @@ def show(out: Path, pages: int) -> None:
     except MissingExtraError as error:
         console.print(f"\nleft out: the same pages, read by a real model; {error}", markup=False)
         return
-    console.print("\nthe same pages, read by the small model that comes with lawful:")
+    console.print(
+        "\nthe same pages, read by the small model that comes with lawful, which has learned from\n"
+        "2,500 others and makes more mistakes:"
+    )
     _show_all(console, list(tagger.predict(documents)), rules, min(pages, 1))
 
 

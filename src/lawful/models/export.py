@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from lawful.errors import InputError
+from lawful.files import make_folder
 from lawful.models.extras import needed
 from lawful.models.folder import ONNX, WEIGHTS, replaced
 from lawful.models.network import Network
@@ -32,7 +33,7 @@ def export(network: Network, cutter: Cutter, folder: Path, *, int8: bool = False
     needed("onnxscript", "exporting a model")
     if (folder / WEIGHTS).exists() and not _is_of(network, folder):
         raise InputError(f"{folder} has another model already: take another folder, or delete it")
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     network = network.cpu().eval()
     card = network.card
     with tempfile.TemporaryDirectory() as work:

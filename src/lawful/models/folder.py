@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 from lawful.errors import InputError, LawfulError
+from lawful.files import umask
 from lawful.scores import Chain
 
 Transitions: TypeAlias = tuple[list[list[float]], list[float], list[float]]
@@ -73,6 +74,7 @@ def replaced(path: Path) -> Iterator[Path]:
         except Exception as error:  # torch's and safetensors' own words for a full disk
             first = (str(error).strip().splitlines() or [repr(error)])[0]
             raise InputError(f"cannot write {path}: {first}") from None
+        new.chmod(0o666 & ~umask())  # some who write are shier than others
         new.replace(path)
     finally:
         new.unlink(missing_ok=True)

@@ -15,10 +15,12 @@ import torch
 from torch import Tensor, nn
 
 from lawful.errors import InputError
+from lawful.files import make_folder
 from lawful.models.crf import ChainHead
 from lawful.models.extras import needed
 from lawful.models.folder import ONNX, WEIGHTS, Card, read_card, replaced
 from lawful.models.pieces import GRID
+from lawful.models.pretrained import check_source
 
 LAYOUTS = ("layoutlm", "layoutlmv3", "lilt")
 """Architectures whose boxes are whole numbers from 0 to ``GRID``."""
@@ -75,7 +77,7 @@ class Network(nn.Module):
 
     def save(self, folder: Path) -> None:
         """Writes configuration, card and weights, each of them whole or not at all."""
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         with replaced(folder / "config.json") as file:
             self.encoder.config.to_json_file(str(file))
         self.card.save(folder)
@@ -174,6 +176,7 @@ def load_encoder(source: str | Path, **more: Any) -> Any:
     """What ``AutoModelForTokenClassification`` makes of a folder or a name."""
     transformers = needed("transformers", "loading a pretrained encoder")
     quiet_transformers()
+    check_source(source)
     folder = Path(source)
     if folder.exists() and not (folder / "config.json").is_file():
         raise InputError(f"no config.json in {source}: not a folder of a model")
@@ -186,14 +189,15 @@ def load_encoder(source: str | Path, **more: Any) -> Any:
         )
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
-        raise InputError(f"cannot load a model from {source}: {first}") from None
+        where = "" if folder.exists() else f"no folder {source} here, and from the hub: "
+        raise InputError(f"cannot load a model: {where}{first}") from None
     lacking = {*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])}
     if "num_labels" in more:  # to be trained: the head may be new, the encoder may not
         lacking = {key for key in lacking if key.startswith(f"{encoder.base_model_prefix}.")}
     if lacking:
         raise InputError(
             f"{source} has no weights for {min(lacking)} and {len(lacking) - 1} others of "
-            f"{type(encoder).__name__}, which would be random"
+            f"{type(encoder).__name__}, which would be random: train it first"
         )
     return encoder
 

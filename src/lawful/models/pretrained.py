@@ -9,9 +9,17 @@ from lawful.errors import InputError
 from lawful.models.extras import needed
 
 
+def check_source(source: str | Path) -> None:
+    """A folder that is there, or what may be a name on the hub."""
+    text = str(source)
+    if not Path(source).exists() and (text.startswith((".", "/", "~")) or text.count("/") > 1):
+        raise InputError(f"no folder {source}")
+
+
 def load_tokenizer(source: str | Path) -> Any:
     """The fast tokenizer behind whatever ``AutoTokenizer`` loads."""
     transformers = needed("transformers", "loading a pretrained tokenizer")
+    check_source(source)
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(source))
     except (OSError, ValueError, KeyError, ImportError) as error:

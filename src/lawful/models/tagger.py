@@ -6,6 +6,7 @@ for decoding in tagger.decode(documents, rules): ...
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -33,6 +34,8 @@ Backend: TypeAlias = Literal["torch", "onnx"]
 Units: TypeAlias = Literal["words", "pieces"]
 
 T = TypeVar("T")
+
+BOXLESS = "documents without boxes, which the model was trained with"
 
 AHEAD = 8
 """Batches of documents that are cut at once, so that windows of one length run together."""
@@ -85,6 +88,8 @@ class Tagger:
         if units == "pieces" and self.card.crf:
             raise InputError("a model with a CRF scores words: it has nothing to say of pieces")
         for some in batched(documents, batch * AHEAD):
+            if any(self.lacks_boxes(document) for document, _ in map(_parts, some)):
+                warnings.warn(BOXLESS, stacklevel=2)
             yield from self._predict(some, batch, units, pool)
 
     def decode(

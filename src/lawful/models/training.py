@@ -26,6 +26,7 @@ from lawful import _core
 from lawful.document import Labelled
 from lawful.errors import InputError
 from lawful.evaluation import Counts
+from lawful.files import make_folder
 from lawful.labels import Scheme
 from lawful.models.folder import ONNX, WEIGHTS, replaced
 from lawful.models.network import Network
@@ -167,7 +168,7 @@ class _Run:
 
     def epochs(self, told: Told) -> Iterator[Epoch]:
         recipe = self.recipe
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         self.tagger.cutter.save(self.folder)
         while self.done < recipe.epochs and self.stale < recipe.patience:
             began = perf_counter()
@@ -301,7 +302,9 @@ class _Run:
 
     def _load(self) -> None:
         if not self.checkpoint.is_file():
-            raise InputError(f"no {CHECKPOINT} in {self.folder}: nothing to resume")
+            ended = (self.folder / WEIGHTS).exists()
+            why = "the run has ended" if ended else "nothing to resume"
+            raise InputError(f"no {CHECKPOINT} in {self.folder}: {why}")
         try:
             state = torch.load(self.checkpoint, map_location=self.device, weights_only=True)
             found = state["recipe"], tuple(state["labels"])
