@@ -116,7 +116,10 @@ def test_training_that_is_killed_goes_on(work):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--base", "nowhere/at-all"), "cannot load a model from nowhere/at-all"),
+        (
+            ("--base", "nowhere/at-all"),
+            "no folder nowhere/at-all here, and from the hub",
+        ),
         (("--device", "cuda:7"), "no device 'cuda:7' here"),
         (("--layers", 9), "layers is 9, expected 1 to 2"),
         (("--rules", "shop.yaml"), "label 'shop', which the model does not know"),

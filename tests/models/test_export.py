@@ -19,8 +19,8 @@ from lawful.models.training import labels_of  # noqa: E402
 PAGES = receipts(4)
 DOCUMENTS = [
     *(page.document for page in PAGES),
-    Document("odd", ODD),
-    Document("long", ("Total", "56.000") * 100),
+    Document("odd", ODD, boxes=[(i, 0, i + 1, 2) for i in range(len(ODD))]),
+    Document("long", ("Total", "56.000") * 100, boxes=[(i, 0, i + 1, 2) for i in range(200)]),
 ]
 CASES = [
     ("bert", {}),

@@ -67,7 +67,8 @@ def test_every_family_trains_saves_and_loads(kind, tmp_path):
     assert tagger.card.boxes == (kind in ("layoutlm", "lilt", "layoutlmv3"))
     assert not tagger.card.own_boxes
     assert tagger.runner.network.encoder.config.num_hidden_layers == 1
-    long = Document("long", ("Total", "1,250.00") * 60)
+    boxes = tuple((i, 0, i + 1, 2) for i in range(120))
+    long = Document("long", ("Total", "1,250.00") * 60, boxes)
     scored, again = list(tagger.predict([long, PAGES[0]]))
     assert len(scored.scores) == 120
     assert again.gold == PAGES[0].gold
