@@ -38,6 +38,7 @@ from lawful.commands.common import (
     Skipped,
     Workers,
     counted,
+    rule_path,
     told,
     with_gold,
 )
@@ -57,7 +58,10 @@ def calibrate(
     share: Annotated[float, typer.Option(help="Of the documents, to fit on.")] = 0.5,
     seed: Annotated[int, typer.Option(help="Which documents those are.")] = 0,
     rules: Annotated[
-        Path | None, typer.Option("--rules", "-r", help="Decode the rest, to see what it changes.")
+        Path | None,
+        typer.Option(
+            "--rules", "-r", help="Decode the rest, to see what it changes.", callback=rule_path
+        ),
     ] = None,
     decoder: DecoderName = "auto",
     candidates: Candidates = None,
