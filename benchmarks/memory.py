@@ -8,20 +8,12 @@ Candidates are dropped as they come; what grows is what the search has to rememb
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import numpy as np
 
 import lawful
 from benchmarks.rows import bio_labels, peaked
-
-
-def resident(field: str) -> int:
-    """``VmRSS`` (now) or ``VmHWM`` (peak) of this process, in bytes."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field):
-            return int(line.split()[1]) * 1024
-    raise RuntimeError(f"no {field} in /proc/self/status")
+from lawful.bench.measure import resident
 
 
 def bytes_per_candidate(method: str, words: int, labels: int, k: int) -> float:

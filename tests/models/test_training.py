@@ -203,6 +203,13 @@ def test_no_words_are_nothing_to_train_on(bert, tmp_path):
         next(train(network, Cutter.load(bert), [page], PAGES, tmp_path))
 
 
+def test_boxes_are_not_learned_from_documents_without_any(bert, tmp_path):
+    bare = [replace(page, document=replace(page.document, boxes=None)) for page in PAGES]
+    network = Network.start(bert, LABELS, boxes=True)
+    with pytest.raises(InputError, match="wants boxes, and no document to train on has any"):
+        next(train(network, Cutter.load(bert), bare, PAGES, tmp_path))
+
+
 def test_folders_that_are_no_models_say_so(bert, tmp_path):
     with pytest.raises(InputError, match=r"no config\.json in .*: not a folder of a model"):
         from_pretrained(tmp_path)

@@ -96,7 +96,7 @@ def _decode_all(
 ) -> Measured:
     for page in pages[:1]:  # what is loaded when first used is no part of it
         decode(page.document, page.scores, rules, decoder=decoder, budget=Budget(1))
-    before = _resident("VmRSS")
+    before = resident("VmRSS")
     labels, proven, tried = [], [], []
     seconds: list[list[float]] = []
     began = perf_counter()
@@ -112,12 +112,12 @@ def _decode_all(
                 proven.append(found.status in ("satisfied", "relaxed"))
                 tried.append(found.tried)
         seconds.append(times)
-    peak = _resident("VmHWM")
+    peak = resident("VmHWM")
     memory = None if before is None or peak is None else max(0, peak - before) / 2**20
     return Measured(labels, proven, tried, seconds, memory)
 
 
-def _resident(field: str) -> int | None:
+def resident(field: str) -> int | None:
     """``VmRSS`` (now) or ``VmHWM`` (peak) of this process in bytes, where the system says."""
     if not _STATUS.exists():
         return None

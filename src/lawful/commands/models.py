@@ -148,8 +148,10 @@ def _train(
     device: str | None,
     resume: bool,
 ) -> None:
+    from lawful.models.tagger import BOXLESS
     from lawful.models.training import train as run
 
+    warnings.filterwarnings("ignore", BOXLESS)  # that some lack them is no news to their owner
     bar = Progress(
         TextColumn("epoch {task.fields[epoch]}, loss {task.fields[loss]}, F1 {task.fields[f1]}"),
         BarColumn(), TimeRemainingColumn(), console=told, transient=True,

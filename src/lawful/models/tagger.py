@@ -88,8 +88,6 @@ class Tagger:
         if units == "pieces" and self.card.crf:
             raise InputError("a model with a CRF scores words: it has nothing to say of pieces")
         for some in batched(documents, batch * AHEAD):
-            if any(self.lacks_boxes(document) for document, _ in map(_parts, some)):
-                warnings.warn(BOXLESS, stacklevel=2)
             yield from self._predict(some, batch, units, pool)
 
     def decode(
@@ -109,6 +107,8 @@ class Tagger:
         self, given: tuple[Given, ...], batch: int, units: Units, pool: Pooling
     ) -> Iterator[Scored]:
         pairs = [_parts(each) for each in given]
+        if any(self.lacks_boxes(document) for document, _ in pairs):
+            warnings.warn(BOXLESS, stacklevel=3)
         pieces = [self.cutter.cut(document) for document, _ in pairs]
         parts: list[list[tuple[slice, NDArray[Any]]]] = [[] for _ in pairs]
         cut = [w for i, each in enumerate(pieces) for w in self.windows(i, each)]

@@ -139,6 +139,8 @@ class _Run:
         for name, some in (("train", documents), ("validate", validation)):
             if not any(map(len, (labelled.document for labelled in some))):
                 raise InputError(f"no words to {name} on")
+        if network.card.boxes and all(page.document.boxes is None for page in documents):
+            raise InputError("the model wants boxes, and no document to train on has any")
         torch.manual_seed(recipe.seed)
         network.card.recipe = asdict(recipe)
         self.network = network.to(self.device)
