@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from lawful.errors import RulesError
 from lawful.rules.language import FUNCTIONS, is_iban, parse
+from lawful.rules.wording import why_satisfied, why_violated
 
 FIELDS = {
     "total": ("number", False),
@@ -239,12 +240,13 @@ def test_any_mixture_of_its_words_is_an_expression_or_an_error_of_ours(text):
         return
     for values in (VALUES, MISSING):
         assert expression.evaluate(values) in (True, False, None)
-        assert isinstance(expression.explain(values), str)
+        assert isinstance(why_violated(expression, values), str)
+        assert isinstance(why_satisfied(expression, values), str)
 
 
 def test_messages_a_clerk_understands():
     def message(source, **values):
-        return parse(source, FIELDS, Decimal(0)).explain({**VALUES, **values})
+        return why_violated(parse(source, FIELDS, Decimal(0)), {**VALUES, **values})
 
     assert message("total == sum(items) + tax", total=Decimal(60500)) == (
         "total is 60,500, sum(items) + tax is 66,000"
@@ -253,6 +255,30 @@ def test_messages_a_clerk_understands():
     assert message("shop == 'x'") == "shop is Toko Maju, expected x"
     assert message("due < issued") == "due is 2024-02-01, issued is 2024-01-02"
     assert message("not present(total)") == "not present(total) does not hold"
+
+
+def test_the_arithmetic_of_what_holds():
+    def message(source, **values):
+        return why_satisfied(parse(source, FIELDS, Decimal(1)), {**VALUES, **values})
+
+    assert message("total == sum(items) + tax") == "20,000 + 40,000 + 6,000 = 66,000"
+    assert message("total - tax == sum(items)") == "66,000 - 6,000 = 60,000 = 20,000 + 40,000"
+    assert message("total == sum(items) + tax", total=Decimal("66000.5")) == (
+        "20,000 + 40,000 + 6,000 = 66,000 ≈ 66,000.5"
+    )
+    assert message("total - (tax + 1) * 2 > 5") == "66,000 - (6,000 + 1) * 2 = 53,998 > 5"
+    assert message("abs(tax - 0.1 * total) <= 600") == (
+        "abs(6,000 - 0.1 * 66,000) = 600.0 <= 600"
+    )
+    assert message("0 < tax < total") == "0 < 6,000; 6,000 < 66,000"
+    assert message("due >= issued and count(items) == 2") == "2024-02-01 >= 2024-01-02; 2 = 2"
+    assert message("total < 0 or shop in ('Toko Maju', 'x')") == (
+        "Toko Maju in ('Toko Maju', 'x')"
+    )
+    assert message("sum(items) > 0", items=tuple(map(Decimal, range(9)))) == (
+        "sum of 9 values = 36 > 0"
+    )
+    assert message("not present(total) or matches(shop, 'Maju')") == "shop is Toko Maju"
 
 
 def test_reads():
@@ -274,6 +300,22 @@ def test_no_tolerance_for_counts_and_days():
     assert evaluate("due - issued == 31", tolerance="1") is False
     assert evaluate("count(items) + 1 == 3 - 0", tolerance="1") is True
     assert evaluate("total == 66001", tolerance="1") is True
+    for whole in ("abs(due - issued)", "min(due - issued, 99)", "max(due - issued, 0)",
+                  "round(due - issued)", "(due - issued if total > 0 else 0)"):  # fmt: skip
+        assert evaluate(f"{whole} == 31", tolerance="1") is False
+        assert evaluate(f"{whole} == 30", tolerance="1") is True
+    assert evaluate("min(due - issued, total) == 31", tolerance="1") is True
+
+
+def test_quotients_are_exact():
+    assert evaluate("total / 7 * 7 == total", tolerance="0") is True
+    assert evaluate("total / 7 + total / 7 * 6 == total", tolerance="0") is True
+    assert evaluate("total / 7 == 9428.571428571428571428571428571", tolerance="0") is False
+    assert evaluate("abs(-total / 7) == total / 7 and total / 7 > 9428.5", tolerance="0") is True
+    assert evaluate("round(total / 7, 2) == 9428.57", tolerance="0") is True
+    assert evaluate("round(-tax / 7000 - 1.5 + tax / 7000) == -2", tolerance="0") is True
+    many = {**VALUES, "total": Decimal("1e40"), "tax": Decimal("1e-40")}
+    assert evaluate("total + tax - total == tax", many, tolerance="0") is True
 
 
 def test_a_division_by_zero_is_unknown_where_it_stands():
@@ -294,7 +336,8 @@ def test_texts_are_raw_and_matches_searches():
         evaluate(r"matches(shop, '\d+') and matches(shop, '\bb') and shop != 'a'", values) is True
     )
     assert evaluate(r"matches(shop, '^\d+')", values) is False
-    assert "'\\d'" in parse(r"matches(shop, '\d') == True", FIELDS, Decimal(0)).explain(values)
+    expression = parse(r"matches(shop, '\d') == True", FIELDS, Decimal(0))
+    assert "'\\d'" in why_violated(expression, values)
 
 
 @pytest.mark.parametrize(

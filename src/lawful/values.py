@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from fractions import Fraction
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from functools import lru_cache
 from types import MappingProxyType
@@ -385,6 +386,8 @@ def format_value(value: Value) -> str:
     """A value as a message shows it: ``66,000``, ``12.30``, ``2023-12-31``, or the text itself."""
     if isinstance(value, Decimal):
         return f"{value:,f}"
+    if isinstance(value, Fraction):  # a quotient that does not come out even
+        return f"{float(value):,.6g}"
     return value.isoformat() if isinstance(value, date) else str(value)
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from lawful.document import Box, Document
 from lawful.errors import RuleFailure
 from lawful.labels import Scheme
+from lawful.rules import wording
 from lawful.rules.language import COUNT
 from lawful.rules.model import CompiledRule, Field, Rules
 from lawful.values import format_value, read
@@ -450,7 +451,7 @@ def _message(rule: CompiledRule, environment: Mapping[str, Any]) -> str:
             rule.message,
         )
     if rule.expression is not None:
-        return rule.expression.explain(environment)
+        return wording.why_violated(rule.expression, environment)
     values = ", ".join(f"{name} is {_print(environment[name])}" for name in rule.reads)
     return f"{rule.id} does not hold: {values}"
 

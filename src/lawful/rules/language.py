@@ -23,15 +23,28 @@ import tokenize
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from decimal import ROUND_HALF_UP, Context, Decimal, DecimalException, localcontext
+from decimal import (
+    Context,
+    Decimal,
+    DecimalException,
+    DivisionByZero,
+    Inexact,
+    InvalidOperation,
+    Overflow,
+    localcontext,
+)
 from difflib import get_close_matches
+from fractions import Fraction
 from io import StringIO
 from typing import Any, TypeAlias
 
 from lawful.errors import RulesError
-from lawful.values import format_value, read
+from lawful.values import read
 
-EXACT = Context(prec=60)  # whatever precision the caller has set for its own sums
+EXACT = Context(prec=60, traps=[DivisionByZero, Inexact, InvalidOperation, Overflow])
+"""Decimals that are never rounded; what does not come out even is calculated in fractions."""
+
+Number: TypeAlias = Decimal | Fraction
 
 MOST_CHARACTERS = 2_000
 MOST_NODES = 500
@@ -64,7 +77,8 @@ class Expression:
     source: str
     reads: frozenset[str]
     root: Node
-    sides: tuple[Node, str, Node] | None  # of a plain comparison, for messages
+    tree: ast.expr
+    nodes: Mapping[int, tuple[ast.expr, Node]]  # by ``id`` of every part of the tree that has one
 
     def evaluate(self, environment: Environment) -> bool | None:
         """Whether it holds; ``None`` when a missing value leaves it open."""
@@ -72,18 +86,10 @@ class Expression:
             result: bool | None = self.root.evaluate(environment)
         return result
 
-    def explain(self, environment: Environment) -> str:
-        """What a clerk wants to read: "total is 60,500, subtotal + tax is 66,000"."""
-        if self.sides is None:
-            return f"{self.source} does not hold"
-        left, sign, right = self.sides
-        with localcontext(EXACT):
-            found, other = (_plain(side.evaluate(environment)) for side in (left, right))
-        if right.constant:
-            return f"{left.text} is {found}, expected {sign} {other}".replace(
-                "expected == ", "expected "
-            )
-        return f"{left.text} is {found}, {right.text} is {other}"
+    def node(self, part: ast.expr) -> Node | None:
+        """A part of the tree, checked; ``None`` for what is none by itself, such as a list."""
+        known = self.nodes.get(id(part))
+        return None if known is None else known[1]
 
 
 def parse(source: str, fields: Mapping[str, tuple[str, bool]], tolerance: Decimal) -> Expression:
@@ -111,12 +117,7 @@ def parse(source: str, fields: Mapping[str, tuple[str, bool]], tolerance: Decima
     root = compiler.compile(tree)
     if root.type != "bool":
         raise RulesError(f"{text!r} is a {root.type}, expected a condition such as a comparison")
-    sides = None
-    if isinstance(tree, ast.Compare) and len(tree.ops) == 1 and type(tree.ops[0]) in COMPARISONS:
-        left, right = compiler.compile(tree.left), compiler.compile(tree.comparators[0])
-        sides = left, COMPARISONS[type(tree.ops[0])], right
-    reads = frozenset(compiler.reads)
-    return Expression(text, reads, root, sides)
+    return Expression(text, frozenset(compiler.reads), root, tree, compiler.compiled)
 
 
 def tree_of(text: str) -> ast.expr:
@@ -140,7 +141,7 @@ class Compiler:
         self.fields = fields
         self.tolerance = tolerance
         self.reads: set[str] = set()
-        self._compiled: dict[int, tuple[ast.expr, Node]] = {}
+        self.compiled: dict[int, tuple[ast.expr, Node]] = {}
 
     def fail(self, message: str, node: ast.AST) -> RulesError:
         column = getattr(node, "col_offset", 0) + 1
@@ -162,9 +163,9 @@ class Compiler:
 
     def compile(self, node: ast.expr) -> Node:
         """Checks and compiles a part, once: its parents ask for it several times."""
-        known = self._compiled.get(id(node))
+        known = self.compiled.get(id(node))
         if known is None:
-            known = self._compiled[id(node)] = node, self._compile(node)
+            known = self.compiled[id(node)] = node, self._compile(node)
         return known[1]
 
     def _compile(self, node: ast.expr) -> Node:
@@ -183,8 +184,11 @@ class Compiler:
             return dates or all(map(self.is_exact, sides))
         if isinstance(node, ast.UnaryOp):
             return self.is_exact(node.operand)
-        if isinstance(node, ast.Call):
-            return isinstance(node.func, ast.Name) and node.func.id == "count"
+        if isinstance(node, ast.IfExp):
+            return self.is_exact(node.body) and self.is_exact(node.orelse)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            keeps = node.func.id in ("abs", "min", "max", "round")
+            return node.func.id == "count" or (keeps and all(map(self.is_exact, node.args)))
         return isinstance(node, ast.Constant)
 
     def is_date(self, node: ast.expr) -> bool:
@@ -237,7 +241,7 @@ class Compiler:
             return "bool", lambda e: None if (value := operand(e)) is None else not value
         operand = self.number(node.operand, "a sign")
         if isinstance(node.op, ast.USub):
-            return "number", lambda e: None if (value := operand(e)) is None else -value
+            return "number", lambda e: None if (value := operand(e)) is None else _negative(value)
         if isinstance(node.op, ast.UAdd):
             return "number", operand
         raise self.fail("~ is not part of the rule language", node)
@@ -279,7 +283,7 @@ class Compiler:
                 return None
             try:
                 return operation(x, y)
-            except (DecimalException, OverflowError):
+            except (DecimalException, ZeroDivisionError, OverflowError):
                 return None  # such as a division by zero: nothing was said about the document
 
         return result, evaluate
@@ -393,7 +397,7 @@ class Compiler:
         type_, evaluate = self.one_field(node)
         if type_ != "numbers":
             raise self.fail(f"sum needs a list of numbers, found a {type_}", node)
-        return "number", lambda e: sum(values, Decimal()) if (values := evaluate(e)) else None
+        return "number", lambda e: _sum(values) if (values := evaluate(e)) else None
 
     def call_extreme(self, node: ast.Call) -> tuple[str, Evaluate]:
         name = node.func.id  # type: ignore[attr-defined]
@@ -419,7 +423,7 @@ class Compiler:
         if len(node.args) != 1:
             raise self.fail("abs takes one number", node)
         operand = self.number(node.args[0], "abs")
-        return "number", lambda e: None if (value := operand(e)) is None else abs(value)
+        return "number", lambda e: None if (value := operand(e)) is None else _absolute(value)
 
     def call_round(self, node: ast.Call) -> tuple[str, Evaluate]:
         places = node.args[1] if len(node.args) == 2 else ast.Constant(0)
@@ -428,17 +432,10 @@ class Compiler:
         if not isinstance(places.value, int) or not 0 <= places.value <= 12:
             raise self.fail("round takes 0 to 12 decimals", node)
         operand = self.number(node.args[0], "round")
-        unit = Decimal(1).scaleb(-places.value)
-
-        def evaluate(environment: Environment) -> Decimal | None:
-            value = operand(environment)
-            try:
-                # Half a cent goes up, as on a bill; Python's own rounding would go to the even one.
-                return None if value is None else value.quantize(unit, ROUND_HALF_UP)
-            except DecimalException:
-                return None
-
-        return "number", evaluate
+        decimals = places.value
+        return "number", lambda e: (
+            None if (value := operand(e)) is None else _rounded(value, decimals)
+        )
 
     def call_matches(self, node: ast.Call) -> tuple[str, Evaluate]:
         if len(node.args) != 2 or not isinstance(node.args[1], ast.Constant):
@@ -526,15 +523,30 @@ _ARITHMETIC: Mapping[tuple[str, str, str], str] = {
 }
 
 
-def _shift(day: date, days: Decimal) -> date:
+def _shift(day: date, days: Number) -> date:
     return day + timedelta(days=int(days))
 
 
+def _exactly(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The operation in decimals, or in fractions where decimals would have to be rounded."""
+
+    def calculate(a: Number, b: Number) -> Number:
+        try:
+            result: Number = operation(a, b)
+        except (Inexact, TypeError):  # decimals and fractions do not mix by themselves
+            result = operation(Fraction(a), Fraction(b))
+        return result
+
+    return calculate
+
+
+_difference = _exactly(lambda a, b: a - b)
+
 _OPERATIONS: Mapping[tuple[str, str, str], Callable[[Any, Any], Any]] = {
-    ("number", "+", "number"): lambda a, b: a + b,
-    ("number", "-", "number"): lambda a, b: a - b,
-    ("number", "*", "number"): lambda a, b: a * b,
-    ("number", "/", "number"): lambda a, b: a / b,
+    ("number", "+", "number"): _exactly(lambda a, b: a + b),
+    ("number", "-", "number"): _difference,
+    ("number", "*", "number"): _exactly(lambda a, b: a * b),
+    ("number", "/", "number"): _exactly(lambda a, b: a / b),
     ("date", "-", "date"): lambda a, b: Decimal((a - b).days),
     ("date", "+", "number"): _shift,
     ("date", "-", "number"): lambda a, b: _shift(a, -b),
@@ -542,13 +554,38 @@ _OPERATIONS: Mapping[tuple[str, str, str], Callable[[Any, Any], Any]] = {
 
 # With a tolerance, equal means close, and the other comparisons follow from that.
 _COMPARE: Mapping[str, Callable[[Any, Any, Any], bool]] = {
-    "==": lambda a, b, slack: a == b if slack is None else abs(a - b) <= slack,
-    "!=": lambda a, b, slack: a != b if slack is None else abs(a - b) > slack,
-    "<": lambda a, b, slack: a < b if slack is None else b - a > slack,
-    "<=": lambda a, b, slack: a <= b if slack is None else a - b <= slack,
-    ">": lambda a, b, slack: a > b if slack is None else a - b > slack,
-    ">=": lambda a, b, slack: a >= b if slack is None else b - a <= slack,
+    "==": lambda a, b, slack: a == b if slack is None else _absolute(_difference(a, b)) <= slack,
+    "!=": lambda a, b, slack: a != b if slack is None else not _COMPARE["=="](a, b, slack),
+    "<": lambda a, b, slack: a < b if slack is None else _difference(b, a) > slack,
+    "<=": lambda a, b, slack: a <= b if slack is None else _difference(a, b) <= slack,
+    ">": lambda a, b, slack: a > b if slack is None else _difference(a, b) > slack,
+    ">=": lambda a, b, slack: a >= b if slack is None else _difference(b, a) <= slack,
 }
+
+
+# Python's own minus, abs and sum round to the context's digits; these do not.
+
+
+def _negative(value: Number) -> Number:
+    return value.copy_negate() if isinstance(value, Decimal) else -value
+
+
+def _absolute(value: Number) -> Number:
+    return value.copy_abs() if isinstance(value, Decimal) else abs(value)
+
+
+def _sum(values: tuple[Decimal, ...]) -> Number:
+    try:
+        return sum(values, Decimal())
+    except Inexact:
+        return sum(map(Fraction, values), Fraction())
+
+
+def _rounded(value: Number, decimals: int) -> Decimal:
+    """To so many decimals: half a cent goes up, as on a bill, and not to the even one."""
+    unit = Fraction(1, 10**decimals)
+    whole = (abs(Fraction(value)) / unit + Fraction(1, 2)).__floor__()
+    return Decimal(f"{'-' if value < 0 else ''}{whole}E-{decimals}")
 
 
 def _kind(node: Node) -> str:
@@ -570,8 +607,3 @@ _SIGNS: Mapping[type[ast.AST], str] = {
 def _describe(node: ast.AST) -> str:
     return repr(_SIGNS.get(type(node), type(node).__name__))
 
-
-def _plain(value: Any) -> str:
-    if value is None:
-        return "missing"
-    return format_value(value)
