@@ -20,7 +20,7 @@ import numpy as np
 
 from lawful import Budget, Decoding, Document, Field, Rules, Scores, _core, decode, demo
 from lawful.decoders.search import Problem
-from lawful.rules.compile import plan_of
+from lawful.rules.compile import Tables, plan_of
 
 LABELS = ("O", "B-subtotal", "B-item", "B-name", "I-name", "B-one", "B-count")
 ITEMS = Rules(
@@ -37,14 +37,14 @@ def check_speed(labellings: int = 20_000) -> tuple[float, float]:
     judge, plan = problem.judge, plan_of(rules)
     reading = judge.read(problem.argmax)
     spans = sorted((s.start, s.end, i) for i, found in enumerate(reading) for s in found)
-    numbers: list[dict[object, int]] = [{} for _ in rules.fields]
+    tables = Tables(rules, plan)
     values = []
     for start, end, i in spans:
         found = judge.readings(i, start, end)
-        values.append(numbers[i].setdefault(found[0], len(numbers[i]) + 2) if found else 0)
+        values.append(tables.number_of(i, found[0]) if found else 0)
     arguments = (
         plan.core,
-        plan.tabulate([list(n) for n in numbers]),
+        tables.lookups(),
         np.array([judge.missing(i) for i in range(len(rules.fields))]),
         np.tile(np.array([i for *_, i in spans], np.uint32), labellings),
         np.tile(np.array(values, np.uint32), labellings),
@@ -56,7 +56,7 @@ def check_speed(labellings: int = 20_000) -> tuple[float, float]:
     begin = perf_counter()
     for _ in range(labellings // 100):
         judge.keep_fields(judge.kept)  # forgets what it has seen, but for the values of texts
-        python = judge.weigh(reading)
+        python = judge.weigh(reading).most
     if native[0] + sum(judge.faults(i, start, end) for start, end, i in spans) != python:
         raise SystemExit("the compiled rules and the judge disagree")
     return 1e6 * took / labellings, 1e6 * (perf_counter() - begin) / (labellings // 100)

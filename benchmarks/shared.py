@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import asdict, dataclass
-from math import inf
 from pathlib import Path
 from time import perf_counter
 
@@ -25,6 +24,7 @@ from lawful import DECODERS, Budget, LawfulError, Rules, Scored, decode
 from lawful.data import RULES
 from lawful.decoders import decoder_named
 from lawful.evaluation import Scoreboard
+from lawful.rules.model import PAPER
 from lawful.survey import Truth, judge_gold
 
 
@@ -119,8 +119,7 @@ def main() -> None:
         parser.error(str(error))
     rules = {data: Rules.load(RULES[data]) for data in dict.fromkeys(OUTPUTS.values())}
     if arguments.semantics == "paper":
-        paper = {"presence": "free", "repeat": "first", "weight": inf}
-        rules = {data: each.with_defaults(**paper) for data, each in rules.items()}
+        rules = {data: each.with_defaults(**PAPER) for data, each in rules.items()}
 
     truths = {data: judge_gold(read_gold(data), each) for data, each in rules.items()}
     print(*(describe(*each) for each in truths.items()), "", HEADER, sep="\n", flush=True)

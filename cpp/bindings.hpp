@@ -13,6 +13,8 @@
 #include <string>
 #include <thread>
 
+#include "clock.hpp"
+
 namespace nb = nanobind;
 using namespace nb::literals;
 
@@ -56,6 +58,14 @@ public:
     Unlocked(const Unlocked&) = delete;
     Unlocked& operator=(const Unlocked&) = delete;
 
+    /// Takes the GIL back for a moment; false when a signal was answered with an exception.
+    bool hear_signals() {
+        PyEval_RestoreThread(state_);
+        const bool fine = PyErr_CheckSignals() == 0;
+        state_ = PyEval_SaveThread();
+        return fine;
+    }
+
     /// For `atexit`, called with the GIL held.
     static void end() {
         ender_ = std::this_thread::get_id();
@@ -72,6 +82,37 @@ private:
 
     PyThreadState* state_;
 };
+
+/// Thrown through the core when a signal was answered with an exception of Python's, which is set.
+struct Interrupted : std::exception {};
+
+/// Does `work(clock)` without the GIL, and hears signals meanwhile, ten milliseconds apart.
+///
+/// Its clock throws OutOfTime after so many seconds; that, and all else that the core throws, goes
+/// to the caller, with the GIL.
+template <class Work>
+void unlocked(std::optional<double> seconds, Work&& work) {
+    using Time = std::chrono::steady_clock;
+    constexpr auto kBetweenSignals = std::chrono::milliseconds(10);
+    const auto began = Time::now();
+    try {
+        Unlocked gil;
+        auto heard = began;
+        Clock clock([&] {
+            const auto now = Time::now();
+            if (now - heard > kBetweenSignals) {
+                heard = now;
+                if (!gil.hear_signals()) throw Interrupted{};
+            }
+            const std::chrono::duration<double> taken = now - began;
+            if (seconds && taken.count() >= *seconds) throw OutOfTime{};
+        });
+        work(clock);
+    } catch (const Interrupted&) {
+        throw nb::python_error();
+    }
+    raise_signals();
+}
 
 /// Adds what searches under rules need to the module.
 void bind_search(nb::module_& m);

@@ -53,9 +53,10 @@ Wide as_wide(const std::string& digits) {
 using PyField = std::tuple<bool, bool, std::vector<std::int32_t>, double>;
 using PyProgram =
     std::pair<std::vector<std::tuple<int, std::uint16_t, std::uint32_t>>, std::vector<std::string>>;
-using PyRule = std::tuple<PyProgram, double, std::vector<std::uint32_t>, bool>;
+using PyRule = std::tuple<PyProgram, double, double, std::vector<std::uint32_t>, bool,
+                          std::vector<std::uint32_t>>;
 using PyTerm = std::tuple<int, std::uint32_t, std::uint32_t, std::int64_t>;
-using PyEquation = std::tuple<std::vector<PyTerm>, std::string, std::string, double, bool>;
+using PyEquation = std::tuple<std::vector<PyTerm>, std::string, std::string, double, double, bool>;
 
 Program as_program(const PyProgram& given) {
     std::vector<Instruction> instructions;
@@ -76,10 +77,10 @@ std::shared_ptr<Plan> make_plan(const std::vector<PyField>& fields, std::size_t 
     for (const auto& [many, has_default, s, disagreement] : fields)
         plan->fields.push_back({many, has_default, s.at(0), s.at(1), s.at(2), s.at(3), s.at(4),
                                 s.at(5), s.at(6), s.at(7), s.at(8), disagreement});
-    for (const auto& [program, weight, reads, early] : rules)
-        plan->rules.push_back({as_program(program), weight, reads, early});
-    for (const auto& [terms, constant, tolerance, weight, early] : equations) {
-        Equation equation{{}, as_wide(constant), as_wide(tolerance), weight, early};
+    for (const auto& [program, weight, unchecked, reads, early, any] : rules)
+        plan->rules.push_back({as_program(program), weight, unchecked, reads, early, any});
+    for (const auto& [terms, constant, tolerance, weight, unchecked, early] : equations) {
+        Equation equation{{}, as_wide(constant), as_wide(tolerance), weight, unchecked, early};
         for (const auto& [kind, field, lookup, factor] : terms)
             equation.terms.push_back({static_cast<Equation::Kind>(kind), field, lookup, factor});
         plan->equations.push_back(std::move(equation));
@@ -104,12 +105,27 @@ Facts make_facts(const Plan* plan, const std::vector<PyLookup>& lookups, const V
     return facts;
 }
 
+using Seconds = std::optional<double>;
+
+[[noreturn]] void raise_out_of_memory(std::size_t memory) {
+    raise("MemoryBudgetError",
+          "the memory budget of " + std::to_string(memory) + " bytes is spent");
+}
+
+[[noreturn]] void raise_out_of_time() { raise("TimeBudgetError", "the time is up"); }
+
 /// The spans of a lattice up to some cost, whose texts somebody else will read.
 struct PySpans {
-    PySpans(std::shared_ptr<const Lattice> lattice, double slack, std::size_t most)
+    PySpans(std::shared_ptr<const Lattice> lattice, double slack, std::size_t most, Seconds seconds)
         : lattice(std::move(lattice)) {
-        const Unlocked unlocked;
-        complete = this->lattice->list_spans(this->lattice->best() + slack, most, spans);
+        const double limit = this->lattice->best() + slack;
+        try {
+            unlocked(seconds, [&](Clock& clock) {
+                complete = this->lattice->list_spans(limit, most, clock, spans);
+            });
+        } catch (const OutOfTime&) {
+            raise_out_of_time();
+        }
     }
 
     template <class Member>
@@ -121,72 +137,80 @@ struct PySpans {
 
     std::shared_ptr<const Lattice> lattice;
     std::vector<FieldSpan> spans;
-    bool complete;
+    bool complete = false;
 };
 
+std::vector<SpanReading> as_readings(const Column<std::uint32_t>& span,
+                                     const Column<std::uint32_t>& value, const Vector& price) {
+    std::vector<SpanReading> readings;
+    for (std::size_t i = 0; i < span.size(); ++i)
+        readings.push_back({span.data()[i], value.data()[i], price.data()[i]});
+    return readings;
+}
+
+/// One thread at a time: Python's side has one generator for each.
 class PySearch {
 public:
     PySearch(const PySpans& spans, const Column<std::uint32_t>& span,
              const Column<std::uint32_t>& value, const Vector& price,
              std::shared_ptr<const Plan> plan, const std::vector<PyLookup>& lookups,
              const Vector& missing, double slack, std::optional<double> max_cost,
-             std::size_t memory, std::size_t patience) {
-        std::vector<SpanReading> readings;
-        for (std::size_t i = 0; i < span.size(); ++i)
-            readings.push_back({span.data()[i], value.data()[i], price.data()[i]});
-        Facts facts = make_facts(plan.get(), lookups, missing);
+             std::size_t memory, std::size_t patience, Seconds seconds) {
         Search::Limits limits;
-        limits.memory = memory;
-        limits.patience = patience;
         if (max_cost) limits.labelling = spans.lattice->best() + *max_cost;
+        limits.memory = memory_ = memory;
+        limits.patience = patience;
         const std::size_t most = memory / sizeof(Graph::Step);
-        try {
-            const Unlocked unlocked;
-            auto graph =
-                std::make_shared<const Graph>(spans.lattice, spans.spans, std::move(readings),
-                                              spans.lattice->best() + slack, most);
-            search_.emplace(std::move(graph), std::move(plan), std::move(facts), limits);
-        } catch (const OutOfMemoryBudget&) {
-            raise("MemoryBudgetError", out_of(memory));
-        }
-        memory_ = memory;
+        std::vector<SpanReading> readings = as_readings(span, value, price);
+        open(std::move(plan), lookups, missing, limits, seconds, [&](Clock& clock) {
+            return std::make_shared<const Graph>(spans.lattice, spans.spans, std::move(readings),
+                                                 spans.lattice->best() + slack, most, clock);
+        });
+    }
+
+    /// The ways to read given spans, by the field of each, up to a limit of what they violate.
+    PySearch(const Column<std::uint32_t>& field, const Column<std::uint32_t>& span,
+             const Column<std::uint32_t>& value, const Vector& price,
+             std::shared_ptr<const Plan> plan, const std::vector<PyLookup>& lookups,
+             const Vector& missing, double limit, std::size_t memory, std::size_t patience,
+             Seconds seconds) {
+        Search::Limits limits;
+        limits.memory = memory_ = memory;
+        limits.patience = patience;
+        std::vector<FieldSpan> spans;
+        for (std::uint32_t i = 0; i < field.size(); ++i)
+            spans.push_back({field.data()[i], i, i + 1, 0, 0});
+        std::vector<SpanReading> readings = as_readings(span, value, price);
+        open(std::move(plan), lookups, missing, limits, seconds, [&](Clock&) {
+            return std::make_shared<const Graph>(std::move(spans), std::move(readings), limit);
+        });
     }
 
     /// kPaused: so many extensions or seconds are spent.
-    Search::State next(std::size_t extensions, std::optional<double> seconds) {
-        using Clock = std::chrono::steady_clock;
-        const auto began = Clock::now();
-        const std::size_t target = search_->extended() + extensions;
-        for (;;) {
-            Search::State state = Search::State::kPaused;
-            bool spent = false;
-            {
-                const Unlocked unlocked;
-                const auto slice = Clock::now();
-                try {
-                    do {
-                        const std::size_t left = target - search_->extended();
-                        state = search_->next(std::min<std::size_t>(left, 64));
-                    } while (state == Search::State::kPaused && search_->extended() < target &&
-                             Clock::now() - slice < std::chrono::milliseconds(10));
-                } catch (const OutOfMemoryBudget&) {
-                    spent = true;
-                }
-            }
-            if (spent) raise("MemoryBudgetError", out_of(memory_));
-            raise_signals();
-            if (state != Search::State::kPaused) return state;
-            const std::chrono::duration<double> taken = Clock::now() - began;
-            if (search_->extended() >= target || (seconds && taken.count() >= *seconds))
-                return state;
+    Search::State next(std::size_t extensions, Seconds seconds) {
+        Search::State state = Search::State::kPaused;
+        try {
+            unlocked(seconds, [&](Clock& clock) { state = search_->next(extensions, clock); });
+        } catch (const OutOfTime&) {
+            return Search::State::kPaused;
+        } catch (const OutOfMemoryBudget&) {
+            raise_out_of_memory(memory_);
         }
+        return state;
+    }
+
+    bool dive(std::size_t tries, Seconds seconds) {
+        bool found = false;
+        unlocked(seconds, [&](Clock& clock) { found = search_->dive(tries, clock); });
+        return found;
     }
 
     double cost() const { return least() + search_->found().cost; }
     double violated() const { return search_->found().violated; }
     Numbers readings() const { return as_array(search_->found().readings); }
     Numbers labels() const {
-        std::vector<std::uint32_t> labels(search_->graph().lattice().words());
+        if (lattice() == nullptr) return as_array({});
+        std::vector<std::uint32_t> labels(lattice()->words());
         search_->graph().write_labels(search_->found().readings, labels.data());
         return as_array(std::move(labels));
     }
@@ -195,10 +219,25 @@ public:
     std::size_t memory() const { return search_->held(); }
 
 private:
-    double least() const { return search_->graph().lattice().least(); }
-    static std::string out_of(std::size_t memory) {
-        return "the memory budget of " + std::to_string(memory) + " bytes is spent";
+    template <class MakeGraph>
+    void open(std::shared_ptr<const Plan> plan, const std::vector<PyLookup>& lookups,
+              const Vector& missing, const Search::Limits& limits, Seconds seconds,
+              MakeGraph&& make_graph) {
+        Facts facts = make_facts(plan.get(), lookups, missing);
+        try {
+            unlocked(seconds, [&](Clock& clock) {
+                search_.emplace(make_graph(clock), std::move(plan), std::move(facts), limits,
+                                clock);
+            });
+        } catch (const OutOfTime&) {
+            raise_out_of_time();
+        } catch (const OutOfMemoryBudget&) {
+            raise_out_of_memory(memory_);
+        }
     }
+
+    const Lattice* lattice() const { return search_->graph().lattice(); }
+    double least() const { return lattice() == nullptr ? 0 : lattice()->least(); }
 
     std::optional<Search> search_;
     std::size_t memory_ = 0;
@@ -254,8 +293,8 @@ void bind_search(nb::module_& m) {
             "costs"_a, "layout"_a)
         .def_prop_ro("best", [](const Lattice& self) { return self.least() + self.best(); });
     nb::class_<PySpans>(m, "Spans")
-        .def(nb::init<std::shared_ptr<const Lattice>, double, std::size_t>(), "lattice"_a,
-             "slack"_a, "most"_a)
+        .def(nb::init<std::shared_ptr<const Lattice>, double, std::size_t, Seconds>(), "lattice"_a,
+             "slack"_a, "most"_a, "seconds"_a.none() = nb::none())
         .def_ro("complete", &PySpans::complete)
         .def_prop_ro(
             "field", [](const PySpans& self) { return self.column(&FieldSpan::field); },
@@ -275,10 +314,19 @@ void bind_search(nb::module_& m) {
     nb::class_<PySearch>(m, "Search")
         .def(nb::init<const PySpans&, const Column<std::uint32_t>&, const Column<std::uint32_t>&,
                       const Vector&, std::shared_ptr<const Plan>, const std::vector<PyLookup>&,
-                      const Vector&, double, std::optional<double>, std::size_t, std::size_t>(),
+                      const Vector&, double, std::optional<double>, std::size_t, std::size_t,
+                      Seconds>(),
              "spans"_a, "span"_a, "value"_a, "price"_a, "plan"_a.none(), "lookups"_a, "missing"_a,
-             "slack"_a, "max_cost"_a.none(), "memory"_a, "patience"_a)
+             "slack"_a, "max_cost"_a.none(), "memory"_a, "patience"_a,
+             "seconds"_a.none() = nb::none())
+        .def(nb::init<const Column<std::uint32_t>&, const Column<std::uint32_t>&,
+                      const Column<std::uint32_t>&, const Vector&, std::shared_ptr<const Plan>,
+                      const std::vector<PyLookup>&, const Vector&, double, std::size_t, std::size_t,
+                      Seconds>(),
+             "field"_a, "span"_a, "value"_a, "price"_a, "plan"_a, "lookups"_a, "missing"_a,
+             "limit"_a, "memory"_a, "patience"_a, "seconds"_a.none() = nb::none())
         .def("next", &PySearch::next, "extensions"_a, "seconds"_a.none() = nb::none())
+        .def("dive", &PySearch::dive, "tries"_a, "seconds"_a.none() = nb::none())
         .def_prop_ro("cost", &PySearch::cost)
         .def_prop_ro("violated", &PySearch::violated)
         .def_prop_ro("labels", &PySearch::labels, nb::rv_policy::move)

@@ -16,7 +16,7 @@ constexpr double kRounding = 1e-10;
 }  // namespace
 
 Graph::Graph(std::shared_ptr<const Lattice> lattice, std::vector<FieldSpan> spans,
-             std::vector<SpanReading> readings, double limit, std::size_t most)
+             std::vector<SpanReading> readings, double limit, std::size_t most, Clock& clock)
     : lattice_(std::move(lattice)),
       spans_(std::move(spans)),
       readings_(std::move(readings)),
@@ -32,15 +32,40 @@ Graph::Graph(std::shared_ptr<const Lattice> lattice, std::vector<FieldSpan> span
     Run run(*lattice_);
     std::vector<Trace> traces(words + 1);
     for (std::size_t index = nodes_.size(); index-- > 0;) {
-        add_steps(static_cast<std::uint32_t>(index), run, traces, most);
+        add_steps(static_cast<std::uint32_t>(index), run, traces, most, clock);
         Node& node = nodes_[index];
         for (const Step& step : node.steps)
             node.rest = std::min(node.rest, step.cost + rest(step.to));
     }
-    for (Node& node : nodes_)
-        std::stable_sort(node.steps.begin(), node.steps.end(), [&](const Step& a, const Step& b) {
-            return a.cost + rest(a.to) < b.cost + rest(b.to);
-        });
+    for (Node& node : nodes_) {
+        clock.tick(16 * node.steps.size());
+        sort_steps(node);
+    }
+}
+
+Graph::Graph(std::vector<FieldSpan> spans, std::vector<SpanReading> readings, double limit)
+    : spans_(std::move(spans)),
+      readings_(std::move(readings)),
+      limit_(std::min(limit, std::numeric_limits<double>::max())) {
+    nodes_.resize(spans_.size() + 1);
+    for (std::uint32_t r = 0; r < readings_.size(); ++r) {
+        const std::uint32_t span = readings_[r].span;
+        nodes_[span].steps.push_back({readings_[r].price, span + 1, r});
+    }
+    nodes_.back().steps.push_back({0, kEnd, 0});
+    steps_ = readings_.size() + 1;
+    for (std::size_t index = nodes_.size(); index-- > 0;) {
+        Node& node = nodes_[index];
+        for (const Step& step : node.steps)
+            node.rest = std::min(node.rest, step.cost + rest(step.to));
+        sort_steps(node);
+    }
+}
+
+void Graph::sort_steps(Node& node) const {
+    std::stable_sort(node.steps.begin(), node.steps.end(), [&](const Step& a, const Step& b) {
+        return a.cost + rest(a.to) < b.cost + rest(b.to);
+    });
 }
 
 void Graph::make_nodes() {
@@ -74,18 +99,23 @@ bool Graph::add_step(std::uint32_t index, const Step& step) {
     return true;
 }
 
-void Graph::add_steps(std::uint32_t index, Run& run, std::vector<Trace>& traces, std::size_t most) {
+void Graph::add_steps(std::uint32_t index, Run& run, std::vector<Trace>& traces, std::size_t most,
+                      Clock& clock) {
     const std::size_t words = lattice_->words();
     const std::uint32_t start = nodes_[index].at;
     const auto others = lattice_->layout().others();
     for (run.start_at(start);; run.step()) {
         const std::size_t at = run.at();
+        const std::size_t before = steps_;
         if (at > start) {
             const bool over = std::all_of(others.begin(), others.end(), [&](std::uint32_t label) {
                 return over_limit(nodes_[index], run, label, run.costs()[label]);
             });
             if (over) return;
-            if (follow(index, run, traces[at])) break;
+            if (follow(index, run, traces[at])) {
+                clock.tick(4 * (steps_ - before));
+                break;
+            }
             traces[at].node = index;
             traces[at].costs.assign(run.costs().begin(), run.costs().end());
         }
@@ -98,6 +128,7 @@ void Graph::add_steps(std::uint32_t index, Run& run, std::vector<Trace>& traces,
             }
             if (at == words) add_step(index, {run.cost(), kEnd, 0});
         }
+        clock.tick(4 * (others.size() + steps_ - before));
         if (steps_ > most) throw OutOfMemoryBudget{};
         if (at == words) return;
     }

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "clock.hpp"
 #include "lattice.hpp"
 
 namespace lawful {
@@ -37,9 +38,12 @@ public:
 
     /// `readings` come by span. Throws OutOfMemoryBudget for more than `most` steps.
     Graph(std::shared_ptr<const Lattice> lattice, std::vector<FieldSpan> spans,
-          std::vector<SpanReading> readings, double limit, std::size_t most);
+          std::vector<SpanReading> readings, double limit, std::size_t most, Clock& clock);
+    /// All ways to read given spans, every one of them in order: a step costs its price alone.
+    Graph(std::vector<FieldSpan> spans, std::vector<SpanReading> readings, double limit);
 
-    const Lattice& lattice() const { return *lattice_; }
+    /// Null for given spans.
+    const Lattice* lattice() const { return lattice_.get(); }
     std::size_t nodes() const { return nodes_.size(); }
     std::size_t steps() const { return steps_; }
     std::size_t readings() const { return readings_.size(); }
@@ -52,7 +56,7 @@ public:
     double rest(std::uint32_t node) const { return node == kEnd ? 0 : nodes_[node].rest; }
     /// The cost of the cheapest labels from a node to the end, without prices.
     double rest_of_labels(std::uint32_t node) const {
-        return node == kEnd ? 0 : lattice_->rest(nodes_[node].at);
+        return node == kEnd || !lattice_ ? 0 : lattice_->rest(nodes_[node].at);
     }
 
     const SpanReading& reading(std::uint32_t index) const { return readings_[index]; }
@@ -64,8 +68,8 @@ public:
 
 private:
     struct Node {
-        std::uint32_t at;
-        std::uint32_t field;  // of the span before it, where that matters
+        std::uint32_t at = 0;
+        std::uint32_t field = kEnd;  // of the span before it, where that matters
         double rest = std::numeric_limits<double>::infinity();
         std::vector<Step> steps;
     };
@@ -76,7 +80,9 @@ private:
     };
 
     void make_nodes();
-    void add_steps(std::uint32_t index, Run& run, std::vector<Trace>& traces, std::size_t most);
+    void add_steps(std::uint32_t index, Run& run, std::vector<Trace>& traces, std::size_t most,
+                   Clock& clock);
+    void sort_steps(Node& node) const;
     bool add_step(std::uint32_t index, const Step& step);
     bool over_limit(const Node& node, const Run& run, std::uint32_t label, double cost) const;
     bool follow(std::uint32_t index, const Run& run, const Trace& trace);

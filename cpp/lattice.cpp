@@ -62,18 +62,19 @@ Lattice::Lattice(std::span<const double> costs, std::size_t words,
                 rest_after_span_[word] = std::min(rest_after_span_[word], rest_with(word, label));
 }
 
-bool Lattice::list_spans(double limit, std::size_t most, std::vector<FieldSpan>& spans) const {
+bool Lattice::list_spans(double limit, std::size_t most, Clock& clock,
+                         std::vector<FieldSpan>& spans) const {
     spans.clear();
     limit = std::min(limit, std::numeric_limits<double>::max());  // what is forbidden is above it
     for (std::size_t start = 0; start < words_; ++start)
         for (std::size_t field = 0; field < layout_->fields(); ++field) {
-            list_spans_from(start, field, limit, spans);
+            list_spans_from(start, field, limit, clock, spans);
             if (spans.size() > most) return false;
         }
     return true;
 }
 
-void Lattice::list_spans_from(std::size_t start, std::size_t field, double limit,
+void Lattice::list_spans_from(std::size_t start, std::size_t field, double limit, Clock& clock,
                               std::vector<FieldSpan>& spans) const {
     const Layout& l = *layout_;
     const std::span<const std::uint32_t> members = l.members(field);
@@ -81,6 +82,7 @@ void Lattice::list_spans_from(std::size_t start, std::size_t field, double limit
         return (l.opens(label, false) || l.opens(label, true)) &&
                reach_[start] + rest_with(start, label) <= limit;
     };
+    clock.tick(members.size());
     if (std::none_of(members.begin(), members.end(), within)) return;
     // The costs up to each of the field's labels; the second when a span of the field comes before.
     std::array<std::vector<double>, 2> costs, next;
@@ -90,6 +92,7 @@ void Lattice::list_spans_from(std::size_t start, std::size_t field, double limit
             if (l.opens(members[m], again)) costs[again][m] = cost(start, members[m]);
     }
     for (std::size_t end = start + 1;; ++end) {
+        clock.tick(4 * members.size() * members.size());
         std::array<double, 2> closed{kForbidden, kForbidden};
         double longer = kForbidden;
         for (int again = 0; again < 2; ++again)

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "clock.hpp"
 #include "layout.hpp"
 
 namespace lawful {
@@ -46,7 +47,8 @@ public:
 
     /// All spans of fields that some legal labelling of a cost up to `limit` has, by start.
     /// False when there are more than `most`: then only some are listed.
-    bool list_spans(double limit, std::size_t most, std::vector<FieldSpan>& spans) const;
+    bool list_spans(double limit, std::size_t most, Clock& clock,
+                    std::vector<FieldSpan>& spans) const;
 
     /// Writes the labels of a span; `again`: it comes right after one of the same field.
     void write_span(const FieldSpan& span, bool again, std::uint32_t* labels) const;
@@ -54,7 +56,7 @@ public:
     void write_run(std::size_t start, std::size_t end, std::uint32_t* labels) const;
 
 private:
-    void list_spans_from(std::size_t start, std::size_t field, double limit,
+    void list_spans_from(std::size_t start, std::size_t field, double limit, Clock& clock,
                          std::vector<FieldSpan>& spans) const;
 
     std::size_t words_;

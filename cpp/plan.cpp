@@ -12,10 +12,19 @@ std::uint32_t Lists::extended(std::uint32_t list, std::uint32_t value) {
     return entries_[list].child = made;
 }
 
-bool Lists::holds(std::uint32_t list, std::uint32_t value) const {
-    for (; list != 0; list = entries_[list].list)
-        if (entries_[list].value == value) return true;
-    return false;
+std::uint32_t Lists::joined(std::uint32_t set, std::uint32_t value) {
+    const std::uint32_t whole = set;
+    std::vector<std::uint32_t> larger;
+    for (; set != 0 && entries_[set].value > value; set = entries_[set].list)
+        larger.push_back(entries_[set].value);
+    if (set != 0 && entries_[set].value == value) return whole;
+    set = extended(set, value);
+    for (std::size_t i = larger.size(); i-- > 0;) set = extended(set, larger[i]);
+    return set;
+}
+
+void Lists::write(std::uint32_t list, std::vector<std::uint32_t>& values) const {
+    for (; list != 0; list = entries_[list].list) values.push_back(entries_[list].value);
 }
 
 Follower::Follower(const Plan& plan, const Facts& facts)
@@ -41,7 +50,7 @@ double Follower::extend(std::span<Wide> memory, std::uint32_t field, std::uint32
     if (f.all != FieldPlan::kNoSlot && value != 0) {
         const auto list = static_cast<std::uint32_t>(slot(f.all));
         // Of a field that is no list, only which values there are counts.
-        if (f.many || !lists_.holds(list, value)) slot(f.all) = lists_.extended(list, value);
+        slot(f.all) = f.many ? lists_.extended(list, value) : lists_.joined(list, value);
     }
     if (f.many) {
         const bool first = f.readable != FieldPlan::kNoSlot && (slot(f.readable) & 1) == 0;
@@ -118,7 +127,38 @@ bool Follower::decided(const RulePlan& rule, std::span<const Wide> memory) const
 }
 
 double Follower::price(const RulePlan& rule, std::span<const Wide> memory) const {
-    return rule.program.run(memory, facts_.lookups).is(false) ? rule.weight : 0;
+    const Outcome outcome =
+        rule.any.empty() ? rule.program.run(memory, facts_.lookups) : any_of(rule, memory);
+    if (outcome.state == Outcome::kUnsure) undecided_ = true;
+    if (outcome.state == Outcome::kMissing) return rule.unchecked;
+    return outcome.is(false) ? rule.weight : 0;
+}
+
+/// True if one combination of values is; else false if one is; else missing, or idle.
+Outcome Follower::any_of(const RulePlan& rule, std::span<const Wide> memory) const {
+    std::vector<std::vector<std::uint32_t>> values;  // by field, those to choose from
+    std::vector<std::size_t> chosen;
+    std::size_t combinations = 1;
+    for (const std::uint32_t field : rule.any) {
+        const FieldPlan& f = plan_.fields[field];
+        std::vector<std::uint32_t>& some = values.emplace_back();
+        lists_.write(static_cast<std::uint32_t>(memory[f.all]), some);
+        if (some.empty()) some.push_back(static_cast<std::uint32_t>(memory[f.first]));
+        chosen.push_back(0);
+        if (combinations > kMostCombinations / some.size()) return {0, Outcome::kUnsure};
+        combinations *= some.size();
+    }
+    std::vector<Wide> now(memory.begin(), memory.end());
+    Outcome best{0, Outcome::kIdle};
+    for (;; --combinations) {
+        for (std::size_t i = 0; i < chosen.size(); ++i)
+            now[plan_.fields[rule.any[i]].first] = values[i][chosen[i]];
+        const Outcome outcome = rule.program.run(now, facts_.lookups);
+        if (outcome.is(true) || outcome.state == Outcome::kUnsure) return outcome;
+        if (outcome.is(false) || best.state == Outcome::kIdle) best = outcome;
+        if (combinations == 1) return best;
+        for (std::size_t i = 0; ++chosen[i] == values[i].size(); ++i) chosen[i] = 0;
+    }
 }
 
 }  // namespace lawful

@@ -26,7 +26,7 @@ struct FieldPlan {
     std::int32_t sum = kNoSlot;        // of a list, by the lookup below
     std::int32_t least = kNoSlot;
     std::int32_t greatest = kNoSlot;
-    std::int32_t all = kNoSlot;      // the number of the list of all values
+    std::int32_t all = kNoSlot;      // the list of all values; of one that is no list, the set
     std::int32_t numbers = kNoSlot;  // the lookup of a list's values as numbers
     double disagreement = 0;         // what another value costs
 };
@@ -34,11 +34,14 @@ struct FieldPlan {
 /// A rule that was compiled.
 struct RulePlan {
     Program program;
-    double weight;
+    double weight;     // what it costs when it is violated
+    double unchecked;  // and when a field it needs is missing
     /// The fields that it reads by their first value. `early`: these are all, so it is decided as
     /// soon as they are there; else it is decided in the end.
     std::vector<std::uint32_t> fields;
     bool early;
+    /// The fields of which it may take any value: it holds if it holds for one combination.
+    std::vector<std::uint32_t> any;
 };
 
 /// A rule as an equation: terms and a constant that must add up to zero, up to a tolerance.
@@ -54,6 +57,7 @@ struct Equation {
     Wide constant;
     Wide tolerance;
     double weight;
+    double unchecked;
     bool early;  // as its rule is: decided with the last of its fields
 };
 
@@ -78,7 +82,11 @@ public:
     Lists() : entries_(1) {}
 
     std::uint32_t extended(std::uint32_t list, std::uint32_t value);
-    bool holds(std::uint32_t list, std::uint32_t value) const;
+    /// The list without repeats and in order, with one more value: equal sets have equal numbers.
+    std::uint32_t joined(std::uint32_t set, std::uint32_t value);
+    /// Appends the values of a list, the last one first.
+    void write(std::uint32_t list, std::vector<std::uint32_t>& values) const;
+    std::size_t held() const { return entries_.capacity() * sizeof(Entry); }
 
 private:
     struct Entry {
@@ -103,15 +111,23 @@ public:
     double finish(std::span<const Wide> memory) const;
     /// Whether the field has occurred with a value.
     bool seen(std::span<const Wide> memory, std::uint32_t field) const;
+    /// Whether something could not be decided here, and was taken for satisfied.
+    bool unsure() const { return undecided_; }
+    std::size_t held() const { return lists_.held(); }
 
 private:
+    /// Combinations of values that are tried for a rule; beyond, somebody else decides.
+    static constexpr std::size_t kMostCombinations = 4096;
+
     bool decided(const RulePlan& rule, std::span<const Wide> memory) const;
     double price(const RulePlan& rule, std::span<const Wide> memory) const;
+    Outcome any_of(const RulePlan& rule, std::span<const Wide> memory) const;
 
     const Plan& plan_;
     const Facts& facts_;
     Lists lists_;
     std::vector<bool> remembers_;
+    mutable bool undecided_ = false;
     std::vector<bool> unsure_;                       // lists with a value whose number is not known
     std::vector<std::vector<std::uint32_t>> early_;  // by field, the rules that may be decided
 };

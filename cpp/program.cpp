@@ -11,6 +11,7 @@ constexpr std::size_t kDeepest = 128;
 constexpr Wide kLeastWide = Wide{1} << 127;
 constexpr Outcome kNotSure{0, Outcome::kUnsure};
 constexpr Outcome kNotThere{0, Outcome::kMissing};
+constexpr Outcome kDoesNotApply{0, Outcome::kIdle};
 
 Outcome truth(bool value) { return {value, Outcome::kKnown}; }
 
@@ -98,6 +99,7 @@ std::size_t takes(const Instruction& instruction) {
     switch (instruction.op) {
         case Op::kConstant:
         case Op::kAbsent:
+        case Op::kIdle:
         case Op::kLookup:
         case Op::kSlot:
         case Op::kOfList:
@@ -148,6 +150,9 @@ Outcome Program::run(std::span<const Wide> memory, std::span<const Lookup> looku
                 break;
             case Op::kAbsent:
                 *in = kNotThere;
+                break;
+            case Op::kIdle:
+                *in = kDoesNotApply;
                 break;
             case Op::kLookup: {
                 const Lookup& lookup = lookups[i.index];

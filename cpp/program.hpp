@@ -11,9 +11,9 @@ namespace lawful {
 using Wide = __int128;
 
 /// What an expression comes to. Missing: a field it needs is not there. Unsure: the number does
-/// not fit, so that somebody else must decide.
+/// not fit, so that somebody else must decide. Idle: a rule that does not apply.
 struct Outcome {
-    enum State : std::uint8_t { kKnown, kMissing, kUnsure };
+    enum State : std::uint8_t { kKnown, kMissing, kUnsure, kIdle };
     Wide number = 0;
     State state = kKnown;
 
@@ -23,6 +23,7 @@ struct Outcome {
 enum class Op : std::uint8_t {
     kConstant,  // index: which one
     kAbsent,    // nothing is known
+    kIdle,      // the rule does not apply
     kLookup,    // index: a table by the number of a field's value
     kSlot,      // index: a slot of the memory
     kOfList,    // index: a slot of the memory about a list; operand: the slot that says whether

@@ -54,7 +54,7 @@ const Plan kNoPlan;
 }  // namespace
 
 Search::Search(std::shared_ptr<const Graph> graph, std::shared_ptr<const Plan> plan, Facts facts,
-               const Limits& limits)
+               const Limits& limits, Clock& clock)
     : graph_(std::move(graph)),
       plan_(std::move(plan)),
       facts_(std::move(facts)),
@@ -65,7 +65,7 @@ Search::Search(std::shared_ptr<const Graph> graph, std::shared_ptr<const Plan> p
       partials_(arena_),
       cheapest_(1 << 8, kNone),
       scratch_(plan_ ? plan_->slots + 1 : 1) {
-    if (plan_) find_gone();
+    if (plan_) find_gone(clock);
     const std::uint32_t nothing = number_of(scratch_);
     const double violated = plan_ ? follower_.begin(scratch_) : 0;
     const Partial root{violated, violated, Graph::kRoot, nothing, kNone, 0};
@@ -73,7 +73,7 @@ Search::Search(std::shared_ptr<const Graph> graph, std::shared_ptr<const Plan> p
 }
 
 std::size_t Search::held() const {
-    std::size_t bytes = arena_.held() + open_.capacity() * sizeof(Open) +
+    std::size_t bytes = arena_.held() + follower_.held() + open_.capacity() * sizeof(Open) +
                         (cheapest_.capacity() + sum_states_.capacity()) * sizeof(std::uint32_t);
     for (const Sums& sums : sums_) bytes += sums.held();
     return bytes;
@@ -81,7 +81,7 @@ std::size_t Search::held() const {
 
 double Search::bound() const { return open_.empty() ? kForbidden : open_.front().bound; }
 
-Search::State Search::next(std::size_t extensions) {
+Search::State Search::next(std::size_t extensions, Clock& clock) {
     while (!open_.empty()) {
         const Open first = open_.front();
         const Partial& partial = partials_[first.partial];
@@ -91,34 +91,88 @@ Search::State Search::next(std::size_t extensions) {
         open_.pop_back();
         if (!is_cheapest(partial, first.partial)) continue;
         if (ended) {
-            collect(first.partial);
+            collect(partial);
             return State::kFound;
         }
         --extensions;
-        if (++extended_ == limits_.patience) make_sums();
         extend(first.partial);
+        clock.tick(64 * graph_->steps_from(partial.node).size());
+        if (++extended_ == limits_.patience) make_sums(clock);
     }
     return State::kNothing;
 }
 
 void Search::extend(std::uint32_t index) {
     const Partial from = partials_[index];
-    const std::span<const Wide> before = memories_[from.memory];
     for (const Graph::Step& step : graph_->steps_from(from.node)) {
-        const double cost = from.cost + step.cost;
-        if (cost + graph_->rest(step.to) > graph_->limit()) return;  // so do all that follow
-        Partial next{cost, from.violated, step.to, from.memory, index, step.reading};
-        double violated = 0;
-        if (step.to != Graph::kEnd) {
-            next.violated += graph_->reading(step.reading).price;
-            if (plan_) violated = remember(next);
-        } else if (plan_) {
-            violated = follower_.finish(before);
-        }
-        next.cost += violated;
-        next.violated += violated;
-        if (violated < kForbidden && !lost(next)) add(next, rest(step.to, next.memory));
+        if (from.cost + step.cost + graph_->rest(step.to) > graph_->limit()) return;  // all others
+        Partial next;
+        if (advance(from, index, step, next)) add(next, rest(step.to, next.memory));
     }
+}
+
+/// Takes one more step; false when that is forbidden, or leads nowhere.
+bool Search::advance(const Partial& from, std::uint32_t index, const Graph::Step& step,
+                     Partial& next) {
+    next = {from.cost + step.cost, from.violated, step.to, from.memory, index, step.reading};
+    double violated = 0;
+    if (step.to != Graph::kEnd) {
+        next.violated += graph_->reading(step.reading).price;
+        if (plan_) violated = remember(next);
+    } else if (plan_) {
+        violated = follower_.finish(memories_[from.memory]);
+    }
+    next.cost += violated;
+    next.violated += violated;
+    return violated < kForbidden && !lost(next);
+}
+
+bool Search::dive(std::size_t tries, Clock& clock) {
+    std::vector<Open> promising(open_);
+    std::sort(promising.begin(), promising.end(),
+              [](const Open& a, const Open& b) { return b < a; });
+    double least = kForbidden;
+    std::vector<std::uint32_t> readings;
+    try {
+        for (std::size_t i = 0; i < std::min(tries, promising.size()); ++i) {
+            Partial last = partials_[promising[i].partial];
+            readings.clear();
+            if (last.node != Graph::kEnd && !dive_from(promising[i].partial, last, readings, clock))
+                continue;
+            if (last.cost < least) {
+                least = last.cost;
+                collect(last, readings);
+            }
+        }
+    } catch (const OutOfTime&) {
+    } catch (const OutOfMemoryBudget&) {
+    }
+    return least < kForbidden;
+}
+
+/// One dive: the steps that it took, and where it came to. False when it got stuck.
+bool Search::dive_from(std::uint32_t index, Partial& last, std::vector<std::uint32_t>& readings,
+                       Clock& clock) {
+    while (last.node != Graph::kEnd) {
+        const auto steps = graph_->steps_from(last.node);
+        clock.tick(64 * steps.size());
+        Partial best, next;
+        double promised = kForbidden;
+        for (const Graph::Step& step : steps) {
+            if (last.cost + step.cost + graph_->rest(step.to) >= promised) break;
+            if (!advance(last, index, step, next)) continue;
+            const double labelling = next.cost - next.violated + graph_->rest_of_labels(next.node);
+            const double bound = next.cost + rest(next.node, next.memory);
+            if (bound < promised && labelling <= limits_.labelling) {
+                promised = bound;
+                best = next;
+            }
+        }
+        if (promised == kForbidden) return false;
+        last = best;
+        if (last.node != Graph::kEnd) readings.push_back(last.reading);
+    }
+    return true;
 }
 
 /// Takes the last reading into the memory; what it violates beside its price.
@@ -140,7 +194,7 @@ double Search::remember(Partial& partial) {
 
 /// Finds out which fields can no longer come, seen from each node: those that must be there, of
 /// which no reading is left that may be the first one.
-void Search::find_gone() {
+void Search::find_gone(Clock& clock) {
     for (std::size_t field = 0; field < facts_.missing.size() && field < 64; ++field)
         if (facts_.missing[field] == kForbidden) kept_ |= std::uint64_t{1} << field;
     if (kept_ == 0) return;
@@ -155,9 +209,11 @@ void Search::find_gone() {
     }
     std::fill(scratch_.begin(), scratch_.end(), 0);
     gone_.assign(graph_->nodes(), ~std::uint64_t{0});
-    for (std::uint32_t node = static_cast<std::uint32_t>(graph_->nodes()); node-- > 0;)
+    for (std::uint32_t node = static_cast<std::uint32_t>(graph_->nodes()); node-- > 0;) {
+        clock.tick(graph_->steps_from(node).size());
         for (const Graph::Step& step : graph_->steps_from(node))
             if (step.to != Graph::kEnd) gone_[node] &= gone_[step.to] & ~brings[step.reading];
+    }
 }
 
 /// Whether a field that must be there has not been, and cannot come any more.
@@ -228,17 +284,19 @@ std::uint32_t Search::number_of(std::span<const Wide> memory) {
     return number;
 }
 
-void Search::make_sums() {
+void Search::make_sums(Clock& clock) {
     if (!plan_) return;
     sums_.clear();
     sum_states_.clear();
+    std::vector<Sums> made;  // here first: time may run out
     // Half of the memory is for what the search itself needs.
     const std::size_t share =
         limits_.memory / 2 / std::max<std::size_t>(1, plan_->equations.size());
     for (const Equation& equation : plan_->equations) {
-        Sums sums(*graph_, *plan_, equation, facts_, sum_work_, share);
-        if (!sums.empty()) sums_.push_back(std::move(sums));
+        Sums sums(*graph_, *plan_, equation, facts_, sum_work_, share, clock);
+        if (!sums.empty()) made.push_back(std::move(sums));
     }
+    sums_ = std::move(made);
     if (sum_work_ < kMostWork) {
         limits_.patience *= kGrowth;
         sum_work_ *= kGrowth;
@@ -254,12 +312,13 @@ void Search::make_sums() {
     std::make_heap(open_.begin(), open_.end());
 }
 
-void Search::collect(std::uint32_t index) {
-    const Partial& last = partials_[index];
+/// The way to the end of a partial reading: up to the one before it, and then some `more`.
+void Search::collect(const Partial& last, std::span<const std::uint32_t> more) {
     found_ = {last.cost - last.violated, last.violated, {}};
     for (std::uint32_t at = last.before; partials_[at].before != kNone; at = partials_[at].before)
         found_.readings.push_back(partials_[at].reading);
     std::reverse(found_.readings.begin(), found_.readings.end());
+    found_.readings.insert(found_.readings.end(), more.begin(), more.end());
 }
 
 }  // namespace lawful

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "clock.hpp"
 #include "graph.hpp"
 #include "memory.hpp"
 #include "plan.hpp"
@@ -57,13 +58,17 @@ public:
     /// A memory has one slot more than the plan says: the prices paid, where they must be told
     /// apart. `plan` may be null: then the readings are those of the graph, whatever rules say.
     Search(std::shared_ptr<const Graph> graph, std::shared_ptr<const Plan> plan, Facts facts,
-           const Limits& limits);
+           const Limits& limits, Clock& clock);
     Search(const Search&) = delete;
     Search& operator=(const Search&) = delete;
 
     /// Goes on until one more reading is found, or so many more partial readings were extended.
     /// kNothing: there is none up to the graph's limit. Throws OutOfMemoryBudget.
-    State next(std::size_t extensions);
+    /// Throws OutOfTime when the clock does; the search may go on after that.
+    State next(std::size_t extensions, Clock& clock);
+    /// Follows the best partial readings to the end, each along its most promising steps, and
+    /// finds the cheapest of them: good answers, but not proven. False when none reaches the end.
+    bool dive(std::size_t tries, Clock& clock);
     /// The last reading found.
     const Found& found() const { return found_; }
     /// No reading that is still to come costs less.
@@ -72,6 +77,8 @@ public:
     /// Bytes in use, beside the graph.
     std::size_t held() const;
     const Graph& graph() const { return *graph_; }
+    /// Whether some rule could not be decided here: then what it violates is a lower bound.
+    bool unsure() const { return follower_.unsure(); }
 
 private:
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
@@ -99,15 +106,18 @@ private:
     };
 
     void extend(std::uint32_t index);
+    bool dive_from(std::uint32_t index, Partial& last, std::vector<std::uint32_t>& readings,
+                   Clock& clock);
+    bool advance(const Partial& from, std::uint32_t index, const Graph::Step& step, Partial& next);
     double remember(Partial& partial);
     bool lost(const Partial& partial) const;
     void add(const Partial& partial, double at_least);
     bool is_cheapest(const Partial& partial, std::uint32_t index);
     double rest(std::uint32_t node, std::uint32_t memory);
     std::uint32_t number_of(std::span<const Wide> memory);
-    void find_gone();
-    void make_sums();
-    void collect(std::uint32_t index);
+    void find_gone(Clock& clock);
+    void make_sums(Clock& clock);
+    void collect(const Partial& last, std::span<const std::uint32_t> more = {});
 
     std::shared_ptr<const Graph> graph_;
     std::shared_ptr<const Plan> plan_;

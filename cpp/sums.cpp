@@ -24,7 +24,7 @@ Wide greatest_common_divisor(Wide a, Wide b) {
 }  // namespace
 
 Sums::Sums(const Graph& graph, const Plan& plan, const Equation& equation, const Facts& facts,
-           std::size_t work, std::size_t memory)
+           std::size_t work, std::size_t memory, Clock& clock)
     : graph_(graph),
       plan_(plan),
       equation_(equation),
@@ -47,7 +47,7 @@ Sums::Sums(const Graph& graph, const Plan& plan, const Equation& equation, const
         addend.each /= divisor_;
     }
     tolerance_ = equation.tolerance / divisor_;
-    if (choose_prime(work, memory)) fill();
+    if (choose_prime(work, memory)) fill(clock);
 }
 
 void Sums::sort_terms() {
@@ -109,7 +109,7 @@ bool Sums::choose_prime(std::size_t work, std::size_t memory) {
     return prime_ != 0;
 }
 
-void Sums::fill() {
+void Sums::fill(Clock& clock) {
     rest_.assign(graph_.nodes() * states_, kForbidden);
     std::vector<double> ends;
     fill_end(ends);
@@ -117,6 +117,7 @@ void Sums::fill() {
     for (std::uint32_t node = static_cast<std::uint32_t>(graph_.nodes()); node-- > 0;) {
         double* const here = rest_.data() + node * states_;
         for (const Graph::Step& step : graph_.steps_from(node)) {
+            clock.tick(states_);
             const bool ended = step.to == Graph::kEnd;
             const Addend addend = ended ? Addend{} : addends_[step.reading];
             const double* const there = ended ? ends.data() : rest_.data() + step.to * states_;
@@ -154,7 +155,7 @@ void Sums::fill_end(std::vector<double>& ends) const {
                 missing += facts_.missing[bits_[bit]];
             }
         for (std::size_t r = 0; r < prime_; ++r) {
-            double& end = ends[mask * prime_ + r] = missing;
+            double& end = ends[mask * prime_ + r] = missing + (open ? equation_.unchecked : 0);
             if (open) continue;
             // How far the sum is from zero, if it is the nearest of those with this residue.
             const Wide apart = residue(sum / divisor_ + static_cast<Wide>(r));

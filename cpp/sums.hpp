@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "clock.hpp"
 #include "graph.hpp"
 #include "plan.hpp"
 
@@ -23,7 +24,7 @@ public:
 
     /// Empty when the equation is too large for `work` elementary steps or `memory` bytes.
     Sums(const Graph& graph, const Plan& plan, const Equation& equation, const Facts& facts,
-         std::size_t work, std::size_t memory);
+         std::size_t work, std::size_t memory, Clock& clock);
 
     bool empty() const { return rest_.empty(); }
     std::size_t held() const { return rest_.capacity() * sizeof(double); }
@@ -55,7 +56,7 @@ private:
     /// Whether an absent field leaves the equation open; else what it adds.
     bool open_without(std::uint32_t field, Wide& sum) const;
     bool choose_prime(std::size_t work, std::size_t memory);
-    void fill();
+    void fill(Clock& clock);
     void fill_end(std::vector<double>& ends) const;
     std::uint32_t residue(Wide number) const {
         const Wide rest = number % static_cast<Wide>(prime_);

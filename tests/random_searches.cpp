@@ -24,6 +24,8 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr std::size_t kPlenty = std::size_t{1} << 22;
 constexpr std::int64_t kUnit = 1'000'000;
 
+Clock nobody_looks;
+
 std::mt19937_64 generator(20231207);
 
 std::size_t below(std::size_t bound) { return generator() % bound; }
@@ -154,7 +156,7 @@ struct Instance {
     std::shared_ptr<const Graph> graph(double slack) const {
         const auto made = lattice();
         std::vector<FieldSpan> spans;
-        if (!made->list_spans(made->best() + slack, kPlenty, spans)) std::abort();
+        if (!made->list_spans(made->best() + slack, kPlenty, nobody_looks, spans)) std::abort();
         std::vector<SpanReading> readings;
         for (std::uint32_t i = 0; i < spans.size(); ++i) {
             const bool readable = spans[i].end - spans[i].start == 1;
@@ -187,7 +189,7 @@ struct Instance {
                                       {Op::kAdd, 0, 0},
                                       {Op::kEqual, 0, 1}};
         plan->rules.push_back({Program(code, {more, 0}), rule, {}, false});
-        Equation equation{{}, -more, 0, rule, false};
+        Equation equation{{}, -more, 0, rule, 0, false};
         equation.terms = {{Equation::kFirst, 0, 0, 1}, {Equation::kSum, 1, 1, -1}};
         plan->equations.push_back(equation);
         return plan;
@@ -228,12 +230,12 @@ void readings_case() {
     std::sort(expected.begin(), expected.end());
     if (best.empty()) return;
 
-    Search search(instance.graph(slack), nullptr, {}, {});
+    Search search(instance.graph(slack), nullptr, {}, {}, nobody_looks);
     const double offset = search.graph().lattice().least();
     std::size_t found = 0;
     std::map<std::vector<Span>, int> seen;
     for (;;) {
-        const Search::State state = search.next(1 + below(5));
+        const Search::State state = search.next(1 + below(5), nobody_looks);
         if (state == Search::State::kPaused) continue;
         if (state == Search::State::kNothing) break;
         require(found < expected.size(), "no more readings than there are", instance);
@@ -266,11 +268,11 @@ void rules_case() {
     }
     Search::Limits limits;
     limits.patience = below(2) ? 1 : kPlenty;
-    Search search(instance.graph(kInf), instance.plan(), instance.facts(), limits);
+    Search search(instance.graph(kInf), instance.plan(), instance.facts(), limits, nobody_looks);
     double last = -kInf;
     for (bool first = true;; first = false) {
         Search::State state;
-        while ((state = search.next(1 + below(9))) == Search::State::kPaused) {
+        while ((state = search.next(1 + below(9), nobody_looks)) == Search::State::kPaused) {
             const double bound = search.graph().lattice().least() + search.bound();
             require(!first || bound <= expected + 1e-9, "a bound is a bound", instance);
         }
@@ -299,8 +301,9 @@ void memory_case() {
     limits.memory = below(40'000);
     limits.patience = 1;
     try {
-        Search search(instance.graph(kInf), instance.plan(), instance.facts(), limits);
-        while (search.next(kPlenty) == Search::State::kFound) {
+        Search search(instance.graph(kInf), instance.plan(), instance.facts(), limits,
+                      nobody_looks);
+        while (search.next(kPlenty, nobody_looks) == Search::State::kFound) {
         }
     } catch (const OutOfMemoryBudget&) {
     }

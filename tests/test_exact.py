@@ -17,7 +17,7 @@ import lawful
 from lawful import Budget, Defaults, Document, Field, Rule, Rules, Scores, _core, decode
 from lawful.decoders import lattice
 from lawful.decoders.search import Problem
-from lawful.rules.compile import plan_of
+from lawful.rules.compile import Tables, plan_of
 
 ENOUGH = Budget(candidates=10**6)
 WORDS = ["1", "2", "3", "1.000", "x", "-1", "0.5", "2024-01-05", "6/1/2024", "12.00"]
@@ -98,6 +98,7 @@ def rule_sets(draw):
             weight=draw(weight),
             tolerance=draw(st.sampled_from([None, 0, 1])),
             when=draw(st.sampled_from([None, None, None, "present(parts)", "tax > 0"])),
+            unchecked=draw(st.sampled_from([None, None, 0.5, 3.0])),
         )
         for check in checks
     ]
@@ -132,6 +133,12 @@ def every_legal_row(problem):
     return rows[problem.scheme.allow(rows)]
 
 
+def status_of(found):
+    """The status of what is proven best."""
+    held = any(check.state == "satisfied" for check in found.checks)
+    return "relaxed" if found.violations else "satisfied" if held else "unchecked"
+
+
 def brute_force(document, scores, rules):
     """The worth of the best labelling; minus infinity when hard rules refuse all of them."""
     problem = Problem(document, scores, rules)
@@ -139,7 +146,7 @@ def brute_force(document, scores, rules):
         return -inf
     rows = every_legal_row(problem)
     log_probs = scores.log_probs[np.arange(len(document)), rows].sum(axis=1)
-    penalties = np.array(list(problem.judge.penalties(rows)))
+    penalties = np.array([cost.most for cost in problem.judge.costs(rows)])
     return float((log_probs - penalties).max())
 
 
@@ -157,7 +164,7 @@ def test_exact_finds_the_best_and_says_so(patience, problem):
     assert found.worth == pytest.approx(expected, abs=1e-9)
     assert found.optimal
     assert found.bound == pytest.approx(expected, abs=1e-9)
-    assert found.status == ("relaxed" if found.violations else "satisfied")
+    assert found.status == status_of(found)
 
 
 @settings(max_examples=300)
@@ -195,7 +202,7 @@ def test_rules_never_cost_more_than_max_cost(problem, most):
     rows = every_legal_row(whole)
     log_probs = scores.log_probs[np.arange(len(document)), rows].sum(axis=1)
     floor = log_probs.max() - most
-    worths = log_probs - np.array(list(whole.judge.penalties(rows)))
+    worths = log_probs - np.array([cost.most for cost in whole.judge.costs(rows)])
     expected = worths[log_probs >= floor - 1e-12].max()
     for decoder in ("exact", "readings", "paths", "lazyk"):
         budget = Budget(candidates=10**6, max_cost=most)
@@ -277,7 +284,7 @@ def test_alternatives_are_the_next_best_sets_of_values(problem, count):
         log_probs = scores.log_probs[np.arange(len(document)), rows].sum(axis=1)
         for row, log_prob in zip(rows, log_probs, strict=True):
             for reading in every_reading(judge, judge.read(row)):
-                worth = log_prob - judge.weigh(reading)
+                worth = log_prob - judge.weigh(reading).most
                 values = seen_by_a_person(rules, judge.fields(reading))
                 if worth > -inf:
                     expected[values] = max(expected.get(values, -inf), worth)
@@ -293,20 +300,7 @@ def test_alternatives_are_the_next_best_sets_of_values(problem, count):
     if len(ranked) > 1:
         assert found.margin == pytest.approx(ranked[0] - ranked[1], abs=1e-9)
     else:
-        assert found.margin in (inf, None)
-    seen = [
-        dict(zip(names(rules), seen_by_a_person(rules, d.fields), strict=True)) for d in everything
-    ]
-    masses = [np.exp(d.worth - found.worth) for d in everything]
-    for name, share in found.confidence.items():
-        same = [
-            mass for mass, values in zip(masses, seen, strict=True) if values[name] == seen[0][name]
-        ]
-        assert share == pytest.approx(sum(same) / sum(masses))
-
-
-def names(rules):
-    return [f.name for f in rules.fields]
+        assert found.margin == inf
 
 
 def every_reading(judge, reading):
@@ -341,7 +335,7 @@ def test_compiled_rules_say_what_the_judge_says_of_every_labelling(problem):
         return
     plan = plan_of(rules)
     judge = whole.judge
-    numbers = [{} for _ in rules.fields]
+    tables = Tables(rules, plan)
     python = {rule.id for rule in plan.python}
     fields, values, ends, expected = [], [], [], []
     for row in every_legal_row(whole):
@@ -351,20 +345,19 @@ def test_compiled_rules_say_what_the_judge_says_of_every_labelling(problem):
         ):
             found = judge.readings(i, start, end)
             fields.append(i)
-            values.append(numbers[i].setdefault(found[0], len(numbers[i]) + 2) if found else 0)
+            values.append(tables.number_of(i, found[0]) if found else 0)
         ends.append(len(fields))
-        checks = (check for check in judge.checks(reading) if check.state == "violated")
         alone = ("reads", "max_words", "pattern")
         expected.append(
             sum(
-                check.weight
-                for check in checks
+                check.price
+                for check in judge.checks(reading)
                 if check.id not in python and check.id.partition(":")[2] not in alone
             )
         )
     found = _core.judge(
         plan.core,
-        plan.tabulate([list(n) for n in numbers]),
+        tables.lookups(),
         np.array([judge.missing(i) for i in range(len(rules.fields))]),
         *(np.array(column, np.uint32) for column in (fields, values, ends)),
     )
@@ -375,21 +368,24 @@ def test_compiled_rules_say_what_the_judge_says_of_every_labelling(problem):
 @given(problem=problems())
 def test_weights_of_infinity_and_zero_are_the_hard_result_and_the_best_legal_labelling(problem):
     document, scores, rules = problem
-    nothing = decode(document, scores, rules.with_defaults(weight=0.0, presence="free"))
+    nothing = decode(
+        document, scores, rules.with_defaults(weight=0.0, presence="free", unchecked=0.0)
+    )
     best = Problem(document, scores, rules).best_legal
     if best is not None:
         assert nothing.log_prob == pytest.approx(Problem(document, scores, rules).log_prob(best))
     hard = decode(document, scores, rules.with_defaults(weight=inf))
-    assert hard.status in ("satisfied", "infeasible")
+    assert hard.status in ("satisfied", "unchecked", "infeasible")
     expected = decode(document, scores, rules.with_defaults(weight=inf), decoder="paths",
                       budget=ENOUGH)  # fmt: skip
-    assert hard.status == expected.status
-    assert hard.log_prob == pytest.approx(expected.log_prob)
+    assert (hard.status == "infeasible") == (expected.status == "infeasible")
+    if hard.status != "infeasible":
+        assert hard.worth == pytest.approx(expected.worth)
 
 
 @settings(max_examples=300)
 @given(problem=problems())
-def test_a_clash_is_a_smallest_set_of_rules_that_cannot_hold(problem):
+def test_a_clash_is_rules_that_cannot_hold_none_of_which_can_be_left_out(problem):
     document, scores, rules = problem
     rules = rules.with_defaults(weight=inf, presence="free", ambiguity=inf)
     found = decode(document, scores, rules)
@@ -410,6 +406,5 @@ def test_a_clash_is_a_smallest_set_of_rules_that_cannot_hold(problem):
         return all(violated & set(some) for violated in held)
 
     assert clash(found.clash)
-    everything = set().union(*held)
-    for size in range(len(found.clash)):
-        assert not any(clash(some) for some in combinations(everything, size))
+    assert found.clash_minimal
+    assert not any(clash(some) for some in combinations(found.clash, len(found.clash) - 1))

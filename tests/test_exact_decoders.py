@@ -163,7 +163,10 @@ def test_finds_the_labelling_of_highest_worth(decoder, problem):
     assert found.log_prob - found.penalty == pytest.approx(expected)
     if decoder != "beam" or found.status != "exhausted":
         assert found.optimal
-        assert found.status == ("relaxed" if found.violations else "satisfied")
+        held = any(check.state == "satisfied" for check in found.checks)
+        assert found.status == (
+            "relaxed" if found.violations else "satisfied" if held else "unchecked"
+        )
         assert found.bound == pytest.approx(expected)
 
 
@@ -202,12 +205,12 @@ def test_lazyk_agrees_with_the_published_algorithm_under_hard_rules(problem):
     accepted = (
         log_prob
         for labels, log_prob in published(np.exp(scores.log_probs))
-        if legal_bio([LABELS[i] for i in labels]) and judge.penalty(np.array(labels)) == 0
+        if legal_bio([LABELS[i] for i in labels]) and judge.cost(np.array(labels)).most == 0
     )
     expected = next(accepted, None)
     found = decode(document, scores, rules, decoder="lazyk", budget=ENOUGH)
     if expected is None:
         assert found.status == "infeasible"
     else:
-        assert found.status == "satisfied"
+        assert found.status in ("satisfied", "unchecked")
         assert found.log_prob == pytest.approx(expected)

@@ -132,7 +132,7 @@ def best_worth(document, scores, rules):
     for labels in product(range(len(NAMES)), repeat=len(document)):
         log_prob = scores.log_probs[range(len(labels)), labels].sum()
         if log_prob > best and legal_bio([NAMES[i] for i in labels]):
-            best = max(best, log_prob - judge.penalty(np.array(labels, dtype=int)))
+            best = max(best, log_prob - judge.cost(np.array(labels, dtype=int)).most)
     return best
 
 

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 from enum import Enum
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,7 +79,11 @@ class Lattice:
 class Spans:
     """The spans of fields that a labelling within ``slack`` of the best one may have."""
 
-    def __init__(self, lattice: Lattice, slack: float, most: int) -> None: ...
+    def __init__(
+        self, lattice: Lattice, slack: float, most: int, seconds: float | None = None
+    ) -> None:
+        """Raises ``TimeBudgetError`` when the seconds are spent, as ``Search`` does."""
+
     @property
     def complete(self) -> bool:
         """False when there were more than ``most``."""
@@ -97,8 +101,17 @@ class Plan:
         fields: list[tuple[bool, bool, list[int], float]],
         slots: int,
         lookup_slots: list[int],
-        rules: list[tuple[tuple[list[tuple[int, int, int]], list[str]], float, list[int], bool]],
-        equations: list[tuple[list[tuple[int, int, int, int]], str, str, float, bool]],
+        rules: list[
+            tuple[
+                tuple[list[tuple[int, int, int]], list[str]],
+                float,
+                float,
+                list[int],
+                bool,
+                list[int],
+            ]
+        ],
+        equations: list[tuple[list[tuple[int, int, int, int]], str, str, float, float, bool]],
     ) -> None: ...
 
 class State(Enum):
@@ -107,8 +120,12 @@ class State(Enum):
     paused = 2
 
 class Search:
-    """The readings of spans by rising cost; ``span``, ``value`` and ``price`` are by reading."""
+    """The readings of spans by rising cost; ``span``, ``value`` and ``price`` are by reading.
 
+    Without ``spans``, those of given spans, one of each ``field``, in this order.
+    """
+
+    @overload
     def __init__(
         self,
         spans: Spans,
@@ -122,9 +139,32 @@ class Search:
         max_cost: float | None,
         memory: int,
         patience: int,
+        seconds: float | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        *,
+        field: Numbers,
+        span: Numbers,
+        value: Numbers,
+        price: Floats,
+        plan: Plan,
+        lookups: Lookups,
+        missing: Floats,
+        limit: float,
+        memory: int,
+        patience: int,
+        seconds: float | None = None,
     ) -> None: ...
     def next(self, extensions: int, seconds: float | None = None) -> State:
         """``paused``: the extensions of partial readings, or the seconds, are spent."""
+
+    def dive(self, tries: int, seconds: float | None = None) -> bool:
+        """Follows the best partial readings to the end; whether one got there.
+
+        That is a good reading, which is not proven to be the best.
+        """
 
     @property
     def cost(self) -> float: ...

@@ -239,7 +239,7 @@ def _explain(scored: Scored, rules: Rules, decoder: str, budget: Budget, alterna
     stream = _core.paths(problem.costs, problem.scheme.transitions)
     best = problem.argmax if problem.best_legal is None else problem.best_legal
     for rank, (labels, log_prob) in enumerate(islice(stream, 6)):
-        penalty = problem.judge.penalty(labels)
+        penalty = problem.judge.cost(labels).most
         verdict = "refused" if isinf(penalty) else f"- {penalty:g} nats" if penalty else "accepted"
         changes = [
             f"{scored.document.words[i]} {problem.scores.labels[best[i]]} -> "

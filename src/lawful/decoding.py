@@ -5,26 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from html import escape
-from math import exp, inf
+from math import ceil, exp, floor, inf
 from numbers import Real
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from lawful.errors import InputError
 from lawful.rules.judge import Check, FieldValue
 from lawful.values import format_value
 
-Status: TypeAlias = Literal["satisfied", "relaxed", "infeasible", "exhausted"]
-"""``satisfied``: every rule that could be checked holds. ``relaxed``: the best trade-off violates a
+Status: TypeAlias = Literal["satisfied", "unchecked", "relaxed", "infeasible", "exhausted"]
+"""``satisfied``: some rule could be checked, and every one that could holds. ``unchecked``: none
+could, so nothing speaks for the answer but the model. ``relaxed``: the best trade-off violates a
 weighted rule. ``infeasible``: proven that the hard rules cannot hold. ``exhausted``: the budget
 ended first, and the best answer so far is what came back."""
 
-Limit: TypeAlias = Literal["candidates", "seconds", "mass", "max_cost", "memory"]
+Limit: TypeAlias = Literal["candidates", "seconds", "mass", "max_cost", "memory", "combinations"]
+"""What ended a search. ``combinations``: a rule over fields that repeat (``repeat: any``), or a
+text of many readings, had more combinations of values than are tried."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
     """How much a decoder may spend; whichever limit is reached first ends the search.
 
+    ``seconds`` bounds the whole call: the search, and what is said about its answer.
     ``candidates``: as many as the decoder usually tries, unless given; ``inf`` is no limit.
     ``mass`` is the share of the model's probability to look at. ``max_cost`` is how many nats of
     log-probability rules may cost: labellings that are less probable than the best legal one by
@@ -64,14 +68,36 @@ class Correction:
     """A word whose label is not the model's first choice, what that cost, and which rules asked.
 
     ``because`` lists the rules that are violated, and were not, when the word (or the changed words
-    around it) gets its old label back; ``legal`` is the labelling scheme.
+    around it) gets its old label back; ``legal`` is the labelling scheme. ``None``: time was up
+    before that was known.
     """
 
     word: int
     old: str
     new: str
     price: float  # in nats
-    because: tuple[str, ...]
+    because: tuple[str, ...] | None
+
+
+class Confidence(NamedTuple):
+    """The probability that a field has the value it was given: it lies between the two.
+
+    Under the model and the weights: every labelling counts by its probability, times e to the
+    minus what rules make it cost. The two are equal but for rounding unless the rules or the
+    budget left something open.
+    """
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        """In whole percent, rounded so that it stays true."""
+        low, high = floor(100 * self.low), ceil(100 * self.high)
+        if low >= 99:
+            return "over 99 % sure" if self.low < 1 else "100 % sure"
+        if high - low <= 1:
+            return f"{round(50 * (self.low + self.high))} % sure"
+        return f"at least {low} % sure" if high == 100 else f"{low} to {high} % sure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +105,16 @@ class Decoding:
     """The answer for one document: ``status`` says of which kind, ``optimal`` whether it is proven.
 
     What counts is ``worth``: log-probability minus ``penalty``. No labelling is worth more than
-    ``bound``. ``clash`` is a smallest set of hard rules that cannot hold together,
-    where that is why there is no answer. ``alternatives``, if asked for, are the next best ones
-    whose fields have other values, and ``confidence`` is by field the share of the probability
-    among all of these that has the field as it is here. ``chosen`` says why this decoder decoded.
+    ``bound``. ``clash`` are hard rules that cannot hold together, where that is why there is no
+    answer; ``clash_minimal``: none of them can be left out. ``chosen`` says why this decoder
+    decoded.
+
+    If asked for, ``alternatives`` are the next best ones whose fields have other values; of each,
+    ``optimal`` and ``bound`` are about what has other values than those before it. ``margin`` is
+    how much more the decoding is worth than anything with other values, or more than that where
+    ``stopped_by`` says that the search for them was cut short; infinite where there is nothing
+    else, ``None`` where the decoding itself is not proven. ``confidence`` is, by field, the
+    probability that its value is right.
     """
 
     id: str
@@ -92,7 +124,7 @@ class Decoding:
     labels: tuple[str, ...]
     fields: dict[str, list[FieldValue]]
     log_prob: float
-    penalty: float  # the weights of the violated rules, and the prices of unlikely readings
+    penalty: float  # weights of violated rules, prices of unlikely readings and unchecked rules
     bound: float
     checks: tuple[Check, ...]
     corrections: tuple[Correction, ...]
@@ -102,23 +134,15 @@ class Decoding:
     stopped_by: Limit | None = None
     words: tuple[str, ...] = field(default=(), repr=False)
     clash: tuple[str, ...] = ()
+    clash_minimal: bool = True
     alternatives: tuple[Decoding, ...] = ()
-    confidence: dict[str, float] = field(default_factory=dict)
+    margin: float | None = None
+    confidence: dict[str, Confidence] = field(default_factory=dict)
     chosen: str = ""
 
     def values(self, name: str) -> tuple[Any, ...]:
         """The values of a field, in order."""
         return tuple(found.value for found in self.fields.get(name, ()))
-
-    @property
-    def margin(self) -> float | None:
-        """By how much it is worth more than the next best set of values.
-
-        Infinite where there is proven to be none; ``None`` where nobody asked, or nobody knows.
-        """
-        if self.alternatives:
-            return self.worth - self.alternatives[0].worth
-        return inf if self.confidence and self.optimal else None
 
     @property
     def worth(self) -> float:
@@ -130,17 +154,29 @@ class Decoding:
         """The checks that failed."""
         return tuple(check for check in self.checks if check.state == "violated")
 
+    @property
+    def rules(self) -> tuple[Check, ...]:
+        """The checks of rules, without what fields ask for by themselves."""
+        return tuple(check for check in self.checks if not check.implied)
+
+    @property
+    def checked(self) -> int:
+        """How many rules could be checked."""
+        return sum(check.state != "vacuous" for check in self.rules)
+
     def __str__(self) -> str:
         proven = self.optimal or self.status == "infeasible"
         proof = "optimal" if self.optimal else "proven" if proven else "not proven optimal"
         unit = "partial reading" if self.decoder == "exact" else "candidate"
         stopped = f", stopped by its budget of {self.stopped_by}" if self.stopped_by else ""
+        checked = f"{self.checked} of {len(self.rules)} rules checked, " if self.rules else ""
         lines = [
-            f"{self.id}: {self.status} ({proof}, p = {exp(self.log_prob):.2g}, {self.tried} "
-            f"{unit}{'s' * (self.tried != 1)} in {self.seconds * 1000:.1f} ms{stopped})"
+            f"{self.id}: {self.status} ({checked}{proof}, p = {exp(self.log_prob):.2g}, "
+            f"{self.tried} {unit}{'s' * (self.tried != 1)} in {self.seconds * 1000:.1f} ms{stopped})"
         ]
         if self.clash:
-            lines.append(f"  these cannot hold together: {'; '.join(self.clash)}")
+            some = "these" if self.clash_minimal else "these, or some of these,"
+            lines.append(f"  {some} cannot hold together: {'; '.join(self.clash)}")
         width = max(map(len, self.fields), default=0)
         for name, values in self.fields.items():
             for value in values:
@@ -148,14 +184,14 @@ class Decoding:
                 shown = value.text if read == value.text else f"{value.text}  = {read}"
                 if value.reading:
                     shown = f"{value.text}  = {read}, which is its reading {value.reading + 1}"
-                sure = f"  ({self.confidence[name]:.0%} sure)" if name in self.confidence else ""
+                sure = f"  ({self.confidence[name]})" if name in self.confidence else ""
                 lines.append(f"  {name:<{width}}  {shown}{sure}")
         for check in self.checks:
-            if check.state != "satisfied":
-                lines.append(f"  {check.state} {check.id}: {check.message}")
+            lines.append(f"  {check.state} {check.id}: {check.message}".rstrip(": "))
         for c in self.corrections:
             word = f" {self.words[c.word]!r}" if self.words else ""
             why = f", because of {', '.join(c.because)}" if c.because else ""
+            why = ", no time to find out why" if c.because is None else why
             lines.append(f"  word {c.word}{word}: {c.old} -> {c.new} ({c.price:.2f} nats{why})")
         return "\n".join(lines)
 
@@ -172,7 +208,8 @@ class Decoding:
         )
         corrections = "".join(
             f"<li>{escape(self.words[c.word] if self.words else str(c.word))}: {escape(c.old)} "
-            f"&rarr; {escape(c.new)} ({c.price:.2f} nats; {escape(', '.join(c.because))})</li>"
+            f"&rarr; {escape(c.new)} ({c.price:.2f} nats; "
+            f"{escape(', '.join(c.because or ()))})</li>"
             for c in self.corrections
         )
         return (

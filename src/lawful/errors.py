@@ -11,7 +11,8 @@ The tree, with the built-in class that each is as well:
     ├── RuleFailure                       a rule's own Python code failed
     ├── MissingExtraError (ImportError)   an optional dependency is not installed
     ├── LimitError (OverflowError)        more than the core can number
-    └── MemoryBudgetError (MemoryError)   a stream may not grow any further
+    ├── MemoryBudgetError (MemoryError)   a stream may not grow any further
+    └── TimeBudgetError (TimeoutError)    the time for a search is up; decoders answer all the same
 """
 
 from __future__ import annotations
@@ -55,3 +56,7 @@ class LimitError(LawfulError, OverflowError):
 
 class MemoryBudgetError(LawfulError, MemoryError):
     """A stream reached its memory budget and stops; what it yielded stays valid."""
+
+
+class TimeBudgetError(LawfulError, TimeoutError):
+    """The time that a search may take is up. Decoders answer all the same, with what they have."""

@@ -234,7 +234,7 @@ def _corrections(view: _View) -> str:
     rows = []
     for c in view.decoding.corrections:
         old, new = map(_text, _differ(c.old, c.new))
-        why = ", ".join(f"<code>{_text(rule)}</code>" for rule in c.because)
+        why = ", ".join(f"<code>{_text(rule)}</code>" for rule in c.because or ())
         rows.append(
             f"<li>“<bdi>{_text(view.document.words[c.word])}</bdi>”: <del>{old}</del> → "
             f"<b>{new}</b>, {c.price:.2f} nats{', because of ' * bool(why)}{why}</li>"

@@ -12,8 +12,8 @@ import unicodedata
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from fractions import Fraction
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from fractions import Fraction
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args

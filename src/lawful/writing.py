@@ -61,7 +61,7 @@ def decoding_record(decoding: Decoding) -> dict[str, Any]:
                 "from": c.old,
                 "to": c.new,
                 "price": c.price,
-                "because": list(c.because),
+                "because": None if c.because is None else list(c.because),
             }
             for c in decoding.corrections
         ],

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from math import inf
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from lawful.data import RULES, rules_named
 from lawful.document import Labelled
@@ -15,10 +14,9 @@ from lawful.errors import InputError
 from lawful.evaluation import gold_obeys
 from lawful.labels import labels_of_pieces
 from lawful.readers.jsonl import BadLine, Scored, read_jsonl, read_labelled
-from lawful.rules.model import Rules
+from lawful.rules.model import PAPER, Rules
 from lawful.split import split_documents
 
-PAPER: Mapping[str, Any] = {"presence": "free", "repeat": "first", "weight": inf}
 """What rules mean in the paper: a missing field passes, the first value counts, rules are hard."""
 
 GENERATED = 200

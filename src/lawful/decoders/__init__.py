@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Integral
+from time import perf_counter
 from typing import Protocol, runtime_checkable
 
 from lawful.decoders.argmax import Argmax
@@ -87,6 +89,7 @@ def decode(
     legal labelling. With ``alternatives``, it has as many of the next best decodings whose fields
     have other values, and says how sure each field is.
     """
+    began = perf_counter()
     chosen = check_call(decoder, budget, alternatives)
     problem = Problem(document, scores, rules)
     if scores.chain is not None and (alternatives or not getattr(chosen, "chains", False)):
@@ -96,6 +99,8 @@ def decode(
             "take decoder paths, or scores.marginals()"
         )
     filled = (budget or Budget()).filled(chosen.default_budget)
+    if filled.seconds is not None:
+        filled = replace(filled, seconds=max(1e-9, filled.seconds - (perf_counter() - began)))
     if alternatives and isinstance(chosen, Ranked):
         return chosen.decode_ranked(problem, filled, alternatives)
     return chosen.decode(problem, filled)

@@ -1,49 +1,52 @@
-"""Which rules clash: a smallest set of hard rules that no labelling can satisfy together."""
+"""Which rules clash: hard rules that no labelling can satisfy together, none of them too many."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import combinations, islice
 from math import inf
 from time import perf_counter
 
+from lawful.clock import seconds_left
 from lawful.decoders.search import Problem
+from lawful.decoding import Budget
 from lawful.rules.model import Rules
-
-MOST_TRIALS = 100
-MOST_SECONDS = 1.0
-"""How long sets of rules are tried. Beyond, the set does clash, but there may be a smaller one."""
 
 SPANS = "every span"
 """In a clash: what fields ask of their spans, that they can be read, fit, and agree."""
 
 
-def find_clash(problem: Problem, is_feasible: Callable[[Problem], bool | None]) -> tuple[str, ...]:
-    """The hard rules that clash, by id; ``legal`` alone where no labelling is legal.
+def find_clash(
+    problem: Problem,
+    budget: Budget,
+    is_feasible: Callable[[Problem, Budget], tuple[bool | None, int]],
+) -> tuple[tuple[str, ...], bool]:
+    """Hard rules that clash, by id, and whether none of them can be left out.
 
-    Fields that must be there are ``name:kept`` and ``name:required``.
+    ``legal`` alone where no labelling is legal. Fields that must be there are ``name:kept`` and
+    ``name:required``. Rules are left out one by one, in their order; where the budget, of all
+    trials together, ends before that is known of each, the set does clash but may be too large.
     """
     if problem.best_legal is None:
-        return ("legal",)
-    demands = _demands(problem)
-    until = perf_counter() + MOST_SECONDS
-    trials = 0
-
-    def clashes(some: tuple[str, ...]) -> bool:
-        nonlocal trials
-        trials += 1
-        if trials > MOST_TRIALS or perf_counter() > until:
-            return False
-        return is_feasible(_relaxed(problem, some)) is False
-
-    clash = demands
-    for demand in demands:
+        return ("legal",), True
+    until = inf if budget.seconds is None else perf_counter() + budget.seconds
+    left = budget.candidates or inf
+    clash = _demands(problem)
+    minimal = True
+    for demand in clash:
         rest = tuple(other for other in clash if other != demand)
-        if clashes(rest):
+        seconds = seconds_left(until)
+        if left < 1 or seconds == 0.0:
+            return clash, False
+        feasible, spent = is_feasible(
+            _relaxed(problem, rest), Budget(candidates=left, seconds=seconds)
+        )
+        left -= spent
+        if feasible is False:
             clash = rest
-    smaller = (some for size in range(len(clash)) for some in combinations(demands, size))
-    return next(filter(clashes, islice(smaller, MOST_TRIALS)), clash)
+        elif feasible is None:
+            minimal = False
+    return clash, minimal
 
 
 def _demands(problem: Problem) -> tuple[str, ...]:
@@ -69,7 +72,7 @@ def _relaxed(problem: Problem, demands: tuple[str, ...]) -> Problem:
     relaxed = Rules(
         # The search remembers whether a field was there only where that may matter.
         [replace(f, presence="keep" if f.name in kept else "free") for f in rules.fields],
-        [replace(rule, weight=inf) for rule in rules.rules if rule.id in demands],
+        [replace(rule, weight=inf, unchecked=0.0) for rule in rules.rules if rule.id in demands],
         scheme=rules.scheme,
         defaults=replace(rules.defaults, weight=inf if SPANS in demands else 0.0),
     )

@@ -10,12 +10,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from lawful import _core
 from lawful.decoders.clash import find_clash
 from lawful.decoders.lattice import Candidates, Lattice
-from lawful.decoders.search import ROUNDING, Problem, Walk, conclude
-from lawful.decoding import Budget, Decoding
+from lawful.decoders.search import ROUNDING, Problem, Walk, chunked, conclude
+from lawful.decoding import Budget, Decoding, Limit
 from lawful.rules.compile import Plan, plan_of
-from lawful.rules.judge import Judge
+
+# Of the time, what the search for a proof may take, and what the search for an answer may take
+# beyond that where the first came to no end. The rest is for what is said about the answer.
+SEARCH_SHARE = 0.8
+ANSWER_SHARE = 0.95
+
+MOST_WALKED = 1024
+"""Labellings that are walked over for an answer, where the search came to no end."""
+
+LEAST_FOR_A_CLASH = 2**14
+"""Candidates for finding out which rules clash, in all, however few the proof took."""
+
+TRIES = 32
+"""Partial readings that are followed to the end for an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +37,8 @@ class Exact:
     """Searches readings of fields, not labellings, with the rules inside the search.
 
     What counts against the budget of candidates are partial readings that were extended. When the
-    budget ends first, the best labelling so far comes back; where hard rules refuse every one, the
-    best legal labelling, and which rules clash.
+    budget ends first, the best labelling that was seen comes back, if only on the way; where hard
+    rules refuse every one, the best legal labelling, and which rules clash.
     """
 
     name: ClassVar[str] = "exact"
@@ -37,24 +51,30 @@ class Exact:
 
     def decode_ranked(self, problem: Problem, budget: Budget, alternatives: int) -> Decoding:
         """The best labelling, and the next best ones whose fields have other values."""
-        found = Walk(problem, budget, perf_counter())
-        ranked = rank(found, plan_of(problem.judge.rules, whole=True), alternatives + 1)
+        began = perf_counter()
+        found, ranking = rank(problem, budget, alternatives + 1)
         decoding = self._conclude(found)
-        if not ranked:
+        if not ranking.best:
             return decoding
-        return replace(
+        decoding = replace(
             decoding,
-            alternatives=tuple(conclude(self.name, other) for other in ranked[1:]),
-            confidence=_confidence(problem.judge, ranked),
-            seconds=perf_counter() - found.began,
+            alternatives=tuple(conclude(self.name, other) for other in ranking.others),
+            margin=ranking.margin(found),
+            stopped_by=decoding.stopped_by or ranking.stopped_by,
         )
+        return replace(decoding, seconds=perf_counter() - began)
 
     def _conclude(self, found: Walk) -> Decoding:
         decoding = conclude(self.name, found)
         if decoding.status != "infeasible":
             return decoding
-        clash = find_clash(found.problem, lambda other: _is_feasible(other, found.budget))
-        return replace(decoding, clash=clash, seconds=perf_counter() - found.began)
+        clash, minimal = find_clash(found.problem, _left(found), _is_feasible)
+        return replace(
+            decoding,
+            clash=clash,
+            clash_minimal=minimal,
+            seconds=perf_counter() - found.began,
+        )
 
 
 def search(problem: Problem, budget: Budget, plan: Plan | None) -> Walk:
@@ -70,9 +90,11 @@ def search(problem: Problem, budget: Budget, plan: Plan | None) -> Walk:
     if found.worth == found.last:
         found.proven = True
         return found
-    if found.is_out_of_budget():
+    found.stopped_by = found.spent()
+    if found.stopped_by is not None:
         return found
-    candidates = _candidates(found, plan)
+    walked = 0 if plan is None else _walked(budget)
+    candidates = _candidates(found, plan, reserved=walked)
     candidates.deepest = -found.worth
     found.tried = 0  # it may come again, among the readings
     for candidate in candidates:
@@ -83,14 +105,70 @@ def search(problem: Problem, budget: Budget, plan: Plan | None) -> Walk:
         candidates.deepest = -found.worth
         if _is_settled(found, candidates, plan, found.worth):
             break
-    _settle(found, candidates, plan)
+    if plan is not None:
+        found.tried = 1 + candidates.extended
+    _settle(found, candidates)
+    if plan is not None and found.stopped_by in ("seconds", "candidates", "memory"):
+        _look_for_an_answer(found, candidates, walked)
+        _settle(found, candidates)
     return found
 
 
-def rank(found: Walk, plan: Plan, count: int) -> list[Walk]:
-    """The best labellings by worth whose fields have different values; ``found`` has the best."""
-    judge = found.problem.judge
-    candidates = _candidates(found, plan)
+def _look_for_an_answer(found: Walk, candidates: Candidates, walked: int) -> None:
+    """Where the search came to no end: the best of what lies near, which nothing proves."""
+    problem, budget, limit = found.problem, found.budget, found.stopped_by
+    until = inf
+    if budget.seconds is not None:
+        until = found.began + ANSWER_SHARE * budget.seconds
+    guess = candidates.guess(TRIES, until)
+    if guess is not None:
+        found.consider(guess.labels, guess.log_prob, candidates.lattice.reading(guess.spans))
+        found.tried -= 1  # its steps are not counted
+    seconds = None if until == inf else until - perf_counter()
+    if walked and (seconds is None or seconds > 0):
+        some = replace(budget, candidates=walked, seconds=seconds, mass=None)
+        near = Walk(problem, some, perf_counter(), worth=found.worth)
+        stream = _core.paths(problem.costs, problem.scheme.transitions)
+        near.run(chunked(stream), legal=True, complete=lambda: False)
+        found.tried += near.tried
+        found.open = max(found.open, near.open)
+        if near.worth > found.worth:
+            found.best, found.reading, found.worth = near.best, near.reading, near.worth
+    found.stopped_by = limit
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The best labellings by worth whose fields have different values.
+
+    What is not listed is worth ``rest`` at most; ``stopped_by`` says what ended the search, if the
+    list could be longer or otherwise.
+    """
+
+    best: list[Walk]
+    rest: float
+    stopped_by: Limit | None
+
+    @property
+    def others(self) -> list[Walk]:
+        """All but the first."""
+        return self.best[1:]
+
+    def margin(self, found: Walk) -> float | None:
+        """How much more the answer is worth than anything with other values; it may be more."""
+        if not found.proven:
+            return None
+        others = max([self.rest, *(other.worth for other in self.others)])
+        return max(0.0, found.worth - others)
+
+
+def rank(problem: Problem, budget: Budget, count: int) -> tuple[Walk, Ranking]:
+    """What is known about the best labelling, and the next best ones with other values."""
+    found = Walk(problem, budget, perf_counter())
+    judge = problem.judge
+    plan = plan_of(judge.rules, whole=True)
+    walked = _walked(budget)
+    candidates = _candidates(found, plan, reserved=walked)
     best: dict[Any, Walk] = {}
     ranked: list[Walk] = []
     for candidate in candidates:
@@ -106,20 +184,35 @@ def rank(found: Walk, plan: Plan, count: int) -> list[Walk]:
             break
     if ranked:  # of several that are worth the same, the first, and not the one that came first
         found.best, found.reading = ranked[0].best, ranked[0].reading
-    _settle(found, candidates, plan)
+    found.tried = 1 + candidates.extended
+    _settle(found, candidates)
+    rest = max(_bound(found, candidates), found.open)
     for other in ranked:
-        other.proven = other.worth >= found.last - ROUNDING or candidates.complete
-    return ranked
+        other.last, other.open, other.tried, other.mass = rest, -inf, found.tried, found.mass
+        other.proven = other.worth >= rest - ROUNDING
+        other.stopped_by = None if other.proven else candidates.stopped_by or "max_cost"
+    cut = len(ranked) < count and rest > -inf
+    whole = not cut and all(other.proven for other in ranked)
+    ranking = Ranking(ranked, rest, None if whole else candidates.stopped_by or "max_cost")
+    if found.stopped_by in ("seconds", "candidates", "memory"):
+        _look_for_an_answer(found, candidates, walked)
+        _settle(found, candidates)
+    return found, ranking
 
 
-def _candidates(found: Walk, plan: Plan | None) -> Candidates:
+def _walked(budget: Budget) -> int:
+    """How many candidates are kept back for ``_look_for_an_answer``."""
+    most = inf if budget.candidates is None else budget.candidates // 8
+    return int(min(MOST_WALKED, most))
+
+
+def _candidates(found: Walk, plan: Plan | None, reserved: int) -> Candidates:
     problem, budget = found.problem, found.budget
-    most = inf if plan is None or budget.candidates is None else budget.candidates - 1
+    most = inf if plan is None or budget.candidates is None else budget.candidates - 1 - reserved
     return Candidates(
-        Lattice(problem.scores, problem.judge),
-        plan,
+        Lattice(problem.scores, problem.judge, plan),
         extensions=most,
-        until=inf if budget.seconds is None else found.began + budget.seconds,
+        until=inf if budget.seconds is None else found.began + SEARCH_SHARE * budget.seconds,
         max_cost=inf if budget.max_cost is None else budget.max_cost,
     )
 
@@ -128,43 +221,45 @@ def _is_settled(found: Walk, candidates: Candidates, plan: Plan | None, worth: f
     """Whether what is still to come is worth no more, or something is spent."""
     if worth >= -candidates.bound - ROUNDING:
         return True
-    if plan is None and found.is_out_of_budget():
-        candidates.stopped_by = found.stopped_by
+    if plan is None and (spent := found.spent()) is not None:
+        candidates.stopped_by = spent
     elif found.budget.mass is not None and found.mass >= found.budget.mass:
         candidates.stopped_by = "mass"
     return candidates.stopped_by is not None
 
 
-def _settle(found: Walk, candidates: Candidates, plan: Plan | None) -> None:
-    """Says what the search has proven, and what it took."""
-    if plan is not None:
-        found.tried = 1 + candidates.extended
-    bound = -inf if candidates.complete else -candidates.bound
+def _bound(found: Walk, candidates: Candidates) -> float:
+    """What labellings that did not come may be worth: too many to search, or below the floor."""
+    return max(-inf if candidates.complete else -candidates.bound, found.floor)
+
+
+def _settle(found: Walk, candidates: Candidates) -> None:
+    """Says what the search has proven."""
     floor = found.floor
-    found.last = max(bound, floor)
-    found.proven = found.worth >= found.last - ROUNDING or found.last == -inf
-    found.stopped_by = None if found.proven else candidates.stopped_by
-    if not found.proven and floor > -inf and max(bound, found.worth) <= floor + ROUNDING:
-        found.stopped_by = "max_cost"
+    bound = _bound(found, candidates)
+    found.last = bound
+    most = max(bound, found.open)
+    found.proven = found.worth >= most - ROUNDING or most == -inf
+    found.stopped_by = None
+    if not found.proven:
+        found.stopped_by = candidates.stopped_by or "combinations"
+        if floor > -inf and max(-candidates.bound, found.worth, found.open) <= floor + ROUNDING:
+            found.stopped_by = "max_cost"
 
 
-def _is_feasible(problem: Problem, budget: Budget) -> bool | None:
-    """Whether some labelling violates no hard rule; ``None`` where the budget ends first."""
-    found = search(problem, budget, plan_of(problem.judge.rules))
-    return True if found.best is not None else False if found.proven else None
+def _left(found: Walk) -> Budget:
+    """What may be spent on finding out which rules clash: no more than the proof took, or little."""
+    seconds = found.budget.seconds
+    if seconds is not None:
+        seconds = max(1e-9, found.until - perf_counter())
+    return Budget(candidates=max(found.tried, LEAST_FOR_A_CLASH), seconds=seconds)
 
 
-def _confidence(judge: Judge, ranked: list[Walk]) -> dict[str, float]:
-    """By field, how much of the probability that was seen has it as the best decoding does.
+def _is_feasible(problem: Problem, budget: Budget) -> tuple[bool | None, int]:
+    """Whether some labelling violates no hard rule, and how many candidates that took to find out.
 
-    What counts is a labelling's worth: log-probability after the weights of what it violates.
+    ``None`` where the budget ended first.
     """
-    masses = [exp(walk.worth - ranked[0].worth) for walk in ranked]
-    seen = [judge.seen_values(walk.reading) for walk in ranked if walk.reading is not None]
-    shares = {}
-    for i, f in enumerate(judge.rules.fields):
-        if any(values[i] for values in seen):
-            same = (mass for mass, values in zip(masses, seen, strict=True)
-                    if values[i] == seen[0][i])  # fmt: skip
-            shares[f.name] = sum(same) / sum(masses)
-    return shares
+    found = search(problem, budget, plan_of(problem.judge.rules))
+    feasible = True if found.best is not None else False if found.proven else None
+    return feasible, found.tried

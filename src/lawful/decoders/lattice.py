@@ -17,12 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lawful import _core
+from lawful.clock import seconds_left
 from lawful.decoders.search import ROUNDING
 from lawful.decoding import Limit
-from lawful.errors import MemoryBudgetError
-from lawful.rules.compile import Plan
-from lawful.rules.judge import Judge, Occurrence, Reading
+from lawful.errors import MemoryBudgetError, TimeBudgetError
+from lawful.rules.compile import Plan, Tables
+from lawful.rules.judge import Judge
 from lawful.rules.model import Rules
+from lawful.rules.spans import Occurrence, Reading
 from lawful.scores import Scores
 
 MEMORY = 2**29
@@ -34,6 +36,8 @@ LAST_SLACK = 128.0  # beyond, everything is in
 LEAST_SLACK = 0.1
 PATIENCE = 256
 """Partial readings that are extended before the search goes to the length of bounding sums."""
+
+BETWEEN_LOOKS = 64  # texts between two looks at the time
 
 Labels: TypeAlias = NDArray[np.unsignedinteger[Any]]
 SpanReading: TypeAlias = tuple[int, int, int, int]
@@ -52,10 +56,11 @@ class Candidate(NamedTuple):
 class Lattice:
     """The lattice of one document under its rules, and the numbers of the values in it."""
 
-    def __init__(self, scores: Scores, judge: Judge) -> None:
+    def __init__(self, scores: Scores, judge: Judge, plan: Plan | None) -> None:
         self.core = _core.Lattice(scores.costs, layout_of(judge.rules, scores.labels))
         self.judge = judge
-        self.numbers: list[dict[Any, int]] = [{} for _ in judge.rules.fields]
+        self.plan = plan
+        self.tables = Tables(judge.rules, plan)
 
     @property
     def best(self) -> float:
@@ -63,45 +68,54 @@ class Lattice:
         return self.core.best
 
     def search(
-        self, slack: float, plan: Plan | None, max_cost: float
+        self, slack: float, max_cost: float, until: float
     ) -> tuple[_core.Search, list[SpanReading], float]:
         """A search up to a slack, what its readings are of, and the slack.
 
-        That is smaller than asked for where there would be too many spans.
+        That is smaller than asked for where there would be too many spans. Raises
+        ``TimeBudgetError`` when time ends first.
         """
         max_cost += ROUNDING
-        spans = _core.Spans(self.core, min(slack, max_cost), MOST_SPANS)
+        spans = self._spans(min(slack, max_cost), until)
         while not spans.complete:
             slack = min(slack, max_cost, 2 * LAST_SLACK) / 2
             if slack < ROUNDING:
                 slack = -inf  # not even the spans of the best labellings are few enough
-            spans = _core.Spans(self.core, slack, MOST_SPANS)
-        readings, span, price = self._read(spans)
+            spans = self._spans(slack, until)
+        readings, span, price = self.read(spans, until)
+        fields = len(self.judge.rules.fields)
         search = _core.Search(
             spans,
             span=np.array(span, np.uint32),
             value=np.array([number for *_, number in readings], np.uint32),
             price=np.array(price, np.float64),
-            plan=None if plan is None else plan.core,
-            lookups=[] if plan is None else plan.tabulate([list(n) for n in self.numbers]),
-            missing=np.array([self.judge.missing(i) for i in range(len(self.numbers))]),
+            plan=None if self.plan is None else self.plan.core,
+            lookups=self.tables.lookups(),
+            missing=np.array([self.judge.missing(i) for i in range(fields)]),
             slack=slack,
             max_cost=None if max_cost == inf else max_cost,
             memory=MEMORY,
             patience=PATIENCE,
+            seconds=seconds_left(until),
         )
         return search, readings, slack
 
+    def _spans(self, slack: float, until: float) -> _core.Spans:
+        return _core.Spans(self.core, slack, MOST_SPANS, seconds_left(until))
+
     def reading(self, spans: tuple[SpanReading, ...]) -> Reading:
         """What a judge calls a reading."""
-        found: list[list[Occurrence]] = [[] for _ in self.numbers]
+        found: list[list[Occurrence]] = [[] for _ in self.judge.rules.fields]
         for field, start, end, number in spans:
-            numbers = [self.numbers[field].get(v) for v in self.judge.readings(field, start, end)]
+            known = self.tables.numbers[field]
+            numbers = [known.get(value) for value in self.judge.readings(field, start, end)]
             which = numbers.index(number) if number else 0
             found[field].append(Occurrence(start, end, which))
         return tuple(map(tuple, found))
 
-    def _read(self, spans: _core.Spans) -> tuple[list[SpanReading], list[int], list[float]]:
+    def read(
+        self, spans: _core.Spans, until: float
+    ) -> tuple[list[SpanReading], list[int], list[float]]:
         """The readings of spans that no hard rule refuses; by reading, its span and its price."""
         judge = self.judge
         fields = judge.rules.fields
@@ -110,12 +124,13 @@ class Lattice:
         prices: list[float] = []
         rows = zip(spans.field.tolist(), spans.start.tolist(), spans.end.tolist(), strict=True)
         for at, (field, start, end) in enumerate(rows):
+            if at % BETWEEN_LOOKS == 0 and perf_counter() > until:
+                raise TimeBudgetError("the time is up")
             faults = price = judge.faults(field, start, end)
-            numbers = self.numbers[field]
             for value in judge.readings(field, start, end) or (None,):
                 if price == inf:
                     break
-                number = 0 if value is None else numbers.setdefault(value, len(numbers) + 2)
+                number = 0 if value is None else self.tables.number_of(field, value)
                 readings.append((field, start, end, number))
                 span.append(at)
                 prices.append(price)
@@ -135,7 +150,6 @@ class Candidates:
     def __init__(
         self,
         lattice: Lattice,
-        plan: Plan | None,
         *,
         extensions: float = inf,
         until: float = inf,
@@ -147,32 +161,35 @@ class Candidates:
         self.extended = 0
         self.deepest = inf
         self.lattice = lattice
-        self._plan = plan
         self._extensions = extensions
         self._until = until
         self._max_cost = max_cost
         self._seen: set[tuple[SpanReading, ...]] = set()
+        self._search: tuple[_core.Search, list[SpanReading]] | None = None
 
     def __iter__(self) -> Iterator[Candidate]:
         slack = FIRST_SLACK
         try:
             while not self.complete and self.stopped_by is None and self.bound < self.deepest:
-                if self._seconds_left() == 0.0:
+                if perf_counter() >= self._until:
                     self.stopped_by = "seconds"
                     return
                 needed = self.deepest - self.lattice.best + ROUNDING
-                slack = yield from self._search(min(slack, needed))
+                slack = yield from self._go(min(slack, needed))
         except MemoryBudgetError:
             self.stopped_by = "memory"
+        except TimeBudgetError:
+            self.stopped_by = "seconds"
 
-    def _search(self, wanted: float) -> Generator[Candidate, None, float]:
+    def _go(self, wanted: float) -> Generator[Candidate, None, float]:
         """Everything within a slack; returns the next one."""
         search, readings, slack = self._open(wanted)
+        self._search = search, readings
         limit = self.lattice.best + slack
         while True:
             before = search.extended
             try:
-                state = search.next(self._extensions_left(), self._seconds_left())
+                state = search.next(self._extensions_left(), seconds_left(self._until))
             finally:
                 self.extended += search.extended - before
             self.bound = max(self.bound, min(search.bound, limit))
@@ -189,20 +206,27 @@ class Candidates:
                 self._seen.add(found)
                 yield Candidate(search.labels, -search.cost, search.violated, found)
 
+    def guess(self, tries: int, until: float) -> Candidate | None:
+        """A good reading, not proven to be the best, where the search has come to nothing yet."""
+        if self._search is None:
+            return None
+        search, readings = self._search
+        if not search.dive(tries, seconds_left(until)):
+            return None
+        found = tuple(readings[i] for i in search.readings.tolist())
+        return Candidate(search.labels, -search.cost, search.violated, found)
+
     def _open(self, slack: float) -> tuple[_core.Search, list[SpanReading], float]:
         while True:
             try:
-                return self.lattice.search(slack, self._plan, self._max_cost)
+                return self.lattice.search(slack, self._max_cost, self._until)
             except MemoryBudgetError:
                 if slack < LEAST_SLACK:
                     raise
-                slack = min(slack, 2 * LAST_SLACK) / 4  # better a look at some than at nothing
+                slack = min(slack, 2 * LAST_SLACK) / 4  # fewer spans rather than none at all
 
     def _extensions_left(self) -> int:
         return int(max(0, min(self._extensions - self.extended, 2**62)))
-
-    def _seconds_left(self) -> float | None:
-        return None if self._until == inf else max(0.0, self._until - perf_counter())
 
 
 def layout_of(rules: Rules, labels: tuple[str, ...]) -> _core.Layout:

@@ -56,7 +56,7 @@ class ReadingStream(Iterator[Reading]):
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._candidates = Candidates(Lattice(problem.scores, problem.judge), None)
+        self._candidates = Candidates(Lattice(problem.scores, problem.judge, None))
         self._found = iter(self._candidates)
 
     def __next__(self) -> Reading:

@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 from lawful import _core
 from lawful.decoding import Budget, Correction, Decoding, Limit, Status
 from lawful.document import Document
-from lawful.errors import DocumentError, InputError
-from lawful.rules.judge import Judge, Reading
+from lawful.errors import DocumentError, InputError, TimeBudgetError
+from lawful.rules.judge import Judge
 from lawful.rules.model import Rules
+from lawful.rules.spans import Cost, Reading
 from lawful.scores import Scores
 
 Labels: TypeAlias = NDArray[np.integer[Any]]  # (words,)
@@ -103,9 +104,15 @@ class Walk:
     last: float = 0.0  # log-probability of the last candidate
     best: Labels | None = None  # none: every labelling seen violates a hard rule
     reading: Reading | None = None  # of the best; none: as settles it best
-    worth: float = -inf  # of the best: its log-probability minus the weights it violates
+    worth: float = -inf  # of the best: its log-probability minus what rules make it cost
+    open: float = -inf  # what a labelling may be worth whose cost is not known exactly
     proven: bool = False
     stopped_by: Limit | None = None
+
+    @property
+    def until(self) -> float:
+        """When the time is up."""
+        return inf if self.budget.seconds is None else self.began + self.budget.seconds
 
     def run(self, chunks: Iterator[Chunk], *, legal: bool, complete: Callable[[], bool]) -> Walk:
         """Follows the candidates to the end, the proof or the budget.
@@ -113,30 +120,49 @@ class Walk:
         ``legal``: they are all legal, so that need not be asked. ``complete`` is asked when they
         end: whether there are no others, which proves what was found, or that there is nothing.
         """
+        try:
+            self._run(chunks, legal=legal, complete=complete)
+        except TimeBudgetError:
+            self.stopped_by = "seconds"
+        if self.proven and self.open > self.worth:
+            self.proven = False
+            spent = perf_counter() > self.until
+            self.stopped_by = "seconds" if spent else "combinations"
+        return self
+
+    def _run(self, chunks: Iterator[Chunk], *, legal: bool, complete: Callable[[], bool]) -> None:
         floor = self.floor
         for rows, log_probs in chunks:
             allowed = np.ones(len(rows), bool) if legal else self.problem.scheme.allow(rows)
-            penalties = self.problem.judge.penalties(rows[allowed])
+            costs = self.problem.judge.costs(rows[allowed], self.until)
             for row, log_prob, is_legal in zip(
                 rows, log_probs.tolist(), allowed.tolist(), strict=True
             ):
                 if log_prob <= self.worth:
                     self.proven = True
-                    return self
+                    return
                 if log_prob < floor - ROUNDING:
                     self.last, self.stopped_by = floor, "max_cost"
-                    return self
-                if self.is_out_of_budget():
-                    return self
+                    return
+                self.stopped_by = self.spent()
+                if self.stopped_by is not None:
+                    return
                 self.tried += 1
                 self.mass += exp(log_prob)
                 self.last = log_prob
-                if is_legal and (worth := log_prob - next(penalties)) > self.worth:
-                    self.best, self.worth = row.copy(), worth
+                if is_legal:
+                    self._judge(row, log_prob, next(costs))
         self.proven = complete() or (self.best is not None and self.worth >= self.last)
         if not self.proven:
             self.stopped_by = "candidates"
-        return self
+
+    def _judge(self, labels: Labels, log_prob: float, cost: Cost) -> None:
+        """Keeps a labelling of this cost if it is the best so far, and how its texts are read."""
+        reading = None
+        if log_prob - cost.most > self.worth:
+            judge = self.problem.judge
+            reading, cost = judge.settle(judge.read(labels), self.until)
+        self._take(labels, log_prob, cost, reading)
 
     def consider(
         self,
@@ -154,14 +180,22 @@ class Walk:
         self.mass += exp(log_prob)
         self.last = log_prob
         judge = self.problem.judge
-        penalty = inf if reading is None else judge.weigh(reading)
-        if settle and penalty > 0:
-            settled, least = judge.settle(judge.read(labels))
-            if least <= penalty:
-                reading, penalty = settled, least
-        worth = log_prob - penalty
+        cost = Cost(inf, inf) if reading is None else judge.weigh(reading, self.until)
+        if settle and cost.most > 0:
+            settled, least = judge.settle(judge.read(labels), self.until)
+            if least.most <= cost.most:
+                reading, cost = settled, least
+        return self._take(labels, log_prob, cost, reading)
+
+    def _take(
+        self, labels: Labels, log_prob: float, cost: Cost, reading: Reading | None = None
+    ) -> float:
+        """Keeps a labelling if it is the best so far; returns its worth."""
+        worth = log_prob - cost.most
         if worth > self.worth:
-            self.best, self.worth, self.reading = labels, worth, reading
+            self.best, self.worth, self.reading = labels.copy(), worth, reading
+        if cost.least < cost.most:
+            self.open = max(self.open, log_prob - cost.least)
         return worth
 
     @property
@@ -172,16 +206,14 @@ class Walk:
             return -inf
         return self.problem.log_prob(best) - most
 
-    def is_out_of_budget(self) -> bool:
-        """Whether the candidates, the mass or the time is spent; then says which."""
+    def spent(self) -> Limit | None:
+        """Which of the candidates, the mass and the time is spent, if any."""
         budget = self.budget
         if budget.candidates is not None and self.tried >= budget.candidates:
-            self.stopped_by = "candidates"
-        elif budget.mass is not None and self.mass >= budget.mass:
-            self.stopped_by = "mass"
-        elif budget.seconds is not None and perf_counter() - self.began >= budget.seconds:
-            self.stopped_by = "seconds"
-        return self.stopped_by is not None
+            return "candidates"
+        if budget.mass is not None and self.mass >= budget.mass:
+            return "mass"
+        return "seconds" if perf_counter() >= self.until else None
 
 
 def walk(
@@ -212,12 +244,15 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
         labels = problem.argmax
     reading = found.reading
     if reading is None:
-        reading, _ = problem.judge.settle(problem.judge.read(labels))
-    checks = problem.judge.checks(reading)
+        reading, _ = problem.judge.settle(problem.judge.read(labels), found.until)
+    checks = problem.judge.checks(reading, found.until)
     violated = [check for check in checks if check.state == "violated"]
     status: Status = "exhausted"
-    if found.proven:
-        status = "infeasible" if found.best is None else "relaxed" if violated else "satisfied"
+    if found.proven and found.best is None:
+        status = "infeasible"
+    elif found.proven:
+        held = any(check.state == "satisfied" for check in checks)
+        status = "relaxed" if violated else "satisfied" if held else "unchecked"
     log_prob = problem.log_prob(labels)
     worth = found.worth if found.best is not None else -inf
     names = problem.scores.labels
@@ -229,11 +264,12 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
         labels=tuple(names[i] for i in labels),
         fields=problem.judge.fields(reading),
         log_prob=log_prob,
-        penalty=problem.judge.price(reading)
-        + sum(check.weight for check in checks if check.state == "violated"),
-        bound=worth if found.proven else found.last,
+        penalty=problem.judge.price(reading) + sum(check.price for check in checks),
+        bound=worth if found.proven else max(found.last, found.open, worth),
         checks=tuple(checks),
-        corrections=tuple(corrections(problem, labels, Counter(check.id for check in violated))),
+        corrections=tuple(
+            corrections(problem, labels, Counter(check.id for check in violated), found.until)
+        ),
         tried=found.tried,
         mass=min(found.mass, 1.0),
         seconds=perf_counter() - found.began,
@@ -242,49 +278,60 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
     )
 
 
-def corrections(problem: Problem, labels: Labels, now: Counter[str]) -> Iterator[Correction]:
+def corrections(
+    problem: Problem, labels: Labels, now: Counter[str], until: float = inf
+) -> Iterator[Correction]:
     """Every word that did not keep the model's first choice, with its price and its reasons.
 
     The reasons are found by putting labels back: the word's own, and those of all changed words
     next to it, which often had to change together. A rule that is then violated, and is not now,
     asked for the change. So did the scheme if the labels are illegal with all of them put back.
     ``now`` says how often each rule is violated as it is: two unreadable spans are worse than one.
+    Reasons are no longer looked for when the time is up.
     """
     names, log_probs = problem.scores.labels, problem.evidence
     changed = np.flatnonzero(labels != problem.argmax)
     if not changed.size:
         return
     for group in np.split(changed, np.flatnonzero(np.diff(changed) > 1) + 1):
-        together = _reasons(problem, labels, group, now)
+        together = _reasons(problem, labels, group, now, until)
         for word in group.tolist():
             old, new = int(problem.argmax[word]), int(labels[word])
-            alone = _reasons(problem, labels, np.array([word]), now)
-            if together != ("legal",):  # half a span put back is illegal, and says nothing
-                alone = tuple(reason for reason in alone if reason != "legal")
+            because = together
+            if len(group) > 1 and together is not None:
+                alone = _reasons(problem, labels, np.array([word]), now, until)
+                if alone is not None and together != ("legal",):
+                    # Half a span put back is illegal, and says nothing.
+                    alone = tuple(reason for reason in alone if reason != "legal")
+                because = None if alone is None else tuple(dict.fromkeys((*alone, *together)))
             yield Correction(
                 word=word,
                 old=names[old],
                 new=names[new],
                 price=float(log_probs[word, old] - log_probs[word, new]),
-                because=tuple(dict.fromkeys((*alone, *together))),
+                because=because,
             )
 
 
 def _reasons(
-    problem: Problem, labels: Labels, words: NDArray[np.intp], now: Counter[str]
-) -> tuple[str, ...]:
+    problem: Problem, labels: Labels, words: NDArray[np.intp], now: Counter[str], until: float
+) -> tuple[str, ...] | None:
+    """The rules that ask for the labels of these words; ``None`` when the time is up."""
+    if perf_counter() > until:
+        return None
     back = labels.astype(np.intp)
     back[words] = problem.argmax[words]
     if not problem.scheme.allows(back):
         return ("legal",)
-    return tuple(sorted(_violations(problem, back) - now))
-
-
-def _violations(problem: Problem, labels: Labels) -> Counter[str]:
-    """How often each rule is violated: two unreadable spans are worse than one."""
-    reading, _ = problem.judge.settle(problem.judge.read(labels))
-    checks = problem.judge.checks(reading)
-    return Counter(check.id for check in checks if check.state == "violated")
+    if not problem.judge.tells_apart(labels, back):
+        return ()
+    judge = problem.judge
+    reading, cost = judge.settle(judge.read(back), until)
+    if cost.least < cost.most and perf_counter() > until:
+        return None
+    checks = judge.checks(reading, until)
+    then = Counter(check.id for check in checks if check.state == "violated")
+    return tuple(sorted(then - now))
 
 
 def chunked(stream: _core.Stream) -> Iterator[Chunk]:

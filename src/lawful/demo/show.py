@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import inf
 from pathlib import Path
 
 from rich.console import Console
@@ -18,7 +17,7 @@ from lawful.files import whole_file
 from lawful.models.tagger import from_pretrained
 from lawful.readers.jsonl import BadLine, Scored, read_jsonl
 from lawful.report import write_report
-from lawful.rules.model import Rules
+from lawful.rules.model import PAPER, Rules
 from lawful.values import format_value
 
 _HEADINGS = (
@@ -77,7 +76,7 @@ def _documents() -> Iterator[Scored]:
 
 def _improved(scored: Scored, decoding: Decoding) -> bool:
     """Whether corrections that a rule asked for made the page right."""
-    asked = any(set(c.because) - {"legal"} for c in decoding.corrections)
+    asked = any(set(c.because or ()) - {"legal"} for c in decoding.corrections)
     return asked and decoding.labels == scored.gold
 
 
@@ -93,7 +92,7 @@ def _show_page(console: Console, scored: Scored, rules: Rules, decoding: Decodin
     for check in before.violations:
         console.print(f"  was violated: {check.message}", markup=False)
     for c in decoding.corrections:
-        why = ", ".join(c.because)
+        why = ", ".join(c.because or ())
         word = scored.document.words[c.word]
         console.print(
             f"  {word}: {c.old} -> {c.new}, {c.price:.2f} nats, because of {why}",
@@ -109,7 +108,7 @@ def _values(decoding: Decoding, field: str) -> str:
 def _compare(
     console: Console, documents: list[Scored], rules: Rules, decodings: list[Decoding]
 ) -> None:
-    paper = rules.with_defaults(presence="free", repeat="first", weight=inf)
+    paper = rules.with_defaults(**PAPER)
     nothing = Rules(rules.fields, scheme=rules.scheme, defaults=rules.defaults).with_defaults(
         presence="free", repeat="any", weight=0.0
     )

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import localcontext
+from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -23,6 +24,9 @@ from lawful.rules.program import SCALE, Aspect, Assembler, NeedsPython
 
 LARGEST = 10**24
 """A larger number of units is left to Python, like one with more decimals than ``SCALE``."""
+
+FIRST_NUMBER = 2
+"""Of a value; 0 is for a field that is missing, 1 for one that cannot be read."""
 
 _PART = 10**12  # numbers go to the core as so many of these and the rest
 _ABSENT = 1
@@ -62,26 +66,51 @@ class Plan:
     how: Mapping[str, How]
     python: tuple[CompiledRule, ...]  # the rules that stay Python
 
-    def tabulate(self, values: list[list[Any]]) -> list[_core.Lookup]:
-        """What each lookup says of a document's values, by field in the order of their numbers.
 
-        Number 0 is for a field that is missing, 1 for one that cannot be read; values come after.
-        """
-        texts: dict[Any, int] = {}  # equal texts have equal numbers, whatever their fields
-        tables = []
+class Tables:
+    """The values of one document by number, and what every lookup of a plan says of them.
+
+    Number 0 is for a field that is missing, 1 for one that cannot be read; values come after, in
+    the order in which somebody asked for their numbers. Without a plan nothing is looked up.
+    """
+
+    def __init__(self, rules: Rules, plan: Plan | None) -> None:
+        self.numbers: list[dict[Any, int]] = [{} for _ in rules.fields]
+        self._plan = plan
+        self._texts: dict[Any, int] = {}  # equal texts have equal numbers, whatever their fields
+        self._columns: list[tuple[list[int], list[int], list[int]]] = []
+        if plan is not None:
+            self._columns = [([], [], []) for _ in plan.lookups]
+
+    def number_of(self, field: int, value: Any) -> int:
+        """The number of a field's value."""
+        numbers = self.numbers[field]
+        return numbers.setdefault(value, len(numbers) + FIRST_NUMBER)
+
+    def lookups(self) -> list[_core.Lookup]:
+        """All tables as they are now, by lookup and number."""
+        if self._plan is None:
+            return []
         with localcontext(language.EXACT):
-            for lookup in self.lookups:
-                found = [
-                    lookup.missing,
-                    lookup.evaluate(None),
-                    *map(lookup.evaluate, values[lookup.field]),
-                ]
-                outcomes = [_outcome(value, lookup.type, texts) for value in found]
-                numbers, states = zip(*outcomes, strict=True)
-                high, low = zip(*(divmod(number, _PART) for number in numbers), strict=True)
-                columns = np.array(high, np.int64), np.array(low, np.int64)
-                tables.append((*columns, np.array(states, np.uint8)))
-        return tables
+            for lookup, columns in zip(self._plan.lookups, self._columns, strict=True):
+                self._extend(lookup, columns)
+        return [
+            (np.array(high, np.int64), np.array(low, np.int64), np.array(states, np.uint8))
+            for high, low, states in self._columns
+        ]
+
+    def _extend(self, lookup: _Lookup, columns: tuple[list[int], list[int], list[int]]) -> None:
+        """Looks up the values that are new."""
+        high, low, states = columns
+        new = list(islice(self.numbers[lookup.field], max(0, len(states) - FIRST_NUMBER), None))
+        found = [lookup.evaluate(value) for value in new]
+        if not states:
+            found = [lookup.missing, lookup.evaluate(None), *found]
+        for value in found:
+            number, state = _outcome(value, lookup.type, self._texts)
+            for column, part in zip((high, low), divmod(number, _PART), strict=True):
+                column.append(part)
+            states.append(state)
 
 
 def _outcome(value: Any, type_: str, texts: dict[Any, int]) -> tuple[int, int]:
@@ -94,10 +123,9 @@ def _outcome(value: Any, type_: str, texts: dict[Any, int]) -> tuple[int, int]:
         return int(value), 0
     if isinstance(value, date):
         return value.toordinal(), 0
-    scaled = value.scaleb(SCALE)
-    if abs(scaled) > LARGEST or scaled != scaled.to_integral_value():
-        return 0, _UNSURE
-    return int(scaled), 0
+    numerator, denominator = value.as_integer_ratio()
+    scaled, rest = divmod(numerator * 10**SCALE, denominator)
+    return (scaled, 0) if not rest and abs(scaled) <= LARGEST else (0, _UNSURE)
 
 
 def plan_of(rules: Rules, *, whole: bool = False) -> Plan:
@@ -144,7 +172,16 @@ class _Planner:
                 continue
             local = program.early and len(program.fields) == 1
             how[rule.id] = How("local" if local else "compiled")
-            native.append((program.core(), rule.weight, sorted(program.fields), program.early))
+            native.append(
+                (
+                    program.core(),
+                    rule.weight,
+                    rule.unchecked,
+                    sorted(program.fields),
+                    program.early,
+                    sorted(program.any),
+                )
+            )
             if (equation := program.equation()) is not None:
                 equations.append(equation)
         for i, f in enumerate(self.rules.fields):

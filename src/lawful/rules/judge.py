@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations, islice, product
+from itertools import islice, product
 from math import inf, prod
+from time import perf_counter
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,19 +23,29 @@ from lawful.labels import Scheme
 from lawful.rules import wording
 from lawful.rules.language import COUNT
 from lawful.rules.model import CompiledRule, Field, Rules
+from lawful.rules.settle import Settler
+from lawful.rules.spans import Cost, Occurrence, Reading, Spans
 from lawful.values import format_value, read
 
 Labels: TypeAlias = NDArray[np.integer[Any]]  # (words,): label indices
 State: TypeAlias = Literal["satisfied", "violated", "vacuous"]
 
-_STATES: Mapping[bool | None, State] = {True: "satisfied", False: "violated", None: "vacuous"}
+Verdict: TypeAlias = Literal["satisfied", "violated", "missing", "idle", "undecided"]
+"""What came of a rule: ``missing`` and ``idle``, where it does not apply, are both vacuous.
+``undecided``: there were more combinations of values than could be tried."""
 
-MOST_COMBINATIONS = 64
-"""Of repeated values that are tried for a rule under ``repeat: any``."""
+_STATES: Mapping[Verdict, State] = {
+    "satisfied": "satisfied",
+    "violated": "violated",
+    "missing": "vacuous",
+    "idle": "vacuous",
+    "undecided": "vacuous",
+}
 
-MOST_READINGS = 4096
-"""Ways to read the ambiguous texts of a labelling that are tried; beyond, two texts at most are
-read otherwise than is most plausible."""
+MOST_COMBINATIONS = 2**16
+"""Of repeated values that are tried for a rule under ``repeat: any``; beyond, it is undecided."""
+
+_BETWEEN_LOOKS = 256  # combinations between two looks at the time
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +62,18 @@ class FieldValue:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What came of a rule: satisfied, violated, or vacuous where it could not be checked."""
+    """What came of a rule: satisfied, violated, or vacuous where it could not be checked.
+
+    ``price`` is what it costs as it came out: the weight of a violated rule, or of one that is not
+    checked what leaving it so costs. ``implied``: no rule of its own, but what a field asks for.
+    """
 
     id: str
     state: State
     message: str
     weight: float = inf
-
-
-class Occurrence(NamedTuple):
-    """Words ``start`` to ``end``, the latter not included, and which reading of them counts."""
-
-    start: int
-    end: int
-    reading: int = 0
-
-
-Spans: TypeAlias = tuple[Occurrence, ...]
-"""Where a field stands, in order."""
-
-Reading: TypeAlias = tuple[Spans, ...]
-"""By field, its spans: all that rules can see of a labelling."""
+    price: float = 0.0
+    implied: bool = False
 
 
 class _Sight(NamedTuple):
@@ -91,13 +93,15 @@ class Judge:
         self.scheme = scheme
         self._index = {f.label: i for i, f in enumerate(rules.fields)}
         self._relevant = scheme.labels_of(tuple(self._index))
-        self._penalties: dict[bytes, float] = {}
+        self._costs: dict[bytes, Cost] = {}
         self._values: dict[tuple[str, int, int], tuple[Any, ...]] = {}
         self._sights: dict[tuple[int, Spans], _Sight] = {}
         self._names = [f.name for f in rules.fields]
         self._types = [f.type for f in rules.fields]
         self._faults: dict[tuple[int, int, int], tuple[str, ...]] = {}
         self._kept: frozenset[str] = frozenset()
+        self._settler: Settler | None = None
+        self._choices: dict[Any, tuple[Verdict, dict[str, Any]]] = {}
 
     def keep(self, labels: Labels) -> None:
         """Says which labelling is the best legal one: fields it has are the ones to keep."""
@@ -110,7 +114,7 @@ class Judge:
     def keep_fields(self, names: Iterable[str]) -> None:
         """Says which fields may not be missing."""
         self._kept = frozenset(names)
-        self._penalties.clear()
+        self._costs.clear()
         self._sights.clear()
 
     @property
@@ -125,24 +129,36 @@ class Judge:
             found[self._index[type_]].append(Occurrence(start, end))
         return tuple(map(tuple, found))
 
-    def settle(self, reading: Reading) -> tuple[Reading, float]:
-        """The same spans with their texts read so as to violate the least, and what that costs.
+    def tells_apart(self, one: Labels, other: Labels) -> bool:
+        """Whether two labellings differ in a word that some field has in either of them."""
+        differ = one != other
+        return bool((self._relevant[one[differ]] | self._relevant[other[differ]]).any())
 
-        The cost is the weights of violated rules and the prices of readings that are not the most
-        plausible; of equals, the more plausible reading.
+    def settle(self, reading: Reading, until: float = inf) -> tuple[Reading, Cost]:
+        """The same spans with their texts read so as to cost the least, and what that costs.
+
+        The cost is the weights of violated rules, the prices of readings that are not the most
+        plausible, and of rules left unchecked; of equals, the more plausible reading. Where time
+        ends first (``until``, as ``perf_counter`` has it), the best so far, and what may be left.
         """
-        best, least = reading, self._penalty(reading)
-        if least > 0:
-            for price, other in self._other_readings(reading):
-                if price >= least:
-                    break
-                if (penalty := price + self._penalty(other)) < least:
-                    best, least = other, penalty
-        return best, least
+        cost = self.weigh(reading, until)
+        if cost.most == 0 or not self._is_ambiguous(reading):
+            return reading, cost
+        if self._settler is None:
+            self._settler = Settler(self)
+        return self._settler.settle(reading, cost, until)
 
-    def weigh(self, reading: Reading) -> float:
-        """What a reading costs: the weights it violates and the prices of its readings of texts."""
-        return self.price(reading) + self._penalty(reading)
+    def _is_ambiguous(self, reading: Reading) -> bool:
+        return any(
+            len(self.readings(i, span.start, span.end)) > 1
+            for i, (f, spans) in enumerate(zip(self.rules.fields, reading, strict=True))
+            if f.ambiguity != inf
+            for span in spans
+        )
+
+    def weigh(self, reading: Reading, until: float = inf) -> Cost:
+        """What a reading costs: the weights it violates, and the prices of all that has one."""
+        return self._cost_of_rules(reading, until).plus(self.price(reading))
 
     def seen_values(self, reading: Reading) -> tuple[Any, ...]:
         """What a person takes from the fields: their values, of one that is no list the first."""
@@ -161,33 +177,8 @@ class Judge:
             if span.reading
         )
 
-    def _other_readings(self, reading: Reading) -> Iterator[tuple[float, Reading]]:
-        """Other ways to read the texts, by price."""
-        places = [
-            (i, at, len(self._read_span(i, span.start, span.end)))
-            for i, (f, spans) in enumerate(zip(self.rules.fields, reading, strict=True))
-            if f.ambiguity != inf
-            for at, span in enumerate(spans)
-        ]
-        places = [place for place in places if place[2] > 1]
-        many = prod(count for _, _, count in places) > MOST_READINGS
-        sets = (
-            chosen
-            for size in range(1, (2 if many else len(places)) + 1)
-            for chosen in combinations(places, size)
-        )
-        found: list[tuple[float, Reading]] = []
-        for chosen in sets:
-            for which in product(*(range(1, count) for _, _, count in chosen)):
-                changed = [list(spans) for spans in reading]
-                for (i, at, _), number in zip(chosen, which, strict=True):
-                    changed[i][at] = changed[i][at]._replace(reading=number)
-                other = tuple(map(tuple, changed))
-                found.append((self.price(other), other))
-        yield from sorted(found, key=lambda entry: entry[0])
-
-    def penalties(self, rows: NDArray[np.integer[Any]]) -> Iterator[float]:
-        """For each labelling, the weights of the rules it violates; ``inf`` with a hard one.
+    def costs(self, rows: NDArray[np.integer[Any]], until: float = inf) -> Iterator[Cost]:
+        """For each labelling, what it costs when its texts are read as is best for it.
 
         Labels that no rule reads are all alike, so what is not new is looked up.
         """
@@ -196,27 +187,30 @@ class Judge:
         codes = np.where(self._relevant, np.arange(1, size + 1), 0)
         codes = np.ascontiguousarray(codes.astype(np.min_scalar_type(size))[rows])
         if not codes.shape[1]:
-            yield from (self.penalty(row) for row in rows)
+            yield from (self.cost(row, until) for row in rows)
             return
         keys = codes.view(np.dtype((np.void, codes.itemsize * codes.shape[1])))
         for key, row in zip(keys[:, 0].tolist(), rows, strict=True):
-            penalty = self._penalties.get(key)
-            if penalty is None:
-                penalty = self._penalties[key] = self.penalty(row)
-            yield penalty
+            cost = self._costs.get(key)
+            if cost is None:
+                cost = self._costs[key] = self.cost(row, until)
+            yield cost
 
-    def penalty(self, labels: Labels) -> float:
-        """The weights of the rules that a labelling violates, as ``checks`` would have it."""
-        return self.settle(self.read(labels))[1]
+    def cost(self, labels: Labels, until: float = inf) -> Cost:
+        """What a labelling costs, as ``checks`` would have it."""
+        return self.settle(self.read(labels), until)[1]
 
-    def _penalty(self, reading: Reading) -> float:
+    def _cost_of_rules(self, reading: Reading, until: float) -> Cost:
         sights = self._see_all(reading)
         environment = _environment(sights)
-        penalty = sum(sight.penalty for sight in sights.values())
+        least = sum(sight.penalty for sight in sights.values())
+        open_ = 0.0
         for rule in self.rules.compiled:
-            if self._state(rule, sights, environment)[0] == "violated":
-                penalty += rule.weight
-        return penalty
+            verdict, _ = self._judge_rule(rule, sights, environment, until)
+            least += _price(rule, verdict)
+            if verdict == "undecided":
+                open_ += max(rule.weight, rule.unchecked)
+        return Cost(least + open_, least)
 
     def _see_all(self, reading: Reading) -> dict[str, _Sight]:
         return {name: self._see(i, reading[i]) for i, name in enumerate(self._names)}
@@ -232,15 +226,20 @@ class Judge:
             self._sights[key] = sight
         return sight
 
-    def checks(self, reading: Reading) -> list[Check]:
+    def checks(self, reading: Reading, until: float = inf) -> list[Check]:
         """Every rule's check, and those of what fields imply that are violated."""
         sights = self._see_all(reading)
         environment = _environment(sights)
-        found = [self._check_rule(rule, sights, environment) for rule in self.rules.compiled]
+        found = [self._check_rule(rule, sights, environment, until) for rule in self.rules.compiled]
         for i, spans in enumerate(reading):
             found += (
                 Check(
-                    f"{self._names[i]}:{what}", "violated", self._complaint(i, what, span), weight
+                    f"{self._names[i]}:{what}",
+                    "violated",
+                    self._complaint(i, what, span),
+                    weight,
+                    price=weight,
+                    implied=True,
                 )
                 for what, span, weight in self._faults_of_field(i, spans)
             )
@@ -251,7 +250,7 @@ class Judge:
         found: dict[str, list[FieldValue]] = {}
         for i, (f, spans) in enumerate(zip(self.rules.fields, reading, strict=True)):
             for start, end, which in spans:
-                values = self._read_span(i, start, end)
+                values = self.readings(i, start, end)
                 found.setdefault(f.name, []).append(
                     FieldValue(
                         self.document.text(start, end),
@@ -264,7 +263,8 @@ class Judge:
                 )
         return found
 
-    def _read_span(self, index: int, start: int, end: int) -> tuple[Any, ...]:
+    def readings(self, index: int, start: int, end: int) -> tuple[Any, ...]:
+        """What the text of a span may mean as a value of the field, the most plausible first."""
         type_ = self._types[index]
         key = (type_, start, end)
         values = self._values.get(key)
@@ -277,14 +277,10 @@ class Judge:
         return [
             values[which]
             for start, end, which in spans
-            if (values := self._read_span(index, start, end))
+            if (values := self.readings(index, start, end))
         ]
 
     # What a search asks about one span, or about the field that has none.
-
-    def readings(self, index: int, start: int, end: int) -> tuple[Any, ...]:
-        """What the text of a span may mean as a value of the field, the most plausible first."""
-        return self._read_span(index, start, end)
 
     def faults(self, index: int, start: int, end: int) -> float:
         """The weights that a span violates by itself, whatever the rest of the document says."""
@@ -312,51 +308,88 @@ class Judge:
             return list(dict.fromkeys(values))
         return [values[0] if values else None]
 
-    def _state(
-        self, rule: CompiledRule, sights: dict[str, _Sight], environment: dict[str, Any]
-    ) -> tuple[State, dict[str, Any]]:
+    def _judge_rule(
+        self,
+        rule: CompiledRule,
+        sights: dict[str, _Sight],
+        environment: dict[str, Any],
+        until: float,
+    ) -> tuple[Verdict, dict[str, Any]]:
         """What came of a rule, and the values that show it.
 
         Under ``repeat: any`` a rule holds if it holds for some choice among repeated values.
         """
+        verdict = self._judge_values(rule, environment)
         several = [name for name in rule.names if len(sights[name].options) > 1]
-        verdict = self._holds(rule, environment)
-        if verdict is True or not several:
-            return _STATES[verdict], environment
+        if verdict == "satisfied" or not several:
+            return verdict, environment
+        key = rule.id, *((tuple(sights[n].options), sights[n].occurs) for n in sorted(rule.names))
+        known = self._choices.get(key)
+        if known is None:
+            known = self._try_choices(rule, several, sights, environment, until)
+            if known[0] != "undecided":
+                self._choices[key] = known
+        return known
+
+    def _try_choices(
+        self,
+        rule: CompiledRule,
+        several: list[str],
+        sights: dict[str, _Sight],
+        environment: dict[str, Any],
+        until: float,
+    ) -> tuple[Verdict, dict[str, Any]]:
+        """What came of a rule whose fields have several values each."""
         choices = product(*(sights[name].options for name in several))
-        verdicts = {verdict}
-        for choice in islice(choices, MOST_COMBINATIONS):
+        verdicts: dict[Verdict, dict[str, Any]] = {}
+        for tried, choice in enumerate(islice(choices, MOST_COMBINATIONS)):
+            if tried % _BETWEEN_LOOKS == 0 and tried and perf_counter() > until:
+                return "undecided", environment
             chosen = environment | dict(zip(several, choice, strict=True))
-            if (verdict := self._holds(rule, chosen)) is True:
-                return "satisfied", chosen
-            verdicts.add(verdict)
-        # What was not tried might have held: then nothing is known.
-        unknown = next(choices, None) is not None or verdicts == {None}
-        return "vacuous" if unknown else "violated", environment
+            verdict = self._judge_values(rule, chosen)
+            if verdict == "satisfied":
+                return verdict, chosen
+            verdicts.setdefault(verdict, chosen)
+        if prod(len(sights[name].options) for name in several) > MOST_COMBINATIONS:
+            return "undecided", environment
+        found = next(v for v in ("violated", "missing", "idle") if v in verdicts)
+        return found, verdicts[found]
 
     def _check_rule(
-        self, rule: CompiledRule, sights: dict[str, _Sight], environment: dict[str, Any]
+        self,
+        rule: CompiledRule,
+        sights: dict[str, _Sight],
+        environment: dict[str, Any],
+        until: float,
     ) -> Check:
-        state, environment = self._state(rule, sights, environment)
-        message = ""
-        if state == "violated":
-            message = _message(rule, environment)
-        elif state == "vacuous":
-            missing = sorted(name for name in rule.reads if environment[name] is None)
-            applies = rule.when is None or rule.when.evaluate(environment) is not False
-            message = "does not apply"
-            if missing and applies:
-                message = f"not checked: {', '.join(missing)} missing"
-        return Check(rule.id, state, message, rule.weight)
+        verdict, environment = self._judge_rule(rule, sights, environment, until)
+        return Check(
+            rule.id,
+            _STATES[verdict],
+            _message(rule, verdict, environment),
+            rule.weight,
+            price=_price(rule, verdict),
+        )
 
-    def _holds(self, rule: CompiledRule, environment: Mapping[str, Any]) -> bool | None:
-        if rule.when is not None and rule.when.evaluate(environment) is not True:
-            return None
+    def _judge_values(self, rule: CompiledRule, environment: Mapping[str, Any]) -> Verdict:
+        """What a rule says of one value for each field."""
+        applies = None if rule.when is None else rule.when.evaluate(environment)
+        if applies is False:
+            return "idle"
+        if rule.when is not None and applies is None:
+            return "missing"
         if rule.expression is not None:
-            return rule.expression.evaluate(environment)
-        values = [environment[name] for name in rule.reads]
-        if any(value is None for value in values):
-            return None
+            holds = rule.expression.evaluate(environment)
+        elif any(environment[name] is None for name in rule.reads):
+            holds = None
+        else:
+            holds = self._call(rule, [environment[name] for name in rule.reads])
+            if holds is None:
+                return "idle"
+        return "missing" if holds is None else "satisfied" if holds else "violated"
+
+    def _call(self, rule: CompiledRule, values: list[Any]) -> bool | None:
+        """What a rule that is a function says."""
         assert rule.function is not None  # noqa: S101 - it is one or the other
         try:
             result = rule.function(*values)
@@ -414,7 +447,7 @@ class Judge:
 
     def _is_readable(self, index: int, spans: Spans) -> bool:
         """Whether a field is really there: with one text at least that its type can read."""
-        return any(self._read_span(index, start, end) for start, end, _ in spans)
+        return any(self.readings(index, start, end) for start, end, _ in spans)
 
     def _faults_of_span(self, index: int, start: int, end: int) -> tuple[str, ...]:
         """What is wrong with one span by itself, whatever the rest of the document says."""
@@ -426,7 +459,7 @@ class Judge:
 
     def _find_faults(self, index: int, start: int, end: int) -> Iterator[str]:
         f = self.rules.fields[index]
-        if not self._read_span(index, start, end):
+        if not self.readings(index, start, end):
             yield "reads"
         if f.max_words is not None and end - start > f.max_words:
             yield "max_words"
@@ -443,22 +476,39 @@ def _environment(sights: dict[str, _Sight]) -> dict[str, Any]:
     return environment
 
 
-def _message(rule: CompiledRule, environment: Mapping[str, Any]) -> str:
+def _price(rule: CompiledRule, verdict: Verdict) -> float:
+    """What a rule costs as it came out."""
+    if verdict == "violated":
+        return rule.weight
+    return rule.unchecked if verdict == "missing" else 0.0
+
+
+def _message(rule: CompiledRule, verdict: Verdict, environment: Mapping[str, Any]) -> str:
+    if verdict == "violated":
+        return _complaint(rule, environment)
+    if verdict == "satisfied":
+        if rule.expression is not None:
+            return wording.why_satisfied(rule.expression, environment)
+        return _values_of(rule, environment)
+    if verdict == "missing":
+        missing = sorted(name for name in rule.reads if environment[name] is None)
+        return f"not checked: {', '.join(missing)} missing" if missing else "not checked"
+    if verdict == "idle":
+        return "does not apply"
+    return f"not decided: more than {MOST_COMBINATIONS:,} combinations of values, or no time"
+
+
+def _complaint(rule: CompiledRule, environment: Mapping[str, Any]) -> str:
     if rule.message is not None:
         return re.sub(
             r"\{([^{}]*)\}",
-            lambda match: _print(environment.get(match.group(1))),
+            lambda match: wording.plain(environment.get(match.group(1))),
             rule.message,
         )
     if rule.expression is not None:
         return wording.why_violated(rule.expression, environment)
-    values = ", ".join(f"{name} is {_print(environment[name])}" for name in rule.reads)
-    return f"{rule.id} does not hold: {values}"
+    return f"{rule.id} does not hold: {_values_of(rule, environment)}"
 
 
-def _print(value: Any) -> str:
-    if value is None:
-        return "missing"
-    if isinstance(value, tuple):
-        return ", ".join(map(format_value, value))
-    return format_value(value)
+def _values_of(rule: CompiledRule, environment: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} is {wording.plain(environment[name])}" for name in rule.reads)

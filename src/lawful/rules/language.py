@@ -433,8 +433,9 @@ class Compiler:
             raise self.fail("round takes 0 to 12 decimals", node)
         operand = self.number(node.args[0], "round")
         decimals = places.value
-        return "number", lambda e: (
-            None if (value := operand(e)) is None else _rounded(value, decimals)
+        return (
+            "number",
+            lambda e: None if (value := operand(e)) is None else _rounded(value, decimals),
         )
 
     def call_matches(self, node: ast.Call) -> tuple[str, Evaluate]:
@@ -606,4 +607,3 @@ _SIGNS: Mapping[type[ast.AST], str] = {
 
 def _describe(node: ast.AST) -> str:
     return repr(_SIGNS.get(type(node), type(node).__name__))
-

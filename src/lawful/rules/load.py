@@ -29,12 +29,12 @@ Where: TypeAlias = tuple[str | int, ...]
 Lines: TypeAlias = Mapping[Where, int]
 
 MOST_NODES = 20_000
-_DEFAULT_KEYS = ("presence", "repeat", "weight", "tolerance", "max_words", "ambiguity")
+_DEFAULT_KEYS = ("presence", "repeat", "weight", "tolerance", "max_words", "ambiguity", "unchecked")
 _FILE_KEYS = ("fields", "rules", "scheme", *_DEFAULT_KEYS)
 _FIELD_KEYS = (
     "label", "type", "many", "default", "presence", "repeat", "max_words", "pattern", "ambiguity",
 )  # fmt: skip
-_RULE_KEYS = ("id", "check", "when", "tolerance", "message", "weight")
+_RULE_KEYS = ("id", "check", "when", "tolerance", "message", "weight", "unchecked")
 
 
 def load_rules(path: Path) -> Rules:
@@ -197,6 +197,11 @@ def json_schema() -> dict[str, Any]:
         "anyOf": [{"type": "number", "minimum": 0}, {"const": "never"}],
         "description": "the price in nats of reading a text in another than the most plausible way",
     }
+    unchecked = {
+        "type": "number",
+        "minimum": 0,
+        "description": "the price in nats of leaving a rule unchecked for want of a value",
+    }
     tolerance = {"type": "number", "minimum": 0}
     max_words = {"type": "integer", "minimum": 1}
     text = {"type": "string"}
@@ -218,6 +223,7 @@ def json_schema() -> dict[str, Any]:
         "tolerance": tolerance,
         "message": {**text, "description": "what to say when violated; {field} for its value"},
         "weight": weight,
+        "unchecked": unchecked,
     }
 
     def closed(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any]:
@@ -245,6 +251,7 @@ def json_schema() -> dict[str, Any]:
                 "tolerance": tolerance,
                 "max_words": max_words,
                 "ambiguity": ambiguity,
+                "unchecked": unchecked,
             },
             ["fields"],
         ),

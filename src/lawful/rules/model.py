@@ -15,6 +15,7 @@ from decimal import Decimal, InvalidOperation
 from keyword import iskeyword
 from math import inf
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from lawful.errors import RulesError
@@ -34,6 +35,7 @@ Weight: TypeAlias = float
 """How many nats of the model's evidence a rule may overrule; ``inf`` is hard."""
 
 DEFAULT_WEIGHT = 10.0
+DEFAULT_UNCHECKED = 0.0
 HEAVIEST = 1e6
 """A larger weight than this is meant to be ``hard``."""
 
@@ -48,9 +50,10 @@ class Defaults:
     """What fields and rules take where they say nothing themselves.
 
     ``ambiguity`` is the price in nats of reading a text in another way than the most plausible one
-    (``3.350`` as 3.35 and not 3350); infinite, it is never done.
+    (``3.350`` as 3.35 and not 3350); infinite, it is never done. ``unchecked`` is the price in nats
+    of a rule that cannot be checked because a value it needs is missing.
 
-    The paper's semantics is ``Defaults(presence="free", repeat="first", weight=inf)``.
+    The paper's semantics is ``Defaults(**PAPER)``.
     """
 
     presence: Presence = "keep"
@@ -59,6 +62,7 @@ class Defaults:
     tolerance: Decimal = DEFAULT_TOLERANCE
     max_words: int | None = None
     ambiguity: float = inf
+    unchecked: float = DEFAULT_UNCHECKED
 
     def __post_init__(self) -> None:
         _check_choice(self.presence, Presence, "presence")
@@ -67,6 +71,13 @@ class Defaults:
         object.__setattr__(self, "tolerance", as_tolerance(self.tolerance))
         _check_max_words(self.max_words)
         object.__setattr__(self, "ambiguity", as_ambiguity(self.ambiguity))
+        object.__setattr__(self, "unchecked", as_unchecked(self.unchecked))
+
+
+PAPER: Mapping[str, Any] = MappingProxyType(
+    {"presence": "free", "repeat": "first", "weight": inf, "unchecked": 0.0}
+)
+"""The paper's semantics, for ``with_defaults``: rules are hard, and what is missing breaks none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +155,8 @@ class Rule:
 
     ``check`` is an expression, or a Python function of the fields in ``reads``. ``when`` is an
     expression that must hold for the rule to apply. ``message`` takes the place of the one made
-    from the expression, with ``{field}`` for values.
+    from the expression, with ``{field}`` for values. ``unchecked`` is what it costs, in nats, to
+    leave the rule unchecked for want of a value.
     """
 
     check: str | Callable[..., Any]
@@ -154,6 +166,7 @@ class Rule:
     message: str | None = None
     weight: Weight | None = None
     reads: tuple[str, ...] = ()
+    unchecked: float | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.reads, str):
@@ -173,6 +186,10 @@ class Rule:
             object.__setattr__(
                 self, "tolerance", as_tolerance(self.tolerance, f"rule {self.id!r}: ")
             )
+        if self.unchecked is not None:
+            object.__setattr__(
+                self, "unchecked", as_unchecked(self.unchecked, f"rule {self.id!r}: ")
+            )
         if self.message is not None and not isinstance(self.message, str):
             raise RulesError(f"rule {self.id!r}: message is {self.message!r}, expected a text")
 
@@ -190,6 +207,7 @@ class CompiledRule:
     function: Callable[..., Any] | None
     when: language.Expression | None
     tolerance: Decimal
+    unchecked: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,6 +313,7 @@ class Rules:
             function=function,
             when=when,
             tolerance=tolerance,
+            unchecked=self.defaults.unchecked if rule.unchecked is None else rule.unchecked,
         )
 
     @classmethod
@@ -308,9 +327,10 @@ class Rules:
         """The same fields and rules under other defaults, which win over what they say now."""
         known = {f.name for f in dataclass_fields(Defaults)}
         if unknown := set(changes) - known:
-            raise RulesError(f"unknown default {min(unknown)!r}; defaults: {', '.join(known)}")
+            names = ", ".join(sorted(known))
+            raise RulesError(f"unknown default {min(unknown)!r}; defaults: {names}")
         of_fields = {k: changes[k] for k in _OF_FIELDS if k in changes}
-        of_rules = {k: changes[k] for k in ("weight", "tolerance") if k in changes}
+        of_rules = {k: changes[k] for k in ("weight", "tolerance", "unchecked") if k in changes}
         return Rules(
             [replace(f, **of_fields) for f in self.fields],
             [replace(r, **of_rules) for r in self.rules],
@@ -400,12 +420,21 @@ def as_ambiguity(value: Any, where: str = "") -> float:
     return _as_nats(value, f"{where}ambiguity", "never")
 
 
-def _as_nats(value: Any, where: str, infinite: str) -> float:
-    if isinstance(value, str) and value.strip().lower() == infinite:
+def as_unchecked(value: Any, where: str = "") -> float:
+    """A price in nats."""
+    price = _as_nats(value, f"{where}unchecked")
+    if price == inf:
+        raise RulesError(f"{where}unchecked is {value!r}, expected a number of nats")
+    return price
+
+
+def _as_nats(value: Any, where: str, infinite: str | None = None) -> float:
+    if infinite and isinstance(value, str) and value.strip().lower() == infinite:
         return inf
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or (not 0 <= value <= HEAVIEST and value != inf):
-        raise RulesError(f"{where} is {value!r}, expected a number of nats or {infinite!r}")
+        other = f" or {infinite!r}" if infinite else ""
+        raise RulesError(f"{where} is {value!r}, expected a number of nats{other}")
     return float(value)
 
 

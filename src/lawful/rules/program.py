@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from datetime import date
-from decimal import Decimal
+from decimal import Context, Decimal, Inexact
 from enum import IntEnum
+from fractions import Fraction
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from lawful.rules import language
@@ -33,28 +34,29 @@ class Op(IntEnum):
 
     constant = 0
     absent = 1
-    lookup = 2
-    slot = 3
-    of_list = 4
-    scale = 5
-    add = 6
-    subtract = 7
-    multiply = 8
-    negate = 9
-    abs = 10
-    round = 11
-    least = 12
-    greatest = 13
-    equal = 14
-    unequal = 15
-    below = 16
-    at_most = 17
-    above = 18
-    at_least = 19
-    and_ = 20
-    or_ = 21
-    not_ = 22
-    choose = 23
+    idle = 2
+    lookup = 3
+    slot = 4
+    of_list = 5
+    scale = 6
+    add = 7
+    subtract = 8
+    multiply = 9
+    negate = 10
+    abs = 11
+    round = 12
+    least = 13
+    greatest = 14
+    equal = 15
+    unequal = 16
+    below = 17
+    at_most = 18
+    above = 19
+    at_least = 20
+    and_ = 21
+    or_ = 22
+    not_ = 23
+    choose = 24
 
 
 _COMPARE = {
@@ -108,6 +110,7 @@ class Assembler:
         self.code: list[tuple[int, int, int]] = []
         self.constants: list[int] = []
         self.fields: set[int] = set()
+        self.any: set[int] = set()  # fields of which any value will do
         self.early = True  # reads fields by their first values only
 
     def compile(self) -> None:
@@ -115,10 +118,10 @@ class Assembler:
         if rule.expression is None:
             raise NeedsPython("a Python function")
         if rule.when is not None:
-            self.emit(language.tree_of(rule.when.source))
-        self.emit(language.tree_of(rule.expression.source))
+            self.emit(rule.when.tree)
+        self.emit(rule.expression.tree)
         if rule.when is not None:
-            self.add(Op.absent)
+            self.add(Op.idle)
             self.add(Op.choose)
 
     def core(self) -> tuple[list[tuple[int, int, int]], list[str]]:
@@ -171,6 +174,8 @@ class Assembler:
             number, decimals = value.toordinal(), 0
         elif isinstance(value, Decimal):
             number, decimals = _scaled(value)
+        elif isinstance(value, Fraction):
+            raise NeedsPython("a quotient that does not come out even")
         else:
             raise NeedsPython("a text beside other fields")
         self.add(Op.constant, 0, self.constant(number))
@@ -184,7 +189,9 @@ class Assembler:
 
     def lookup_of(self, f: Field, typed: language.Node) -> int:
         if f.repeat == "any":
-            raise NeedsPython(f"{f.name} may have any of several values")
+            self.any.add(self.planner.index[f.name])
+            self.planner.slot(self.planner.index[f.name], "all")
+            self.early = False
         name, evaluate = f.name, typed.evaluate
         return self.planner.lookup(
             self.planner.index[name],
@@ -347,15 +354,16 @@ class Assembler:
 
     # The rule as an equation, for the bounds of the search.
 
-    def equation(self) -> tuple[list[tuple[int, int, int, int]], str, str, float, bool] | None:
+    def equation(
+        self,
+    ) -> tuple[list[tuple[int, int, int, int]], str, str, float, float, bool] | None:
         """Terms, constant and tolerance as whole numbers; ``None`` for what is no equation."""
         rule = self.rule
-        if rule.when is not None or rule.weight == 0:
+        if rule.when is not None or rule.weight == 0 or self.any or rule.expression is None:
             return None
-        source = rule.expression.source if rule.expression else ""
         try:
-            terms, constant, tolerance = self.linear(language.tree_of(source))
-        except NeedsPython:
+            terms, constant, tolerance = self.linear(rule.expression.tree)
+        except (NeedsPython, Inexact):
             return None
         factors = [term.factor for term in terms]
         decimals = max((_scaled(number)[1] for number in (*factors, constant)), default=0)
@@ -371,7 +379,7 @@ class Assembler:
             (_TERMS[term.kind], term.field, term.lookup, factor)
             for term, factor in zip(terms, whole, strict=True)
         ]
-        return made, str(numbers[0]), str(numbers[1]), rule.weight, self.early
+        return made, str(numbers[0]), str(numbers[1]), rule.weight, rule.unchecked, self.early
 
     def linear(self, node: ast.expr) -> tuple[list[Term], Decimal, Decimal]:
         """The two sides of an equation as one, and the tolerance: all may be that far from 0."""
@@ -460,9 +468,12 @@ def _is_sum_or_zero(node: ast.expr) -> bool:
     )
 
 
+_ROOMY = Context(prec=5000)  # more digits than an expression may have characters
+
+
 def _scaled(number: Decimal) -> tuple[int, int]:
     """A decimal as a whole number and how many decimals it has."""
-    sign, digits, exponent = number.normalize().as_tuple()
+    sign, digits, exponent = number.normalize(_ROOMY).as_tuple()
     assert isinstance(exponent, int)  # noqa: S101 - it is finite
     decimals = max(0, -exponent)
     whole = int("".join(map(str, digits))) * 10 ** max(0, exponent)
@@ -472,7 +483,10 @@ def _scaled(number: Decimal) -> tuple[int, int]:
 def _inverse(number: Decimal) -> Decimal:
     if number == 0:
         raise NeedsPython("a division by zero")
-    inverse = 1 / number
-    if inverse * number != 1 or _scaled(inverse)[1] > MOST_DECIMALS:
+    try:
+        inverse = 1 / number
+    except Inexact:
+        raise NeedsPython(f"a division by {number}") from None
+    if _scaled(inverse)[1] > MOST_DECIMALS:
         raise NeedsPython(f"a division by {number}")
     return inverse

@@ -1,7 +1,6 @@
 """Checks in words: what a clerk wants to read about a rule that holds, or does not.
 
-    total is 60,500, subtotal + tax is 66,000
-    2,935.23 + 557.69 = 3,492.92
+For example: "2,935.23 + 557.69 = 3,492.92", or "total is 60,500, subtotal + tax is 66,000".
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ LONGEST_LIST = 8
 def why_violated(expression: Expression, environment: Environment) -> str:
     """What the two sides of a comparison are."""
     tree = expression.tree
-    if not _is_comparison(tree):
+    if not isinstance(tree, ast.Compare) or not _is_simple(tree):
         return f"{expression.source} does not hold"
     left, right = expression.node(tree.left), expression.node(tree.comparators[0])
     assert left is not None  # noqa: S101 - a comparison has two sides
@@ -50,13 +49,9 @@ def plain(value: Any) -> str:
     return format_value(value)
 
 
-def _is_comparison(tree: ast.expr) -> bool:
-    """Whether it is one comparison of two sides."""
-    return (
-        isinstance(tree, ast.Compare)
-        and len(tree.ops) == 1
-        and type(tree.ops[0]) in language.COMPARISONS
-    )
+def _is_simple(tree: ast.Compare) -> bool:
+    """Whether it compares two sides."""
+    return len(tree.ops) == 1 and type(tree.ops[0]) in language.COMPARISONS
 
 
 class _Writer:
@@ -93,9 +88,8 @@ class _Writer:
     def comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> str:
         sign = language.COMPARISONS.get(type(op))
         if sign is None:
-            return f"{self.write(left)} {'not ' * isinstance(op, ast.NotIn)}in {ast.unparse(right)}".replace(
-                "\\\\", "\\"
-            )
+            texts = ast.unparse(right).replace("\\\\", "\\")
+            return f"{self.write(left)} {'not ' * isinstance(op, ast.NotIn)}in {texts}"
         sides = [(self.write(side), plain(self.value(side))) for side in (left, right)]
         if sign == "==":
             # The sum first, and then what it comes to.

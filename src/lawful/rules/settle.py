@@ -1,0 +1,123 @@
+"""Which way to read the ambiguous texts of a labelling, so that it costs the least.
+
+Thirteen amounts with two readings each have 8,192 combinations, and forty have more than anybody
+can try. So the ways to read given spans are searched as ways through a document are: by the core, with
+the rules inside the search, best first. Rules that stay Python judge what the search proposes.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lawful import _core
+from lawful.clock import seconds_left
+from lawful.errors import MemoryBudgetError, TimeBudgetError
+from lawful.rules.compile import Tables, plan_of
+from lawful.rules.spans import Cost, Reading
+
+if TYPE_CHECKING:
+    from lawful.rules.judge import Judge
+
+MOST_EXTENSIONS = 2**15
+"""Partial ways to read the texts of one labelling that are extended; beyond, the best so far."""
+
+MOST_PROPOSALS = 256
+"""Ways to read them that rules in Python are asked about."""
+
+MEMORY = 2**26
+PATIENCE = 256
+TRIES = 8
+
+
+class Settler:
+    """Settles the readings of one document, labelling by labelling."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.judge = judge
+        self.plan = plan_of(judge.rules)
+        self.tables = Tables(judge.rules, self.plan)
+
+    def settle(self, reading: Reading, cost: Cost, until: float) -> tuple[Reading, Cost]:
+        """The best reading of the same spans that costs less than this one, or this one."""
+        best, most = reading, cost.most
+        try:
+            search, choices = self._open(reading, most, until)
+        except (TimeBudgetError, MemoryBudgetError):
+            return best, Cost(most, 0.0)
+        open_ = inf  # the least that a proposal may cost whose rules are undecided
+        for _ in range(MOST_PROPOSALS):
+            left = MOST_EXTENSIONS - search.extended
+            try:
+                state = search.next(left, seconds_left(until))
+            except MemoryBudgetError:
+                break
+            if state is not _core.State.found:
+                if state is _core.State.nothing:
+                    return best, Cost(most, min(most, open_))
+                break
+            if search.violated >= most:
+                return best, Cost(most, min(most, open_))
+            proposed = self._chosen(reading, choices, search)
+            found = self.judge.weigh(proposed, until)
+            open_ = min(open_, found.least) if found.least < found.most else open_
+            if found.most < most:
+                best, most = proposed, found.most
+        if search.dive(TRIES, seconds_left(until)):
+            proposed = self._chosen(reading, choices, search)
+            found = self.judge.weigh(proposed, until)
+            if found.most < most:
+                best, most = proposed, found.most
+        return best, Cost(most, min(most, open_, search.bound))
+
+    def _open(
+        self, reading: Reading, limit: float, until: float
+    ) -> tuple[_core.Search, list[tuple[int, int, int]]]:
+        """A search over ways to read the spans; and by choice, its field, place and reading."""
+        judge = self.judge
+        places = sorted(
+            (span.start, i, at) for i, spans in enumerate(reading) for at, span in enumerate(spans)
+        )
+        field: list[int] = []
+        span: list[int] = []
+        value: list[int] = []
+        price: list[float] = []
+        choices: list[tuple[int, int, int]] = []
+        for number, (_, i, at) in enumerate(places):
+            field.append(i)
+            start, end, _ = reading[i][at]
+            faults = judge.faults(i, start, end)
+            ambiguity = judge.rules.fields[i].ambiguity or 0.0
+            for which, found in enumerate(judge.readings(i, start, end) or (None,)):
+                if which and ambiguity == inf:
+                    break
+                span.append(number)
+                value.append(0 if found is None else self.tables.number_of(i, found))
+                price.append(faults + (ambiguity if which else 0.0))
+                choices.append((i, at, which))
+        search = _core.Search(
+            field=np.array(field, np.uint32),
+            span=np.array(span, np.uint32),
+            value=np.array(value, np.uint32),
+            price=np.array(price, np.float64),
+            plan=self.plan.core,
+            lookups=self.tables.lookups(),
+            missing=np.array([judge.missing(i) for i in range(len(reading))]),
+            limit=limit,
+            memory=MEMORY,
+            patience=PATIENCE,
+            seconds=seconds_left(until),
+        )
+        return search, choices
+
+    @staticmethod
+    def _chosen(
+        reading: Reading, choices: list[tuple[int, int, int]], search: _core.Search
+    ) -> Reading:
+        changed = [list(spans) for spans in reading]
+        for choice in search.readings.tolist():
+            i, at, which = choices[choice]
+            changed[i][at] = changed[i][at]._replace(reading=which)
+        return tuple(map(tuple, changed))
