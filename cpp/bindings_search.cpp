@@ -15,6 +15,7 @@
 #include "graph.hpp"
 #include "lattice.hpp"
 #include "layout.hpp"
+#include "mass.hpp"
 #include "plan.hpp"
 #include "search.hpp"
 
@@ -243,6 +244,51 @@ private:
     std::size_t memory_ = 0;
 };
 
+/// How sure fields are, from the same spans and readings that a search has.
+class PyMass {
+public:
+    PyMass(const PySpans& spans, const Column<std::uint32_t>& span,
+           const Column<std::uint32_t>& value, const Vector& price,
+           std::shared_ptr<const Plan> plan, const std::vector<PyLookup>& lookups,
+           const Vector& missing, const Vector& most_readings, bool everything, std::size_t memory,
+           Seconds seconds)
+        : memory_(memory) {
+        Facts facts = make_facts(plan.get(), lookups, missing);
+        std::vector<SpanReading> readings = as_readings(span, value, price);
+        std::vector<double> most(most_readings.data(), most_readings.data() + most_readings.size());
+        try {
+            unlocked(seconds, [&](Clock& clock) {
+                mass_.emplace(spans.lattice, spans.spans, std::move(readings), std::move(plan),
+                              std::move(facts), std::move(most), everything, clock);
+            });
+        } catch (const OutOfTime&) {
+            raise_out_of_time();
+        }
+    }
+
+    double log_total() const { return mass_->log_total(); }
+
+    std::tuple<double, double, double, bool> of(std::uint32_t field,
+                                                const Column<std::uint32_t>& answer, double least,
+                                                std::size_t states, Seconds seconds) const {
+        Mass::Shares found;
+        try {
+            unlocked(seconds, [&](Clock& clock) {
+                found = mass_->of(field, items(answer), {least, states, memory_}, clock);
+            });
+        } catch (const OutOfTime&) {
+            raise_out_of_time();
+        } catch (const OutOfMemoryBudget&) {
+            raise_out_of_memory(memory_);
+        }
+        return {found.same, found.other, found.open, found.unsure};
+    }
+
+private:
+    std::optional<Mass> mass_;
+    std::size_t memory_;
+};
+
 /// What each of many labellings violates, given by the fields and values of their spans, one after
 /// another; `ends` says where each labelling's spans end.
 nb::ndarray<nb::numpy, double, nb::ndim<1>> judge(const Plan& plan,
@@ -334,6 +380,15 @@ void bind_search(nb::module_& m) {
         .def_prop_ro("bound", &PySearch::bound)
         .def_prop_ro("extended", &PySearch::extended)
         .def_prop_ro("memory", &PySearch::memory);
+    nb::class_<PyMass>(m, "Mass")
+        .def(nb::init<const PySpans&, const Column<std::uint32_t>&, const Column<std::uint32_t>&,
+                      const Vector&, std::shared_ptr<const Plan>, const std::vector<PyLookup>&,
+                      const Vector&, const Vector&, bool, std::size_t, Seconds>(),
+             "spans"_a, "span"_a, "value"_a, "price"_a, "plan"_a, "lookups"_a, "missing"_a,
+             "most_readings"_a, "everything"_a, "memory"_a, "seconds"_a.none() = nb::none())
+        .def_prop_ro("log_total", &PyMass::log_total)
+        .def("of", &PyMass::of, "field"_a, "answer"_a, "least"_a, "states"_a,
+             "seconds"_a.none() = nb::none());
     m.def("judge", &judge, "plan"_a, "lookups"_a, "missing"_a, "field"_a, "value"_a, "ends"_a);
 }
 

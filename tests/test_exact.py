@@ -408,3 +408,33 @@ def test_a_clash_is_rules_that_cannot_hold_none_of_which_can_be_left_out(problem
     assert clash(found.clash)
     assert found.clash_minimal
     assert not any(clash(some) for some in combinations(found.clash, len(found.clash) - 1))
+
+
+@settings(max_examples=400)
+@given(problem=problems())
+def test_confidence_is_the_probability_that_a_field_is_as_answered(problem):
+    document, scores, rules = problem
+    whole = Problem(document, scores, rules)
+    found = decode(document, scores, rules, budget=ENOUGH, alternatives=1)
+    if found.status == "infeasible":
+        assert found.confidence == {}
+        return
+    judge, answer = whole.judge, seen_by_a_person(rules, found.fields)
+    rows = every_legal_row(whole)
+    log_probs = scores.log_probs[np.arange(len(document)), rows].sum(axis=1)
+    total, same = 0.0, np.zeros(len(rules.fields))
+    for row, log_prob in zip(rows, log_probs, strict=True):
+        for reading in every_reading(judge, judge.read(row)):
+            weight = np.exp(log_prob - judge.weigh(reading).most)
+            values = seen_by_a_person(rules, judge.fields(reading))
+            total += weight
+            same += weight * np.array([a == b for a, b in zip(values, answer, strict=True)])
+    exact = not plan_of(rules).python
+    for f, mass in zip(rules.fields, same, strict=True):
+        if f.name not in found.confidence:
+            assert mass / total == pytest.approx(1, abs=1e-5)
+            continue
+        low, high = found.confidence[f.name]
+        assert 0 <= low <= mass / total + 1e-9
+        assert mass / total - 1e-9 <= high <= 1
+        assert not exact or high - low < 1e-6

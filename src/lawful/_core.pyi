@@ -181,6 +181,44 @@ class Search:
     @property
     def memory(self) -> int: ...
 
+class Mass:
+    """How much of a model's probability is left by rules.
+
+    Takes what ``Search`` takes, and by field the most that the readings of any text weigh
+    together, where the most plausible one weighs 1. ``everything``: there are no other spans.
+    """
+
+    def __init__(
+        self,
+        spans: Spans,
+        span: Numbers,
+        value: Numbers,
+        price: Floats,
+        plan: Plan,
+        lookups: Lookups,
+        missing: Floats,
+        most_readings: Floats,
+        everything: bool,
+        memory: int,
+        seconds: float | None = None,
+    ) -> None: ...
+    @property
+    def log_total(self) -> float:
+        """The log-probability of all legal labellings together."""
+
+    def of(
+        self,
+        field: int,
+        answer: Numbers,
+        least: float,
+        states: int,
+        seconds: float | None = None,
+    ) -> tuple[float, float, float, bool]:
+        """Shares of that: where the field is as answered, where it is not, and what is not known.
+
+        The last says that some rule was not decided, so that the first two may be too much.
+        """
+
 def judge(
     plan: Plan, lookups: Lookups, missing: Floats, field: Numbers, value: Numbers, ends: Numbers
 ) -> Floats:

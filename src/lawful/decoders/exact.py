@@ -12,6 +12,7 @@ import numpy as np
 
 from lawful import _core
 from lawful.decoders.clash import find_clash
+from lawful.decoders.confidence import confidences
 from lawful.decoders.lattice import Candidates, Lattice
 from lawful.decoders.search import ROUNDING, Problem, Walk, chunked, conclude
 from lawful.decoding import Budget, Decoding, Limit
@@ -60,6 +61,7 @@ class Exact:
             decoding,
             alternatives=tuple(conclude(self.name, other) for other in ranking.others),
             margin=ranking.margin(found),
+            confidence=confidences(found, ranking.others, found.until),
             stopped_by=decoding.stopped_by or ranking.stopped_by,
         )
         return replace(decoding, seconds=perf_counter() - began)

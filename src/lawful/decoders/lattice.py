@@ -76,12 +76,12 @@ class Lattice:
         ``TimeBudgetError`` when time ends first.
         """
         max_cost += ROUNDING
-        spans = self._spans(min(slack, max_cost), until)
+        spans = self.spans(min(slack, max_cost), until)
         while not spans.complete:
             slack = min(slack, max_cost, 2 * LAST_SLACK) / 2
             if slack < ROUNDING:
                 slack = -inf  # not even the spans of the best labellings are few enough
-            spans = self._spans(slack, until)
+            spans = self.spans(slack, until)
         readings, span, price = self.read(spans, until)
         fields = len(self.judge.rules.fields)
         search = _core.Search(
@@ -100,7 +100,8 @@ class Lattice:
         )
         return search, readings, slack
 
-    def _spans(self, slack: float, until: float) -> _core.Spans:
+    def spans(self, slack: float, until: float) -> _core.Spans:
+        """The spans of fields that a labelling within a slack of the best one may have."""
         return _core.Spans(self.core, slack, MOST_SPANS, seconds_left(until))
 
     def reading(self, spans: tuple[SpanReading, ...]) -> Reading:
