@@ -203,9 +203,7 @@ def _draw_questions(one_of, rng):
     for decoder in rng.permutation(EXACT)[:2].tolist():
         yield Asked(decoder, ENOUGH, 0)
     decoder = one_of(*EXPLAINING, *EXACT, "beam")
-    yield Asked(
-        decoder, one_of(*SMALL), one_of(0, alternatives) if decoder in EXPLAINING else 0
-    )
+    yield Asked(decoder, one_of(*SMALL), one_of(0, alternatives) if decoder in EXPLAINING else 0)
     if rng.random() < 0.2:
         yield Asked(one_of("beam", "argmax"), one_of(ENOUGH, Budget()), 0)
 
@@ -217,7 +215,8 @@ def check_decoding(oracle, found, asked, count):
     """Raises ``FalseStatementError`` where a decoding is wrong; counts statements by kind."""
     say = partial(_say, count)
     answer = None
-    if len(found.labels) == len(oracle.words) and oracle.is_legal(found.labels):
+    say("labels", len(found.labels) == len(oracle.words), f"{found.labels} for {oracle.words}")
+    if oracle.is_legal(found.labels):
         answer = _check_answer(oracle, found, asked, say)
     else:
         may = asked.decoder == "argmax" or oracle.best_legal == -inf
@@ -226,6 +225,7 @@ def check_decoding(oracle, found, asked, count):
 
     say("bound", found.bound >= oracle.best - CLOSE, f"{oracle.best} is possible")
     if found.optimal:
+        say("optimal", found.worth > -inf, "optimal, but not possible")
         say("optimal", found.worth >= oracle.best - CLOSE, f"{oracle.best} is possible")
         say("optimal", _close(found.bound, found.worth), "optimal, but the bound is another")
     if found.status == "infeasible":
@@ -393,10 +393,10 @@ def check_case(number):
             count[f"by {asked.decoder}"] += 1
             count[f"{found.status}"] += 1
     except Exception as error:
-        if not isinstance(error, FalseStatementError):
-            error.add_note(traceback.format_exc())
+        false = isinstance(error, FalseStatementError)
+        what = str(error) if false else f"raised\n{traceback.format_exc()}"
         shown = _describe(number, document, scores, rules, asked, found)
-        raise FalseStatementError(f"{error}\n\n{shown}") from error
+        raise FalseStatementError(f"{what}\n\n{shown}") from error
     return count
 
 
