@@ -177,10 +177,8 @@ def _draw_rules(one_of, rng, names, scheme):
         when = one_of(*possible) if rng.random() < 0.2 else None
         reads = _parameters(function) if function else ()
         unchecked = one_of(None, None, 0.0, 0.5, 2.0)
-        # The definitions leave open what these combinations cost where nothing could be checked.
-        if when and (function or any_of.intersection(hand_made(check)[1], hand_made(when)[1])):
-            unchecked = 0.0
-        if when and any_of.intersection((*reads, *hand_made(when)[1])):
+        # What these combinations cost where nothing can be checked is not defined.
+        if when and (function or any_of.intersection(hand_made(check)[1] + hand_made(when)[1])):
             unchecked = 0.0
         rules[check] = Rule(
             check,
