@@ -128,13 +128,13 @@ bool Search::advance(const Partial& from, std::uint32_t index, const Graph::Step
 }
 
 bool Search::dive(std::size_t tries, Clock& clock) {
-    std::vector<Open> promising(open_);
-    std::sort(promising.begin(), promising.end(),
-              [](const Open& a, const Open& b) { return b < a; });
+    std::vector<Open> promising(std::min(tries, open_.size()));
+    std::partial_sort_copy(open_.begin(), open_.end(), promising.begin(), promising.end(),
+                           [](const Open& a, const Open& b) { return b < a; });
     double least = kForbidden;
     std::vector<std::uint32_t> readings;
     try {
-        for (std::size_t i = 0; i < std::min(tries, promising.size()); ++i) {
+        for (std::size_t i = 0; i < promising.size(); ++i) {
             Partial last = partials_[promising[i].partial];
             readings.clear();
             if (last.node != Graph::kEnd && !dive_from(promising[i].partial, last, readings, clock))

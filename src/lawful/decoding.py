@@ -172,7 +172,8 @@ class Decoding:
         checked = f"{self.checked} of {len(self.rules)} rules checked, " if self.rules else ""
         lines = [
             f"{self.id}: {self.status} ({checked}{proof}, p = {exp(self.log_prob):.2g}, "
-            f"{self.tried} {unit}{'s' * (self.tried != 1)} in {self.seconds * 1000:.1f} ms{stopped})"
+            f"{self.tried} {unit}{'s' * (self.tried != 1)} in {self.seconds * 1000:.1f} ms"
+            f"{stopped})"
         ]
         if self.clash:
             some = "these" if self.clash_minimal else "these, or some of these,"

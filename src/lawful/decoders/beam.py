@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
+from time import perf_counter
 from typing import ClassVar
 
 import numpy as np
 
-from lawful.decoders.search import Chunk, Problem, walk
+from lawful.decoders.search import LARGEST_CHUNK, Chunk, Problem, walk
 from lawful.decoding import Budget, Decoding
+from lawful.errors import MemoryBudgetError, TimeBudgetError
+
+MEMORY = 2**28
+"""Bytes that the beams of all words may hold."""
 
 WIDEST = 2**13
 """A wider beam than this is one that nobody can wait for."""
@@ -30,21 +35,35 @@ class Beam:
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
         width = min(budget.candidates or inf, WIDEST)
-        beams = self._beams(problem, int(width))
-        return walk(self.name, problem, beams, budget, legal=False, complete=lambda: False)
+        return walk(
+            self.name,
+            problem,
+            lambda until: self._beams(problem, int(width), until),
+            budget,
+            legal=False,
+            complete=lambda: False,
+        )
 
     @staticmethod
-    def _beams(problem: Problem, width: int) -> Iterator[Chunk]:
+    def _beams(problem: Problem, width: int, until: float) -> Iterator[Chunk]:
         costs = np.zeros(1)
         parents: list[np.ndarray] = []
+        held = 0
         for row in problem.costs:
+            held += 8 * len(costs)
+            if perf_counter() > until:
+                raise TimeBudgetError("the time is up")
+            if held > MEMORY:
+                raise MemoryBudgetError("the beam is too wide for so many words")
             extended = (costs[:, None] + row).ravel()  # (beams x labels)
             finite = int(np.isfinite(extended).sum())
             kept = np.argsort(extended, kind="stable")[: min(width, finite)]
             costs = extended[kept]
             parents.append(kept)
-        labels = np.empty((len(costs), len(parents)), dtype=np.intp)
+        small = np.min_scalar_type(problem.costs.shape[1])
+        labels = np.empty((len(costs), len(parents)), dtype=small)
         beams = np.arange(len(costs))
         for word in range(len(parents) - 1, -1, -1):
             beams, labels[:, word] = np.divmod(parents[word][beams], problem.costs.shape[1])
-        yield labels, -costs
+        for start in range(0, len(costs), LARGEST_CHUNK):
+            yield labels[start : start + LARGEST_CHUNK], -costs[start : start + LARGEST_CHUNK]

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from itertools import count
 from typing import ClassVar
 
 import numpy as np
 
 from lawful.decoders.search import Chunk, Problem, walk
 from lawful.decoding import Budget, Decoding
+from lawful.errors import MemoryBudgetError
+
+MEMORY = 2**29
+"""Bytes that the neighbours may hold."""
+
+BYTES_BESIDES = 250  # of a neighbour, beside its ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,25 +38,28 @@ class BestFirst:
 
     @staticmethod
     def _all(problem: Problem) -> Iterator[Chunk]:
-        words = len(problem.costs)
+        words, labels = problem.costs.shape
         order = np.argsort(problem.costs, axis=1, kind="stable")
         ranked = np.take_along_axis(problem.costs, order, axis=1)  # by rank
         ranked = np.pad(ranked, ((0, 0), (0, 1)), constant_values=np.inf)
         everyone = np.arange(words)
-        best = np.zeros(words, dtype=np.uint32)
         if not np.isfinite(ranked[:, 0]).all():
             return
-        pushed = {best.tobytes()}
-        tie = count()
-        heap = [(float(ranked[:, 0].sum()), next(tie), best)]
+        small = np.min_scalar_type(labels)
+        best = np.zeros(words, dtype=small).tobytes()  # the ranks of the words' labels
+        pushed = {best}
+        heap = [(float(ranked[:, 0].sum()), 0, best)]
         while heap:
-            cost, _, ranks = heappop(heap)
+            cost, _, key = heappop(heap)
+            ranks = np.frombuffer(key, small)
             yield order[everyone, ranks][None], np.array([-cost])
+            if len(pushed) * (words * small.itemsize + BYTES_BESIDES) > MEMORY:
+                raise MemoryBudgetError("there are more neighbours than memory can hold")
             steps = ranked[everyone, ranks + 1] - ranked[everyone, ranks]
             for word in np.flatnonzero(np.isfinite(steps)).tolist():
                 child = ranks.copy()
                 child[word] += 1
                 key = child.tobytes()
                 if key not in pushed:
+                    heappush(heap, (cost + float(steps[word]), len(pushed), key))
                     pushed.add(key)
-                    heappush(heap, (cost + float(steps[word]), next(tie), child))

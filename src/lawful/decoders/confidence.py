@@ -1,4 +1,4 @@
-"""How sure each field is: the probability, under the model and the weights, that its value is right.
+"""How sure each field is: the probability, under model and weights, that its value is right.
 
 Every labelling, with every way to read its texts, counts by e to its worth. The core adds them up,
 those with the field's value and those without, by dynamic programming over what compiled rules

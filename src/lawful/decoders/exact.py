@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lawful import _core
+from lawful.clock import seconds_left
 from lawful.decoders.clash import find_clash
 from lawful.decoders.confidence import confidences
 from lawful.decoders.lattice import Candidates, Lattice
@@ -18,10 +19,8 @@ from lawful.decoders.search import ROUNDING, Problem, Walk, chunked, conclude
 from lawful.decoding import Budget, Decoding, Limit
 from lawful.rules.compile import Plan, plan_of
 
-# Of the time, what the search for a proof may take, and what the search for an answer may take
-# beyond that where the first came to no end. The rest is for what is said about the answer.
-SEARCH_SHARE = 0.8
-ANSWER_SHARE = 0.95
+PROOF_SHARE = 0.6
+"""Of the time of a search, what the search for a proof may take; the rest is for an answer."""
 
 MOST_WALKED = 1024
 """Labellings that are walked over for an answer, where the search came to no end."""
@@ -61,7 +60,7 @@ class Exact:
             decoding,
             alternatives=tuple(conclude(self.name, other) for other in ranking.others),
             margin=ranking.margin(found),
-            confidence=confidences(found, ranking.others, found.until),
+            confidence=confidences(found, ranking.others, found.deadline),
             stopped_by=decoding.stopped_by or ranking.stopped_by,
         )
         return replace(decoding, seconds=perf_counter() - began)
@@ -119,15 +118,12 @@ def search(problem: Problem, budget: Budget, plan: Plan | None) -> Walk:
 def _look_for_an_answer(found: Walk, candidates: Candidates, walked: int) -> None:
     """Where the search came to no end: the best of what lies near, which nothing proves."""
     problem, budget, limit = found.problem, found.budget, found.stopped_by
-    until = inf
-    if budget.seconds is not None:
-        until = found.began + ANSWER_SHARE * budget.seconds
-    guess = candidates.guess(TRIES, until)
+    guess = candidates.guess(TRIES, found.until)
     if guess is not None:
         found.consider(guess.labels, guess.log_prob, candidates.lattice.reading(guess.spans))
         found.tried -= 1  # its steps are not counted
-    seconds = None if until == inf else until - perf_counter()
-    if walked and (seconds is None or seconds > 0):
+    seconds = seconds_left(found.until)
+    if walked and seconds != 0.0:
         some = replace(budget, candidates=walked, seconds=seconds, mass=None)
         near = Walk(problem, some, perf_counter(), worth=found.worth)
         stream = _core.paths(problem.costs, problem.scheme.transitions)
@@ -204,7 +200,7 @@ def rank(problem: Problem, budget: Budget, count: int) -> tuple[Walk, Ranking]:
 
 def _walked(budget: Budget) -> int:
     """How many candidates are kept back for ``_look_for_an_answer``."""
-    most = inf if budget.candidates is None else budget.candidates // 8
+    most = inf if budget.candidates is None else budget.candidates // 16
     return int(min(MOST_WALKED, most))
 
 
@@ -214,7 +210,7 @@ def _candidates(found: Walk, plan: Plan | None, reserved: int) -> Candidates:
     return Candidates(
         Lattice(problem.scores, problem.judge, plan),
         extensions=most,
-        until=inf if budget.seconds is None else found.began + SEARCH_SHARE * budget.seconds,
+        until=found.began + PROOF_SHARE * (found.until - found.began),
         max_cost=inf if budget.max_cost is None else budget.max_cost,
     )
 
@@ -250,10 +246,10 @@ def _settle(found: Walk, candidates: Candidates) -> None:
 
 
 def _left(found: Walk) -> Budget:
-    """What may be spent on finding out which rules clash: no more than the proof took, or little."""
+    """What finding out which rules clash may take: as much as the proof did, or little."""
     seconds = found.budget.seconds
     if seconds is not None:
-        seconds = max(1e-9, found.until - perf_counter())
+        seconds = max(1e-9, found.deadline - perf_counter())
     return Budget(candidates=max(found.tried, LEAST_FOR_A_CLASH), seconds=seconds)
 
 

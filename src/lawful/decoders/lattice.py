@@ -209,7 +209,7 @@ class Candidates:
 
     def guess(self, tries: int, until: float) -> Candidate | None:
         """A good reading, not proven to be the best, where the search has come to nothing yet."""
-        if self._search is None:
+        if self._search is None or seconds_left(until) == 0.0:
             return None
         search, readings = self._search
         if not search.dive(tries, seconds_left(until)):

@@ -5,13 +5,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
+from time import perf_counter
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from lawful.clock import seconds_left
 from lawful.decoders.search import Chunk, Problem, walk
 from lawful.decoding import Budget, Decoding
-from lawful.errors import InputError, MissingExtraError
+from lawful.errors import InputError, MissingExtraError, TimeBudgetError
+
+LEAST_SECONDS = 0.02
+"""A solver takes no less than this to start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,27 +36,39 @@ class LazyIlp:
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
         infeasible: list[bool] = []
-        solutions = self._solutions(problem, infeasible)
         # Only that no further solution exists is a proof; a solver may also just give up.
         return walk(
-            self.name, problem, solutions, budget, legal=True, complete=lambda: bool(infeasible)
+            self.name,
+            problem,
+            lambda until: self._solutions(problem, infeasible, until),
+            budget,
+            legal=True,
+            complete=lambda: bool(infeasible),
         )
 
-    def _solutions(self, problem: Problem, infeasible: list[bool]) -> Iterator[Chunk]:
+    def _solutions(
+        self, problem: Problem, infeasible: list[bool], until: float = inf
+    ) -> Iterator[Chunk]:
         try:
             import pulp
         except ImportError:
             raise MissingExtraError(
                 "the lazy_ilp decoder needs PuLP: install the 'ilp' extra"
             ) from None
-        solver = self._make_solver(pulp)
-        model, variables = _model(pulp, problem)
+        self._make_solver(pulp, None)  # that there is one is said at once
+        model, variables = _model(pulp, problem, until)
         words = len(problem.costs)
         if words == 0:
             infeasible.append(True)
             yield np.empty((1, 0), dtype=np.intp), np.zeros(1)
             return
-        while model is not None and (status := model.solve(solver)) == pulp.LpStatusOptimal:
+        while model is not None:
+            seconds = seconds_left(until)
+            if seconds is not None and seconds < LEAST_SECONDS:
+                raise TimeBudgetError("the time is up")
+            status = model.solve(self._make_solver(pulp, seconds))
+            if status != pulp.LpStatusOptimal or model.sol_status != pulp.LpSolutionOptimal:
+                break
             labels = np.array(
                 [max(row, key=lambda label: row[label].value()) for row in variables], dtype=np.intp
             )
@@ -60,14 +78,14 @@ class LazyIlp:
         if model is None or status == pulp.LpStatusInfeasible:
             infeasible.append(True)
 
-    def _make_solver(self, pulp: Any) -> Any:
+    def _make_solver(self, pulp: Any, seconds: float | None) -> Any:
         makers = {"cbc": pulp.PULP_CBC_CMD, "highs": pulp.HiGHS}
         if self.solver not in makers:
             raise InputError(f"unknown solver {self.solver!r}; solvers: {', '.join(makers)}")
         with warnings.catch_warnings():
             # The CBC that PuLP brings along is announced to leave with PuLP 4, which we exclude.
             warnings.simplefilter("ignore", DeprecationWarning)
-            solver = makers[self.solver](msg=False, gapRel=0.0)
+            solver = makers[self.solver](msg=False, gapRel=0.0, timeLimit=seconds)
         if not solver.available():
             raise MissingExtraError(
                 f"PuLP has no {self.solver} solver here: install the 'ilp' extra"
@@ -75,7 +93,7 @@ class LazyIlp:
         return solver
 
 
-def _model(pulp: Any, problem: Problem) -> tuple[Any, list[dict[int, Any]]]:
+def _model(pulp: Any, problem: Problem, until: float) -> tuple[Any, list[dict[int, Any]]]:
     """The program: one label a word, and for every label a predecessor that allows it."""
     start, between, end = problem.scheme.allowed
     costs = problem.costs.copy()
@@ -96,6 +114,8 @@ def _model(pulp: Any, problem: Problem) -> tuple[Any, list[dict[int, Any]]]:
         costs[word, label] * x for word, row in enumerate(variables) for label, x in row.items()
     )
     for word, row in enumerate(variables):
+        if perf_counter() > until:
+            raise TimeBudgetError("the time is up")
         model += pulp.lpSum(row.values()) == 1
         for label, x in row.items() if word else ():
             if not between[:, label].all():

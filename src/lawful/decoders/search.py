@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from lawful import _core
 from lawful.decoding import Budget, Correction, Decoding, Limit, Status
 from lawful.document import Document
-from lawful.errors import DocumentError, InputError, TimeBudgetError
+from lawful.errors import DocumentError, InputError, MemoryBudgetError, TimeBudgetError
 from lawful.rules.judge import Judge
 from lawful.rules.model import Rules
 from lawful.rules.spans import Cost, Reading
@@ -33,6 +33,9 @@ Chunk: TypeAlias = tuple[NDArray[np.integer[Any]], NDArray[np.float64]]
 """Candidates as arrays: labels (candidates, words) and log-probabilities."""
 
 LARGEST_CHUNK = 256
+
+SEARCH_SHARE = 0.9
+"""Of the time that a call may take, what its search may; the rest is for what is said about it."""
 
 ROUNDING = 1e-9
 """Costs that differ by less than this are equal: sums of the same numbers in another order."""
@@ -111,6 +114,12 @@ class Walk:
 
     @property
     def until(self) -> float:
+        """When the search must end, so that there is time to say what was found."""
+        seconds = self.budget.seconds
+        return inf if seconds is None else self.began + SEARCH_SHARE * seconds
+
+    @property
+    def deadline(self) -> float:
         """When the time is up."""
         return inf if self.budget.seconds is None else self.began + self.budget.seconds
 
@@ -124,6 +133,8 @@ class Walk:
             self._run(chunks, legal=legal, complete=complete)
         except TimeBudgetError:
             self.stopped_by = "seconds"
+        except MemoryBudgetError:
+            self.stopped_by = "memory"
         if self.proven and self.open > self.worth:
             self.proven = False
             spent = perf_counter() > self.until
@@ -219,7 +230,7 @@ class Walk:
 def walk(
     decoder: str,
     problem: Problem,
-    chunks: Iterator[Chunk],
+    chunks: Iterator[Chunk] | Callable[[float], Iterator[Chunk]],
     budget: Budget,
     *,
     legal: bool,
@@ -228,9 +239,12 @@ def walk(
 ) -> Decoding:
     """The decoding that a walk over these candidates leads to.
 
-    Where it finds nothing, the answer is ``fallback``, or else the best legal labelling.
+    Candidates that take long to come are a function of the moment at which it must end. Where
+    nothing is found, the answer is ``fallback``, or else the best legal labelling.
     """
-    found = Walk(problem, budget, perf_counter()).run(chunks, legal=legal, complete=complete)
+    found = Walk(problem, budget, perf_counter())
+    some = chunks(found.until) if callable(chunks) else chunks
+    found.run(some, legal=legal, complete=complete)
     return conclude(decoder, found, fallback)
 
 
@@ -268,7 +282,7 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
         bound=worth if found.proven else max(found.last, found.open, worth),
         checks=tuple(checks),
         corrections=tuple(
-            corrections(problem, labels, Counter(check.id for check in violated), found.until)
+            corrections(problem, labels, Counter(check.id for check in violated), found.deadline)
         ),
         tried=found.tried,
         mass=min(found.mass, 1.0),

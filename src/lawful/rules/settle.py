@@ -1,8 +1,8 @@
 """Which way to read the ambiguous texts of a labelling, so that it costs the least.
 
 Thirteen amounts with two readings each have 8,192 combinations, and forty have more than anybody
-can try. So the ways to read given spans are searched as ways through a document are: by the core, with
-the rules inside the search, best first. Rules that stay Python judge what the search proposes.
+can try. So the ways to read given spans are searched as ways through a document are: by the core,
+with the rules inside the search, best first. Rules that stay Python judge what it proposes.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Settler:
             open_ = min(open_, found.least) if found.least < found.most else open_
             if found.most < most:
                 best, most = proposed, found.most
-        if search.dive(TRIES, seconds_left(until)):
+        if seconds_left(until) != 0.0 and search.dive(TRIES, seconds_left(until)):
             proposed = self._chosen(reading, choices, search)
             found = self.judge.weigh(proposed, until)
             if found.most < most:
