@@ -34,7 +34,7 @@ def test_every_document_gets_a_decoding_that_is_what_it_says(decoder):
         expected = example.scores.log_probs[np.arange(len(index)), index].sum()
         assert found.log_prob == pytest.approx(expected)
         violated = [check for check in found.checks if check.state == "violated"]
-        assert found.penalty == sum(check.weight for check in violated)
+        assert found.penalty == sum(check.price for check in found.checks)
         if found.status == "satisfied":
             assert not violated
             assert found.optimal

@@ -1,4 +1,4 @@
-"""What rules do to the amounts a user reads, by what they mean: presence, repeats and weight.
+"""What rules do to the amounts a user reads, by what they mean: presence, repeats and prices.
 
 Every page is decoded under each meaning, those included whose true labels break a rule. The
 baseline is the best legal labelling. Values are compared as ``evaluation`` has them.
@@ -25,6 +25,9 @@ WEIGHTS = (10.0, inf)
 SWEEP = (0.5, 1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 16.0, 24.0, inf)
 """Weights that are tried with the defaults, to see how much the choice matters."""
 
+PRICES = (0.5, 1.0, 2.0, 3.0, 4.0)
+"""Of rules that are left unchecked, which are tried with the defaults."""
+
 RESAMPLES = 2000
 
 
@@ -35,6 +38,7 @@ class Meaning:
     presence: str
     repeat: str = ""
     weight: float | None = None  # none is hard: JSON has no infinity
+    unchecked: float = 0.0
 
     @classmethod
     def of(cls, presence: str, repeat: str, weight: float) -> Meaning:
@@ -45,20 +49,24 @@ class Meaning:
         if not self.presence:
             return "best legal labelling, no rules"
         shown = "hard" if self.weight is None else f"weight {self.weight:g}"
+        if self.unchecked:
+            shown += f", unchecked {self.unchecked:g}"
         papers = ", the paper" if self == PAPER else ""
         return f"{self.presence}, {self.repeat}, {shown}{papers}"
 
     @property
     def is_in_table(self) -> bool:
-        """Whether it is no further weight of the sweep."""
-        return self.weight is None or self.weight in WEIGHTS
+        """Whether it is no further weight or price of the sweeps."""
+        return not self.unchecked and (self.weight is None or self.weight in WEIGHTS)
 
     def applied(self, rules: Rules) -> Rules:
         """The rules, meaning this."""
         if not self.presence:
-            return rules.with_defaults(presence="free", repeat="any", weight=0.0)
+            return rules.with_defaults(presence="free", repeat="any", weight=0.0, unchecked=0.0)
         weight = inf if self.weight is None else self.weight
-        return rules.with_defaults(presence=self.presence, repeat=self.repeat, weight=weight)
+        return rules.with_defaults(
+            presence=self.presence, repeat=self.repeat, weight=weight, unchecked=self.unchecked
+        )
 
 
 NOTHING = Meaning("")
@@ -134,11 +142,12 @@ class Task:
 
 
 def plan(pages: Pages) -> list[Task]:
-    """The outcomes of a table: no rules, every meaning, and the sweep of weights."""
+    """The outcomes of a table: no rules, every meaning, and the sweeps of weights and prices."""
     fingerprint = pages.fingerprint
     table = [Meaning.of(*each) for each in product(PRESENCES, REPEATS, WEIGHTS)]
     sweep = [Meaning.of("keep", "agree", weight) for weight in SWEEP]
-    meanings = dict.fromkeys((NOTHING, *table, *sweep))
+    prices = [Meaning("keep", "agree", 10.0, price) for price in PRICES]
+    meanings = dict.fromkeys((NOTHING, *table, *sweep, *prices))
     return [Task(pages, fingerprint, meaning) for meaning in meanings]
 
 
@@ -203,5 +212,6 @@ def by_weight(found: Sequence[Outcome]) -> Mapping[float, Outcome]:
         inf if each.meaning.weight is None else each.meaning.weight: each
         for each in found
         if (each.meaning.presence, each.meaning.repeat) == ("keep", "agree")
+        and not each.meaning.unchecked
     }
     return dict(sorted(weights.items()))

@@ -54,7 +54,7 @@ class Exact:
         began = perf_counter()
         found, ranking = rank(problem, budget, alternatives + 1)
         decoding = self._conclude(found)
-        if not ranking.best:
+        if found.best is None:
             return decoding
         decoding = replace(
             decoding,
@@ -137,20 +137,15 @@ def _look_for_an_answer(found: Walk, candidates: Candidates, walked: int) -> Non
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The best labellings by worth whose fields have different values.
+    """The best labellings by worth whose fields have other values than the answer, and each other.
 
     What is not listed is worth ``rest`` at most; ``stopped_by`` says what ended the search, if the
     list could be longer or otherwise.
     """
 
-    best: list[Walk]
+    others: list[Walk]
     rest: float
     stopped_by: Limit | None
-
-    @property
-    def others(self) -> list[Walk]:
-        """All but the first."""
-        return self.best[1:]
 
     def margin(self, found: Walk) -> float | None:
         """How much more the answer is worth than anything with other values; it may be more."""
@@ -184,18 +179,25 @@ def rank(problem: Problem, budget: Budget, count: int) -> tuple[Walk, Ranking]:
         found.best, found.reading = ranked[0].best, ranked[0].reading
     found.tried = 1 + candidates.extended
     _settle(found, candidates)
+    if found.stopped_by in ("seconds", "candidates", "memory"):
+        _look_for_an_answer(found, candidates, walked)
+        _settle(found, candidates)
+    return found, _ranking(found, best, candidates, count)
+
+
+def _ranking(found: Walk, best: dict[Any, Walk], candidates: Candidates, count: int) -> Ranking:
+    """The best of each set of values but the answer's, so many with it."""
     rest = max(_bound(found, candidates), found.open)
+    answer = None if found.reading is None else found.problem.judge.seen_values(found.reading)
+    unlike = (walk for values, walk in best.items() if values != answer)
+    ranked = nlargest(count - 1, unlike, key=lambda entry: entry.worth)
     for other in ranked:
         other.last, other.open, other.tried, other.mass = rest, -inf, found.tried, found.mass
         other.proven = other.worth >= rest - ROUNDING
         other.stopped_by = None if other.proven else candidates.stopped_by or "max_cost"
-    cut = len(ranked) < count and rest > -inf
+    cut = len(ranked) < count - 1 and rest > -inf
     whole = not cut and all(other.proven for other in ranked)
-    ranking = Ranking(ranked, rest, None if whole else candidates.stopped_by or "max_cost")
-    if found.stopped_by in ("seconds", "candidates", "memory"):
-        _look_for_an_answer(found, candidates, walked)
-        _settle(found, candidates)
-    return found, ranking
+    return Ranking(ranked, rest, None if whole else candidates.stopped_by or "max_cost")
 
 
 def _walked(budget: Budget) -> int:
