@@ -41,7 +41,7 @@ class Beam:
             lambda until: self._beams(problem, int(width), until),
             budget,
             legal=False,
-            complete=lambda: False,
+            complete=lambda: len(problem.costs) == 0,  # there is but one labelling
         )
 
     @staticmethod

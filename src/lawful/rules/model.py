@@ -35,7 +35,9 @@ Weight: TypeAlias = float
 """How many nats of the model's evidence a rule may overrule; ``inf`` is hard."""
 
 DEFAULT_WEIGHT = 10.0
-DEFAULT_UNCHECKED = 0.0
+DEFAULT_UNCHECKED = 0.5
+"""Half a nat: that a rule can be checked, and holds, is some evidence that its fields are right."""
+
 HEAVIEST = 1e6
 """A larger weight than this is meant to be ``hard``."""
 
