@@ -13,6 +13,10 @@
 #include <string>
 #include <thread>
 
+#ifndef _WIN32
+#include <pthread.h>
+#endif
+
 namespace nb = nanobind;
 using namespace nb::literals;
 
@@ -41,6 +45,8 @@ inline void raise_signals() {
 /// Taking it back from a dying interpreter would end the thread by unwinding it, which C++ answers
 /// with an abort. So before the interpreter dies, `end` lets everybody in who is waiting for the
 /// GIL, and whoever comes later sleeps: nobody waits for a daemon thread.
+///
+/// A child of fork() has one thread, which is none of those that were waiting: it starts anew.
 class Unlocked {
 public:
     Unlocked() : state_(PyEval_SaveThread()) {}
@@ -56,6 +62,13 @@ public:
     Unlocked(const Unlocked&) = delete;
     Unlocked& operator=(const Unlocked&) = delete;
 
+    /// Has children of fork() forget the threads that they do not have.
+    static void watch_forks() {
+#ifndef _WIN32
+        [[maybe_unused]] static const int once = pthread_atfork(nullptr, nullptr, &start_anew);
+#endif
+    }
+
     /// For `atexit`, called with the GIL held.
     static void end() {
         ender_ = std::this_thread::get_id();
@@ -66,6 +79,11 @@ public:
     }
 
 private:
+    static void start_anew() {
+        ending_ = false;
+        returning_ = 0;
+    }
+
     static inline std::atomic<bool> ending_ = false;
     static inline std::thread::id ender_;           // written before ending_, read after it
     static inline std::atomic<int> returning_ = 0;  // threads that wait for the GIL in here
