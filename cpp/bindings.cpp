@@ -319,6 +319,7 @@ NB_MODULE(_core, m) {
     using namespace lawful;
     if (_import_array() < 0) throw nb::python_error();
     nb::set_leak_warnings(false);  // a daemon thread's stream outlives the interpreter
+    Unlocked::watch_forks();
     nb::module_::import_("atexit").attr("register")(nb::cpp_function(&Unlocked::end));
 
     nb::class_<PyStream>(m, "Stream", nb::is_final(), nb::type_slots(iterator_slots),

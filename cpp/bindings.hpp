@@ -13,6 +13,10 @@
 #include <string>
 #include <thread>
 
+#ifndef _WIN32
+#include <pthread.h>
+#endif
+
 #include "clock.hpp"
 
 namespace nb = nanobind;
@@ -43,27 +47,28 @@ inline void raise_signals() {
 /// Taking it back from a dying interpreter would end the thread by unwinding it, which C++ answers
 /// with an abort. So before the interpreter dies, `end` lets everybody in who is waiting for the
 /// GIL, and whoever comes later sleeps: nobody waits for a daemon thread.
+///
+/// A child of fork() has one thread, which is none of those that were waiting: it starts anew.
 class Unlocked {
 public:
     Unlocked() : state_(PyEval_SaveThread()) {}
-    ~Unlocked() {
-        ++returning_;
-        if (ending_ && std::this_thread::get_id() != ender_) {
-            --returning_;
-            for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
-        }
-        PyEval_RestoreThread(state_);
-        --returning_;
-    }
+    ~Unlocked() { take_back(); }
     Unlocked(const Unlocked&) = delete;
     Unlocked& operator=(const Unlocked&) = delete;
 
     /// Takes the GIL back for a moment; false when a signal was answered with an exception.
     bool hear_signals() {
-        PyEval_RestoreThread(state_);
+        take_back();
         const bool fine = PyErr_CheckSignals() == 0;
         state_ = PyEval_SaveThread();
         return fine;
+    }
+
+    /// Has children of fork() forget the threads that they do not have.
+    static void watch_forks() {
+#ifndef _WIN32
+        [[maybe_unused]] static const int once = pthread_atfork(nullptr, nullptr, &start_anew);
+#endif
     }
 
     /// For `atexit`, called with the GIL held.
@@ -76,6 +81,21 @@ public:
     }
 
 private:
+    void take_back() {
+        ++returning_;
+        if (ending_ && std::this_thread::get_id() != ender_) {
+            --returning_;
+            for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+        }
+        PyEval_RestoreThread(state_);
+        --returning_;
+    }
+
+    static void start_anew() {
+        ending_ = false;
+        returning_ = 0;
+    }
+
     static inline std::atomic<bool> ending_ = false;
     static inline std::thread::id ender_;           // written before ending_, read after it
     static inline std::atomic<int> returning_ = 0;  // threads that wait for the GIL in here

@@ -8,13 +8,11 @@ parsing is done in parallel too.
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from lawful.decoders import Decoder, check_call, decode
 from lawful.decoding import Budget, Decoding
@@ -23,13 +21,9 @@ from lawful.errors import InputError, LawfulError
 from lawful.readers.jsonl import BadLine, LineParser, Scored
 from lawful.rules.model import Rules
 from lawful.scores import Pooling, Scores, check_temperature
+from lawful.workers import in_order
 
-Lines: TypeAlias = list[tuple[int, bytes]]
 Result: TypeAlias = tuple[Scored, Decoding] | BadLine
-
-Item = TypeVar("Item")
-AT_ONCE = 16
-"""Documents that a worker gets together."""
 
 MOST_WORKERS = 256
 
@@ -62,18 +56,24 @@ class Call:
             alternatives=self.alternatives,
         )
 
-    def start(self) -> Callable[[list[tuple[int, Any]]], list[Decoding | Failed]]:
-        """What decodes some documents, each with its index."""
-        return lambda some: [self._decode(index, given) for index, given in some]
+    def start(self) -> Callable[[tuple[int, Any]], Decoding | Failed]:
+        """What decodes a document that comes with its index."""
+        return self._decode
 
-    def _decode(self, index: int, given: Any) -> Decoding | Failed:
-        document = None
+    def _decode(self, item: tuple[int, Any]) -> Decoding | Failed:
         try:
-            document, scores = _parts(given)
-            return self.decode(document, scores)
+            return self.decode(*_parts(item[1]))
         except LawfulError as error:
-            name = document.id if isinstance(document, Document) else None
-            return Failed(index, name, str(error))
+            return self.lost(item, str(error))
+
+    def lost(self, item: tuple[int, Any], why: str) -> Failed:
+        """What comes back for a document that has no decoding."""
+        index, given = item
+        try:
+            document, _ = _parts(given)
+        except LawfulError:
+            document = None
+        return Failed(index, document.id if isinstance(document, Document) else None, why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +88,17 @@ class Job:
     pool: Pooling | None = None
     alternatives: int = 0
 
-    def start(self) -> Callable[[Lines], list[Result]]:
-        """What decodes lines: rules and parser are loaded once."""
+    def start(self) -> Callable[[tuple[int, bytes]], Result]:
+        """What decodes a line that comes with its number: rules and parser are loaded once."""
         check_temperature(self.temperature)
         rules = self.rules if isinstance(self.rules, Rules) else Rules.load(self.rules)
         call = Call(rules, self.decoder, self.budget, self.alternatives)
         parser = LineParser(self.path)
-        return lambda lines: [self._decode(parser.parse(*line), call) for line in lines]
+        return lambda line: self._decode(parser.parse(*line), call)
+
+    def lost(self, item: tuple[int, bytes], why: str) -> BadLine:
+        """What comes back for a line whose worker died."""
+        return BadLine(item[0], why)
 
     def _decode(self, scored: Scored | BadLine, call: Call) -> Result:
         if isinstance(scored, BadLine):
@@ -120,7 +124,7 @@ def decode_lines(
 ) -> Iterator[Result]:
     """The result for every line, in order; a line that fails does not stop the others."""
     job.start()  # here too, so that what is wrong for all lines is said once
-    yield from _in_order(job.start, lines, workers)
+    yield from in_order(job, lines, workers)
 
 
 def decode_many(
@@ -137,7 +141,9 @@ def decode_many(
 
     ``workers`` are processes, as many as there are cores unless given; with 1, all is done in this
     one. Documents are taken from the iterable a few ahead of what was yielded. ``progress`` is
-    called with the number done so far. To stop, leave the loop, or press Ctrl-C.
+    called with the number done so far. To stop, leave the loop, or press Ctrl-C: workers end within
+    a second, whatever they are doing. A worker that dies is replaced, and the document that it was
+    decoding is a ``Failed``.
     """
     if not isinstance(rules, Rules):
         raise InputError(f"rules is of type {type(rules).__name__}, expected a Rules")
@@ -148,16 +154,17 @@ def decode_many(
     if workers is not None and (not count or not 1 <= workers <= MOST_WORKERS):
         raise InputError(f"workers is {workers!r}, expected a count from 1 to {MOST_WORKERS}")
     call = Call(rules, decoder, budget, alternatives)
-    results = _in_order(call.start, enumerate(documents), workers or os.cpu_count() or 1)
+    results = in_order(call, enumerate(documents), workers or os.cpu_count() or 1)
     return results if progress is None else _counted(results, progress)
 
 
 def _counted(
-    results: Iterator[Decoding | Failed], progress: Callable[[int], None]
+    results: Generator[Decoding | Failed, None, None], progress: Callable[[int], None]
 ) -> Iterator[Decoding | Failed]:
-    for done, result in enumerate(results, 1):
-        progress(done)
-        yield result
+    with closing(results):  # and its workers, should progress raise
+        for done, result in enumerate(results, 1):
+            progress(done)
+            yield result
 
 
 def _parts(given: Any) -> tuple[Document, Scores]:
@@ -169,80 +176,3 @@ def _parts(given: Any) -> tuple[Document, Scores]:
         kind = type(given).__name__
         raise InputError(f"{kind} is given, expected a Scored, or a document and its scores")
     return given
-
-
-def _in_order(
-    start: Callable[[], Callable[[list[Item]], list[Any]]], items: Iterable[Item], workers: int
-) -> Iterator[Any]:
-    """What workers make of the items, in order; ``start`` makes what does it, once a worker."""
-    if workers == 1:
-        work = start()
-        for item in items:
-            yield from work([item])
-        return
-    pool = ProcessPoolExecutor(
-        workers, mp_context=_context(), initializer=_start_worker, initargs=(start,)
-    )
-    pending: deque[Future[list[Any]]] = deque()
-    failure: Exception | None = None
-    try:
-        batches = _batches(items)
-        while True:
-            try:
-                batch = next(batches, None)
-            except Exception as error:  # the caller's own: after what was taken before it
-                failure = error
-                break
-            if batch is None:
-                break
-            pending.append(pool.submit(_work, batch))
-            # A few batches ahead keep the workers busy; more would only fill memory.
-            while len(pending) > 3 * workers:
-                yield from pending.popleft().result()
-        while pending:
-            yield from pending.popleft().result()
-    except BrokenProcessPool:
-        raise LawfulError("a worker process died, out of memory perhaps") from None
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-    if failure is not None:
-        raise failure
-
-
-def _context() -> Any:
-    """Processes that start with what this one has, rules with Python functions included."""
-    import multiprocessing
-
-    fork = "fork" in multiprocessing.get_all_start_methods()
-    return multiprocessing.get_context("fork" if fork else None)
-
-
-def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
-    batch: list[Item] = []
-    try:
-        for item in items:
-            batch.append(item)
-            if len(batch) == AT_ONCE:
-                yield batch
-                batch = []
-    except Exception:
-        if batch:
-            yield batch
-        raise
-    if batch:
-        yield batch
-
-
-_worker: dict[str, Any] = {}
-
-
-def _start_worker(start: Callable[[], Any]) -> None:
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and stops us
-    _worker["work"] = start()
-
-
-def _work(batch: list[Any]) -> list[Any]:
-    results: list[Any] = _worker["work"](batch)
-    return results
