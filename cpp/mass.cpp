@@ -164,29 +164,32 @@ void Mass::find_unread() {
 /// One walk from left to right.
 class Mass::Walk {
 public:
-    Walk(const Mass& mass, std::uint32_t field, std::span<const std::uint32_t> answer,
+    Walk(const Mass& mass, const std::vector<std::vector<std::uint32_t>>& answers,
          const Limits& limits, Clock& clock)
         : mass_(mass),
           layout_(mass.lattice_->layout()),
-          field_(field),
-          answer_(answer),
+          answers_(answers),
           limits_(limits),
           clock_(clock),
           follower_(*mass.plan_, mass.facts_),
           arena_(limits.memory),
-          memories_(arena_, mass.plan_->slots + 1),
-          scratch_(mass.plan_->slots + 1),
+          first_tracker_(mass.plan_->slots),
+          memories_(arena_, first_tracker_ + (mass.fields_ + kPacked - 1) / kPacked),
+          scratch_(first_tracker_ + (mass.fields_ + kPacked - 1) / kPacked),
           run_of_(mass.labels_),
           width_(1 + layout_.others().size() + (mass.sticky_ ? mass.fields_ : 0)),
           layers_(mass.words_ + 1),
           from_after_(mass.fields_) {
         for (std::size_t i = 0; i < layout_.others().size(); ++i)
             run_of_[layout_.others()[i]] = 1 + i;
+        for (const SpanReading& reading : mass.readings_)
+            likely_.push_back(std::exp(-reading.price));
+        shares_.same.resize(mass.fields_);
     }
 
     Shares run() {
         const double violated = follower_.begin(scratch_);
-        if (mass_.log_boundary_[0] == kNothing || violated == kForbidden) return sums_;
+        if (mass_.log_boundary_[0] == kNothing || violated == kForbidden) return shares_;
         at(layers_[0], memories_.number_of(scratch_, arena_))[0] = std::exp(-violated);
         for (std::size_t word = 0; word < mass_.words_; ++word) {
             prune(layers_[word]);
@@ -201,14 +204,18 @@ public:
             const std::span<const Wide> seen = memories_[memory];
             const double* const here = layers_.back().masses.data() + place;
             const double left = boundary(here) * std::exp(-follower_.finish(seen));
-            (is_same(seen) ? sums_.same : sums_.other) += left;
+            shares_.all += left;
+            for (std::uint32_t field = 0; field < mass_.fields_; ++field)
+                if (tracker(seen, field) == answers_[field].size()) shares_.same[field] += left;
         }
-        sums_.unsure = follower_.unsure();
-        return sums_;
+        shares_.unsure = follower_.unsure();
+        return shares_;
     }
 
 private:
-    static constexpr Wide kBroken = -1;
+    // How much of a field's answer has come is kept in 16 bits, so many to a slot.
+    static constexpr std::size_t kPacked = 7;
+    static constexpr std::uint32_t kBroken = 0xFFFF;
 
     /// A label of no field for the next word: its place, the shares that begin and end there, and
     /// those that go on within a span, by the place that they come from.
@@ -240,28 +247,32 @@ private:
 
     /// Lets go of what is too little, or too many.
     void prune(Layer& layer) {
-        std::vector<std::pair<double, std::uint32_t>> states;
+        states_.clear();
+        // What ended at the boundary counts again with its label: more than there is, if at all.
         for (const auto& [memory, place] : layer.places) {
             const double* const masses = layer.masses.data() + place;
-            // What ended at the boundary counts again with its label: more than there is, if at
-            // all.
-            states.emplace_back(std::accumulate(masses, masses + width_, 0.0), memory);
+            states_.emplace_back(std::accumulate(masses, masses + width_, 0.0), memory);
         }
-        clock_.tick(width_ * states.size());
-        std::sort(states.begin(), states.end(), std::greater<>());
-        while (!states.empty() &&
-               (states.back().first <= limits_.least || states.size() > limits_.states)) {
-            sums_.open += states.back().first;
-            layer.places.erase(states.back().second);
-            states.pop_back();
+        clock_.tick(width_ * states_.size());
+        const auto large = std::partition(states_.begin(), states_.end(), [&](const auto& state) {
+            return state.first > limits_.least;
+        });
+        auto kept = large;
+        if (static_cast<std::size_t>(large - states_.begin()) > limits_.states) {
+            kept = states_.begin() + static_cast<std::ptrdiff_t>(limits_.states);
+            std::nth_element(states_.begin(), kept, large, std::greater<>());
+        }
+        for (auto state = kept; state != states_.end(); ++state) {
+            shares_.open += state->first;
+            layer.places.erase(state->second);
         }
     }
 
     void take_spans(std::size_t word, std::uint32_t memory, std::size_t place) {
         const double* const here = layers_[word].masses.data() + place;
-        sums_.open += here[0] * mass_.unread_[word];
+        shares_.open += here[0] * mass_.unread_[word];
         for (std::uint32_t f = 0; mass_.sticky_ && f < mass_.fields_; ++f)
-            sums_.open += here[after(f)] * mass_.unread_after_[word * mass_.fields_ + f];
+            shares_.open += here[after(f)] * mass_.unread_after_[word * mass_.fields_ + f];
         for (const Way& way : mass_.ways_[word]) {
             const FieldSpan& span = mass_.spans_[way.span];
             double taken = here[0] * way.fresh;
@@ -271,21 +282,23 @@ private:
             if (taken == 0) continue;
             for (std::uint32_t r = mass_.first_reading_[way.span];
                  r < mass_.first_reading_[way.span + 1]; ++r)
-                take_reading(memory, span, mass_.readings_[r], taken);
+                take_reading(memory, span, r, taken);
         }
     }
 
-    void take_reading(std::uint32_t memory, const FieldSpan& span, const SpanReading& reading,
+    void take_reading(std::uint32_t memory, const FieldSpan& span, std::uint32_t reading,
                       double taken) {
         clock_.tick(64);
         const std::span<const Wide> before = memories_[memory];
         std::copy(before.begin(), before.end(), scratch_.begin());
-        const double violated =
-            reading.price + follower_.extend(scratch_, span.field, reading.value);
+        const std::uint32_t value = mass_.readings_[reading].value;
+        const double violated = follower_.extend(scratch_, span.field, value);
         if (violated == kForbidden) return;
-        if (span.field == field_ && reading.value != 0) see(reading.value);
+        if (value != 0) see(span.field, value);
         double* const there = at(layers_[span.end], memories_.number_of(scratch_, arena_));
-        there[mass_.sticky_ ? after(span.field) : 0] += taken * std::exp(-violated);
+        taken *= likely_[reading];
+        there[mass_.sticky_ ? after(span.field) : 0] +=
+            violated > 0 ? taken * std::exp(-violated) : taken;
     }
 
     /// Finds the shares of what goes on from a word to the next one: the same for all memories.
@@ -329,40 +342,47 @@ private:
         return mass_.log_with(word, label) + mass_.lattice_->cost(word, label);
     }
 
-    /// Takes a value of the field in: whether it is as in the answer so far.
-    void see(std::uint32_t value) {
-        Wide& seen = scratch_.back();
-        const bool many = mass_.plan_->fields[field_].many;
-        if (seen == kBroken || (!many && seen > 0)) return;
-        const auto next = static_cast<std::size_t>(seen);
-        seen = next < answer_.size() && answer_[next] == value ? seen + 1 : kBroken;
+    static std::size_t shift_of(std::uint32_t field) { return 16 * (field % kPacked); }
+
+    std::uint32_t tracker(std::span<const Wide> memory, std::uint32_t field) const {
+        const Wide slot = memory[first_tracker_ + field / kPacked];
+        return static_cast<std::uint32_t>(slot >> shift_of(field)) & kBroken;
     }
 
-    bool is_same(std::span<const Wide> memory) const {
-        return memory.back() == static_cast<Wide>(answer_.size());
+    /// Takes a value of a field in: whether it is as in the answer so far.
+    void see(std::uint32_t field, std::uint32_t value) {
+        const std::uint32_t seen = tracker(scratch_, field);
+        if (seen == kBroken || (!mass_.plan_->fields[field].many && seen > 0)) return;
+        const std::vector<std::uint32_t>& answer = answers_[field];
+        const std::uint32_t now =
+            seen < answer.size() && answer[seen] == value ? seen + 1 : kBroken;
+        scratch_[first_tracker_ + field / kPacked] += static_cast<Wide>(now - seen)
+                                                      << shift_of(field);
     }
 
     const Mass& mass_;
     const Layout& layout_;
-    std::uint32_t field_;
-    std::span<const std::uint32_t> answer_;
+    const std::vector<std::vector<std::uint32_t>>& answers_;
     const Limits& limits_;
     Clock& clock_;
     Follower follower_;
     Arena arena_;
+    std::size_t first_tracker_;
     Memories memories_;
     std::vector<Wide> scratch_;
+    std::vector<double> likely_;  // by reading, e to the minus its price
+    std::vector<std::pair<double, std::uint32_t>> states_;
     std::vector<std::size_t> run_of_;  // by label of no field, its place in a layer
     std::size_t width_;
     std::vector<Layer> layers_;  // by boundary
     std::vector<Step> steps_;
     std::vector<double> from_after_;  // by field, what is the same to all after its spans
-    Shares sums_;
+    Shares shares_;
 };
 
-Mass::Shares Mass::of(std::uint32_t field, std::span<const std::uint32_t> answer,
-                      const Limits& limits, Clock& clock) const {
-    return Walk(*this, field, answer, limits, clock).run();
+Mass::Shares Mass::of(const std::vector<std::vector<std::uint32_t>>& answers, const Limits& limits,
+                      Clock& clock) const {
+    return Walk(*this, answers, limits, clock).run();
 }
 
 }  // namespace lawful

@@ -17,15 +17,16 @@
 
 namespace lawful {
 
-/// How much of a model's probability is left by rules, and how much of that has a field as it was
-/// answered.
+/// How much of a model's probability is left by rules, and how much of that has each field as it
+/// was answered.
 ///
 /// Every legal labelling, with every way to read its texts, counts by its probability times e to
 /// the minus what it costs. The model's own chain of legal labellings is walked from left to right,
-/// word by word; a state is a memory of what rules have seen, and how much probability has come
-/// there. Two labellings with the same memory go on alike, so that the sums are exact. What is let
-/// go on the way, because it is little or because nobody has read the text of a span, is added up
-/// too: the truth lies between what was counted, and that with all of it on top.
+/// word by word; a state is a memory of what rules have seen, and whether fields are as answered so
+/// far, and how much probability has come there. Two labellings with the same memory go on alike,
+/// so that the sums are exact. What is let go on the way, because it is little or because nobody
+/// has read the text of a span, is added up too: the truth lies between what was counted, and that
+/// with all of it on top.
 class Mass {
 public:
     struct Limits {
@@ -35,10 +36,10 @@ public:
     };
     /// As shares of the probability of all legal labellings.
     struct Shares {
-        double same = 0;      // the field is as it was answered
-        double other = 0;     // it is not
-        double open = 0;      // not known: no more than this
-        bool unsure = false;  // some rule was not decided, so `same` and `other` are upper bounds
+        std::vector<double> same;  // by field, where it is as it was answered
+        double all = 0;            // of everything that was counted
+        double open = 0;           // not known: no more than this
+        bool unsure = false;       // some rule was not decided, so `same` and `all` may be too much
     };
 
     /// `spans` are all within some limit of the lattice, those that hard rules refuse, and which
@@ -50,8 +51,9 @@ public:
 
     /// The log-probability of all legal labellings together.
     double log_total() const { return log_boundary_[0] - lattice_->least(); }
-    /// `answer` holds the values that a person sees in the field: of a list all, else one or none.
-    Shares of(std::uint32_t field, std::span<const std::uint32_t> answer, const Limits& limits,
+    /// `answers` holds by field the values that a person sees in it: of a list all, else one or
+    /// none. Throws OutOfMemoryBudget.
+    Shares of(const std::vector<std::vector<std::uint32_t>>& answers, const Limits& limits,
               Clock& clock) const;
 
 private:

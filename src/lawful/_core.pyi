@@ -208,13 +208,12 @@ class Mass:
 
     def of(
         self,
-        field: int,
-        answer: Numbers,
+        answers: list[list[int]],
         least: float,
         states: int,
         seconds: float | None = None,
-    ) -> tuple[float, float, float, bool]:
-        """Shares of that: where the field is as answered, where it is not, and what is not known.
+    ) -> tuple[list[float], float, float, bool]:
+        """Shares of that: by field where it is as answered, all that was counted, and what is open.
 
         The last says that some rule was not decided, so that the first two may be too much.
         """

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import exp, inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,19 +23,26 @@ from lawful.decoding import Confidence
 from lawful.errors import MemoryBudgetError, TimeBudgetError
 from lawful.rules.compile import plan_of
 
-BEYOND = 12.0
-"""Nats below the answer at which spans are still looked at."""
 
-SMALLEST = 1e-10
-"""A state is let go that holds less than this share of what the answer alone weighs."""
+class Effort(NamedTuple):
+    """How closely to look."""
+
+    beyond: float  # nats below the answer at which spans are still looked at
+    smallest: float  # a state is let go that holds less of what the answer weighs
+    states: int  # how many there may be at a word
+
+
+EFFORTS = (Effort(8.0, 1e-5, 2**8), Effort(12.0, 1e-7, 2**11), Effort(16.0, 1e-9, 2**13))
+NARROW = 0.005
+"""An interval this wide is narrow enough not to look more closely."""
 
 FEW_SPANS = 2**9
 """Where there are no more, all are looked at."""
 
-MOST_STATES = 2**12
 MOST_READINGS = 8
 """Of a text whose other readings have a price; types of users may give as many."""
 
+ROUNDED = 1e-12
 UNKNOWN = Confidence(0.0, 1.0)
 
 
@@ -43,19 +50,28 @@ def confidences(found: Walk, others: Sequence[Walk], until: float) -> dict[str, 
     """By field, the probability that it is as the answer has it.
 
     Fields that the answer does not have are there unless it is sure that they are missing.
-    ``others`` are decodings with other values.
+    ``others`` are decodings with other values. Looks more and more closely until the intervals are
+    narrow; where the time is up first, they are wider.
     """
-    rules = found.problem.judge.rules
+    fields = found.problem.judge.rules.fields
+    shares = [UNKNOWN] * len(fields)
     try:
-        sure = _Masses(found, others, until)
+        for effort in EFFORTS:
+            masses = _Masses(found, others, effort, until)
+            shares = [
+                Confidence(max(a.low, b.low), min(a.high, b.high))
+                for a, b in zip(shares, masses.shares(), strict=True)
+            ]
+            if masses.everything or all(share.high - share.low < NARROW for share in shares):
+                break
     except (TimeBudgetError, MemoryBudgetError):
-        sure = None
-    shares: dict[str, Confidence] = {}
-    for i, f in enumerate(rules.fields):
-        share = UNKNOWN if sure is None else sure.of(i)
-        if _seen(found)[i] or share.low < 1 - 1e-6:
-            shares[f.name] = share
-    return shares
+        pass
+    seen = _seen(found)
+    return {
+        f.name: share
+        for f, values, share in zip(fields, seen, shares, strict=True)
+        if values or share.low < 1 - 1e-6
+    }
 
 
 def _seen(walk: Walk) -> tuple[Any, ...]:
@@ -66,16 +82,16 @@ def _seen(walk: Walk) -> tuple[Any, ...]:
 class _Masses:
     """The core's sums for one document, and what is known besides."""
 
-    def __init__(self, found: Walk, others: Sequence[Walk], until: float) -> None:
+    def __init__(self, found: Walk, others: Sequence[Walk], effort: Effort, until: float) -> None:
         problem = found.problem
         judge, rules = problem.judge, problem.judge.rules
         plan = plan_of(rules)
-        self.found, self.others, self.until = found, others, until
+        self.found, self.others, self.effort, self.until = found, others, effort, until
         self.lattice = lattice = Lattice(problem.scores, judge, plan)
-        spans, everything = self._spans(-found.worth - lattice.best + BEYOND)
+        spans, self.everything = self._spans(-found.worth - lattice.best + effort.beyond)
         readings, span, price = lattice.read(spans, until)
-        self.answer = [
-            np.array([lattice.tables.number_of(i, value) for value in values], np.uint32)
+        self.answers = [
+            [lattice.tables.number_of(i, value) for value in values]
             for i, values in enumerate(_seen(found))
         ]
         other = [f.ambiguity if f.ambiguity is not None else inf for f in rules.fields]
@@ -88,7 +104,7 @@ class _Masses:
             lookups=lattice.tables.lookups(),
             missing=np.array([judge.missing(i) for i in range(len(rules.fields))]),
             most_readings=np.array([1 + (MOST_READINGS - 1) * exp(-price) for price in other]),
-            everything=everything,
+            everything=self.everything,
             memory=MEMORY,
             seconds=seconds_left(until),
         )
@@ -106,24 +122,30 @@ class _Masses:
                 return spans, False
             slack = min(slack, LAST_SLACK) / 2 if slack > ROUNDING else -inf
 
-    def of(self, field: int) -> Confidence:
-        """How sure one field is."""
-        least = self._weight(self.found)
-        try:
-            same, other, open_, unsure = self.core.of(
-                field, self.answer[field], SMALLEST * least, MOST_STATES, seconds_left(self.until)
-            )
-        except (TimeBudgetError, MemoryBudgetError):
-            return UNKNOWN
-        # What rules that the core has not decided may take away of it.
+    def shares(self) -> list[Confidence]:
+        """How sure each field is."""
+        weight = self._weight(self.found)
+        smallest = 0.0 if self.everything else self.effort.smallest * weight
+        same, counted, open_, unsure = self.core.of(
+            self.answers, smallest, self.effort.states, seconds_left(self.until)
+        )
+        # What rules that the core has not decided leave of it, at least.
         kept = exp(-(self.weights if unsure else self.undecided))
+        return [
+            self._interval(i, same[i], max(0.0, counted - same[i]), open_, kept)
+            for i in range(len(same))
+        ]
+
+    def _interval(
+        self, field: int, same: float, other: float, open_: float, kept: float
+    ) -> Confidence:
         values = _seen(self.found)[field]
-        seen = sum(self._weight(o) for o in self.others if _seen(o)[field] != values)
-        surely_same = max(same * kept, least)
+        seen = sum(self._weight(walk) for walk in self.others if _seen(walk)[field] != values)
+        surely_same = max(same * kept, self._weight(self.found))
         surely_other = max(other * kept, min(seen, other + open_))
         low = surely_same / (max(same, surely_same) + other + open_)
         high = (same + open_) / (same + open_ + surely_other)
-        return Confidence(min(max(0.0, low - 1e-12), 1.0), max(min(1.0, high + 1e-12), low))
+        return Confidence(max(0.0, low - ROUNDED), max(min(1.0, high + ROUNDED), low))
 
     def _weight(self, walk: Walk) -> float:
         """What a labelling weighs by itself, as a share of all that are legal."""

@@ -1,0 +1,92 @@
+"""How often a field is right that is said to be so sure, on the outputs of real models.
+
+    python -m benchmarks.confidence [--outputs cord-l2,wild-l2text] [--seconds 1]
+
+Every page is decoded with the confidence of its fields, at temperature 1 and at the one that
+``lawful calibrate`` fits on half of the pages; the tables are about the other half. What counts is
+each field of one value that a rule reads, and that the page has, truly or as decoded: is the value
+the true one? ``gap`` is how much too sure it is. ``width`` is the widest interval of a confidence,
+whose middle is taken.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from benchmarks.outputs import HERE, NEEDED, OUTPUTS, read_outputs
+from lawful import Budget, Rules, Scored, decode
+from lawful.calibration import Words, fit_temperature, split
+from lawful.data import RULES
+from lawful.decoders import Problem
+
+EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
+
+
+def answers(
+    pages: Iterable[Scored], rules: Rules, temperature: float, seconds: float
+) -> Iterator[tuple[float, float, bool, float]]:
+    """By field: the two ends of its confidence, whether it is right, and the time of its page."""
+    read = {name for rule in rules.compiled for name in rule.names}
+    for page in pages:
+        scores = page.scores.with_temperature(temperature)
+        began = perf_counter()
+        found = decode(page.document, scores, rules, budget=Budget(seconds=seconds), alternatives=1)
+        took = perf_counter() - began
+        judge = Problem(page.document, scores, rules).judge
+        assert page.gold is not None  # noqa: S101 - all outputs have gold labels
+        gold = judge.read(judge.scheme.indices(page.gold))
+        true = judge.seen_values(judge.settle(gold)[0])
+        for i, f in enumerate(rules.fields):
+            if f.many or f.name not in read or f.name not in found.confidence:
+                continue
+            seen: tuple[Any, ...] = tuple(v for v in found.values(f.name) if v is not None)[:1]
+            if seen or true[i]:
+                low, high = found.confidence[f.name]
+                yield low, high, seen == true[i], took
+
+
+def table(name: str, rows: list[tuple[float, float, bool, float]]) -> None:
+    low, high, right, took = (np.array(column) for column in zip(*rows, strict=True))
+    sure = (low + high) / 2
+    place = np.clip(np.searchsorted(EDGES, sure, side="right") - 1, 0, len(EDGES) - 2)
+    gaps = 0.0
+    print(f"\n{name}: {len(rows):,} fields, {right.mean():.1%} right, {sure.mean():.1%} sure")
+    print("| sure | fields | mean | right | gap |\n| --- | --- | --- | --- | --- |")
+    for i in range(len(EDGES) - 1):
+        if (here := place == i).any():
+            gap = sure[here].mean() - right[here].mean()
+            gaps += here.sum() * abs(gap)
+            print(f"| {EDGES[i]:.1%} to {EDGES[i + 1]:.1%} | {here.sum():,} | "
+                  f"{sure[here].mean():.1%} | {right[here].mean():.1%} | {gap:+.1%} |")  # fmt: skip
+    brier = ((sure - right) ** 2).mean()
+    print(f"calibration error {gaps / len(rows):.1%}, Brier score {brier:.4f}, widest interval "
+          f"{(high - low).max():.2g} (over 0.01: {(high - low > 0.01).mean():.1%}); a page took "
+          f"{1e3 * np.median(took):.1f} ms, 95 % {1e3 * np.percentile(took, 95):.0f} ms, at most "
+          f"{1e3 * took.max():.0f} ms")  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="How often a field is right that is so sure.")
+    parser.add_argument("--outputs", default=",".join(OUTPUTS))
+    parser.add_argument("--seconds", type=float, default=1.0, help="For each page.")
+    arguments = parser.parse_args()
+    if not HERE:
+        parser.error(f"no real outputs to decode: {NEEDED}, beside the repository")
+    for name in arguments.outputs.split(","):
+        rules = Rules.load(RULES[OUTPUTS[name]])
+        pages = [page.to_words("mean") for page in read_outputs(name)]
+        chosen = split([page.document.id for page in pages], 0.5, 0)
+        fitted = fit_temperature(Words.of(p for p in pages if p.document.id in chosen)).temperature
+        rest = [page for page in pages if page.document.id not in chosen]
+        for temperature in (1.0, fitted):
+            rows = list(answers(rest, rules, temperature, arguments.seconds))
+            table(f"{name}, temperature {temperature:.2f}", rows)
+
+
+if __name__ == "__main__":
+    main()
