@@ -254,6 +254,10 @@ def test_rules_are_validated_listed_and_described(tmp_path):
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text("fields: {a: {label: x}}\nrules: [b == 1]\n")
     assert "unknown field 'b'" in run("rules", wrong).stderr
+    priced = tmp_path / "priced.yaml"
+    priced.write_text("fields: {a: {label: x}}\nrules: [{check: present(a), unchecked: 2.5}]\n")
+    row = next(line for line in run("rules", priced).stdout.splitlines() if "present(a)" in line)
+    assert row.split()[:3] == ["present(a)", "10", "2.5"]
     odd = tmp_path / "odd.yaml"
     odd.write_text("fields: {a: {label: x}}\nrules: [\"matches(a, '[/a]+')\"]\n")
     assert "'[/a]+'" in run("rules", odd).stdout

@@ -307,12 +307,13 @@ def rules(
         table.add_row(f.name, f.label, many, f.presence, repeat, default, ambiguity)
     console.print(table)
     plan = plan_of(loaded)
-    table = Table("rule", "weight", "reads", "judged", box=None)
+    table = Table("rule", "weight", "unchecked", "reads", "judged", box=None)
     for rule in loaded.compiled:
         weight = "hard" if isinf(rule.weight) else f"{rule.weight:g}"
         how = plan.how[rule.id]
         reason = f" ({how.reason})" if how.reason else ""
-        table.add_row(rule.id, weight, ", ".join(rule.reads), f"{_WAYS[how.way]}{reason}")
+        judged = f"{_WAYS[how.way]}{reason}"
+        table.add_row(rule.id, weight, f"{rule.unchecked:g}", ", ".join(rule.reads), judged)
     console.print(table)
     chosen, why = Auto.choose(loaded)
     console.print(f"auto decodes with {chosen.name}: {why}")
