@@ -310,7 +310,7 @@ def _alternatives(view: _View) -> str:
             f"{'' if other.optimal else ', not proven the next best'}</li>"
         )
     listed = f"<ol>{''.join(rows)}</ol>" if rows else ""
-    return f'<h3>Next best values</h3>{listed}<p class="quiet">{_margin(decoding)}</p>'
+    return f'<h3>Next best values</h3>{listed}<p class="quiet near">{_margin(decoding)}</p>'
 
 
 def _margin(decoding: Decoding) -> str:
@@ -585,7 +585,7 @@ border-bottom:1px solid var(--line)}tbody th{font-weight:400}
 .facts ul li>b{flex:0 0 6.2rem;font-weight:600}.facts li>span{color:var(--ink)}
 .facts .vacuous>span,.facts .satisfied>span>span{color:var(--muted)}
 .facts li>span{font-variant-numeric:tabular-nums}.facts p{font-size:.82rem;margin:1.2rem 0 0}
-.facts ol+p,.facts h3+p{margin-top:.3rem}
+.facts .near,.facts h3+p{margin-top:.3rem}
 @media screen and (max-width:50rem){.body,.wide .facts{grid-template-columns:100%}
 summary small{margin-left:0}}
 @media print{body{display:block;padding:0;max-width:none;font-size:11px;background:none;
