@@ -36,6 +36,7 @@ class Row:
     decoder: str
     pages: int
     satisfied: float
+    unchecked: float  # no rule could be checked
     optimal: float
     entity_f1: float
     value_f1: float
@@ -47,15 +48,16 @@ class Row:
     def __str__(self) -> str:
         return (
             f"{self.outputs:<13}{self.decoder:<12}{self.pages:>5}{self.satisfied:>11.1%}"
-            f"{self.optimal:>9.1%}{self.entity_f1:>11.1%}{self.value_f1:>10.1%}"
+            f"{self.unchecked:>11.1%}{self.optimal:>9.1%}{self.entity_f1:>11.1%}{self.value_f1:>10.1%}"
             f"{self.median_ms:>11.2f}{self.late_ms:>9.1f}{self.worst_ms:>10.1f}"
             f"{self.pages_per_second:>10.1f}"
         )
 
 
 HEADER = (
-    f"{'outputs':<13}{'decoder':<12}{'pages':>5}{'satisfied':>11}{'optimal':>9}{'entity F1':>11}"
-    f"{'value F1':>10}{'median ms':>11}{'95 % ms':>9}{'worst ms':>10}{'pages/s':>10}"
+    f"{'outputs':<13}{'decoder':<12}{'pages':>5}{'satisfied':>11}{'unchecked':>11}"
+    f"{'optimal':>9}{'entity F1':>11}{'value F1':>10}{'median ms':>11}{'95 % ms':>9}"
+    f"{'worst ms':>10}{'pages/s':>10}"
 )
 
 
@@ -75,6 +77,7 @@ def measure(outputs: str, decoder: str, pages: list[Scored], rules: Rules, budge
         decoder,
         len(pages),
         satisfied=board.statuses["satisfied"] / len(pages),
+        unchecked=board.statuses["unchecked"] / len(pages),
         optimal=optimal / len(pages),
         entity_f1=board.entities.f1,
         value_f1=board.values.f1,
@@ -94,6 +97,7 @@ def describe(data: str, truth: Truth) -> str:
     return (
         f"true labels of {data}, {truth.documents} pages: "
         f"{truth.lawful} ({truth.lawful / truth.documents:.1%}) break no rule, "
+        f"{truth.unchecked} of these because none can be checked, "
         f"{truth.clean} ({truth.clean / truth.documents:.1%}) nor what fields imply{rules}"
     )
 

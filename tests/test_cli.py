@@ -36,12 +36,17 @@ def test_decode_prints_a_line_a_document(decoded):
     records = [json.loads(line) for line in decoded.stdout.splitlines()]
     assert len(records) == 48
     assert decoded.returncode == 1  # some gold breaks a rule, so not all can be satisfied
-    assert "48 documents: " in decoded.stderr
+    assert decoded.stderr.strip() == (
+        "48 documents: 31 satisfied, 6 unchecked, 11 relaxed; 100 of 144 rules checked, 90 hold"
+    )
+    assert sum(record["checked"] for record in records) == 100
+    assert sum(record["rules"] for record in records) == 144
     for record in records:
         assert set(record) >= {
-            "id", "status", "optimal", "log_prob", "labels", "fields", "checks", "corrections",
-            "tried", "seconds",
+            "id", "status", "checked", "rules", "optimal", "log_prob", "labels", "fields",
+            "checks", "corrections", "tried", "seconds",
         }  # fmt: skip
+        assert (record["checked"] == 0) == (record["status"] == "unchecked")
         for correction in record["corrections"]:
             assert set(correction) == {"word", "from", "to", "price", "because"}
 
@@ -179,11 +184,16 @@ def test_alternatives_come_with_their_margin_and_how_sure_each_field_is():
         assert line["decoder"] == "exact"
         assert len(line["alternatives"]) == 2
         assert line["margin"] >= 0
-        assert all(0 <= share <= 1 for share in line["confidence"].values())
-        assert all({"fields", "violated"} <= set(other) for other in line["alternatives"])
+        assert all(0 <= low <= high <= 1 for low, high in line["confidence"].values())
+        assert all(
+            {"optimal", "fields", "violated"} <= set(other) for other in line["alternatives"]
+        )
     found = run("decode", DOCUMENTS, "-r", RULES, "--alternatives", "1", "--format", "csv", "-q")
     rows = list(csv.DictReader(found.stdout.splitlines()))
-    assert all(float(row["margin"]) >= 0 and "total " in row["confidence"] for row in rows)
+    assert all(float(row["margin"]) >= 0 and "confidence" in row for row in rows)
+    found = run("decode", DOCUMENTS, "-r", RULES, "--alternatives", "1", "--format", "html", "-q")
+    assert found.returncode == 1, found.stderr
+    assert found.stdout.count("Next best values") == 48
 
 
 def test_max_cost_keeps_the_models_answer_where_rules_would_cost_more():
@@ -209,7 +219,8 @@ def test_csv_has_a_column_a_field():
     found = run("decode", DOCUMENTS, "-r", RULES, "--format", "csv", "--quiet")
     rows = list(csv.DictReader(found.stdout.splitlines()))
     assert len(rows) == 48
-    assert {"id", "status", "total", "items", "violated"} <= set(rows[0])
+    assert {"id", "status", "checked", "rules", "total", "items", "violated"} <= set(rows[0])
+    assert sum(int(row["checked"]) for row in rows) == 100
 
 
 def test_html_is_one_file(tmp_path):
@@ -231,6 +242,28 @@ def test_check_judges_gold_without_decoding():
     assert not any(c["id"].endswith(":kept") for r in records for c in r["checks"])
     assert found.returncode == 1
     assert run("check", DOCUMENTS, "-r", RULES, "--labels", "argmax").returncode == 1
+    for record in records:
+        states = [c["state"] for c in record["checks"] if not c.get("implied")]
+        assert record["rules"] == len(states) == 3
+        assert record["checked"] == 3 - states.count("vacuous")
+        assert (record["status"] == "unchecked") == (
+            {c["state"] for c in record["checks"]} == {"vacuous"}
+        )
+    assert "rules checked" in found.stderr
+    assert " unchecked, " in found.stderr
+
+
+def test_labels_that_are_not_legal_are_violated_and_no_rule(tmp_path):
+    labels = ["O", "B-total", "I-total"]
+    line = {"id": "d", "words": ["7"], "labels": labels, "probs": [[0, 0, 1]]}
+    rules = tmp_path / "r.yaml"
+    rules.write_text("fields: {total: {label: total, type: money}}\nrules: [total > 0]\n")
+    found = run("check", "-", "-r", rules, "--labels", "argmax", stdin=json.dumps(line))
+    record = json.loads(found.stdout)
+    assert (record["status"], record["checked"], record["rules"]) == ("violated", 1, 1)
+    assert record["checks"][-1]["id"] == "legal"
+    assert record["checks"][-1]["implied"] is True
+    assert "1 document: 1 violated; 1 of 1 rules checked, 1 holds" in found.stderr
 
 
 def test_explain_says_what_was_wrong_what_changed_and_what_came_next(decoded):
@@ -245,6 +278,21 @@ def test_explain_says_what_was_wrong_what_changed_and_what_came_next(decoded):
     assert "6. log p" in text
 
 
+def test_explain_shows_the_arithmetic_before_and_after():
+    before, after = (
+        run("explain", DOCUMENTS, "-r", RULES, "--id", "receipt-00005")
+        .stdout.split("the next best")[0]
+        .split("what exact made of it")
+    )
+    held = "satisfied items: 16.20 + 56.00 + 46.05 + 26.00 = 144.25"
+    assert ", legal, 2 of 3 rules checked" in before
+    assert held in before
+    assert "violated total: total is 152.91" in before
+    assert "receipt-00005: satisfied (2 of 3 rules checked" in after
+    assert held in after
+    assert "satisfied total: 144.25 + 8.66 + 0 - abs(0) = 152.91" in after
+
+
 def test_rules_are_validated_listed_and_described(tmp_path):
     found = run("rules", RULES)
     assert found.returncode == 0
@@ -254,6 +302,10 @@ def test_rules_are_validated_listed_and_described(tmp_path):
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text("fields: {a: {label: x}}\nrules: [b == 1]\n")
     assert "unknown field 'b'" in run("rules", wrong).stderr
+    priced = tmp_path / "priced.yaml"
+    priced.write_text("fields: {a: {label: x}}\nrules: [{check: present(a), unchecked: 2.5}]\n")
+    row = next(line for line in run("rules", priced).stdout.splitlines() if "present(a)" in line)
+    assert row.split()[:3] == ["present(a)", "10", "2.5"]
     odd = tmp_path / "odd.yaml"
     odd.write_text("fields: {a: {label: x}}\nrules: [\"matches(a, '[/a]+')\"]\n")
     assert "'[/a]+'" in run("rules", odd).stdout
@@ -264,6 +316,11 @@ def test_demo_shows_pages_a_table_and_a_report(tmp_path):
     found = run("demo", "--out", out)
     assert found.returncode == 0, found.stderr
     assert "because of" in found.stdout
+    assert "now satisfied, 2 of 3 rules checked:\n    16.20 + 56.00 + 46.05 + 26.00 = 144.25" in (
+        found.stdout
+    )
+    summary = "31 satisfied, 6 unchecked, 11 relaxed; 100 of 144 rules checked, 90 hold"
+    assert f"lawful's defaults, 48 documents: {summary}" in found.stdout
     for name in ("argmax", "best legal labelling", "the paper's semantics", "lawful's defaults"):
         assert name in found.stdout
     assert out.stat().st_size > 10_000
@@ -318,15 +375,44 @@ def test_written_documents_decode(tmp_path):
     assert len(run("decode", path, "-r", RULES).stdout.splitlines()) == 3
 
 
-def test_satisfied_for_want_of_anything_to_check_is_said(tmp_path):
-    line = {"id": "d", "words": ["a"], "labels": ["O", "B-total"], "probs": [[1, 0]]}
+@pytest.fixture
+def nothing_to_check(tmp_path):
+    """A document on which no rule can be checked, and its rules."""
+    line = {"id": "d", "words": ["a"], "labels": ["O", "B-total"], "probs": [[1, 0]], "gold": ["O"]}
     (tmp_path / "d.jsonl").write_text(json.dumps(line))
     (tmp_path / "r.yaml").write_text(
         "fields:\n  total: {label: total, type: money}\nrules:\n  - total > 0\n"
     )
-    done = run("decode", tmp_path / "d.jsonl", "-r", tmp_path / "r.yaml", "--format", "csv")
-    assert "1 document: 1 satisfied (1 with no rule checked)" in done.stderr
-    assert done.stdout.splitlines()[1] == "d,satisfied,True,,,total > 0"
+    return tmp_path / "d.jsonl", "-r", tmp_path / "r.yaml"
+
+
+def test_nothing_to_check_is_a_status_of_its_own(nothing_to_check):
+    done = run("decode", *nothing_to_check, "--format", "csv")
+    assert "1 document: 1 unchecked; 0 of 1 rules checked, 0 hold" in done.stderr
+    assert done.stdout.splitlines()[1] == "d,unchecked,0,1,True,,,total > 0"
+    text = run("explain", *nothing_to_check).stdout
+    assert "d: unchecked (0 of 1 rules checked, optimal" in text
+    assert "vacuous total > 0: not checked: total missing" in text
+
+
+@pytest.mark.parametrize("command", ["decode", "check"])
+@pytest.mark.parametrize(
+    ("options", "code"), [([], 1), (["--unchecked", "fail"], 1), (["--unchecked", "pass"], 0)]
+)
+def test_nothing_to_check_needs_a_person_unless_told_otherwise(
+    nothing_to_check, command, options, code
+):
+    done = run(command, *nothing_to_check, *options)
+    assert done.returncode == code
+    assert json.loads(done.stdout)["status"] == "unchecked"
+    assert "1 document: 1 unchecked; 0 of 1 rules checked" in done.stderr
+
+
+def test_letting_the_unchecked_pass_lets_nothing_else_pass():
+    assert run("decode", DOCUMENTS, "-r", RULES, "-q", "--unchecked", "pass").returncode == 1
+    assert run("decode", DOCUMENTS, "-r", RULES, "--unchecked", "maybe").returncode == 2
+    text = " ".join(run("--help").stdout.replace("│", " ").split())
+    assert "(unless --unchecked pass)" in text
 
 
 def test_rules_may_be_named_after_their_data_set(tmp_path):

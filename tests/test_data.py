@@ -36,6 +36,7 @@ def test_info_on_the_command_line(documents, tmp_path):
     rules.write_text(json.dumps({"fields": fields, "rules": [check]}))
     found = run("data", "info", "jsonl", documents, "--rules", rules)
     assert re.search(r"no rule violated +4 +80\.0%", found.stdout)
+    assert re.search(r"of the first, no rule could be checked +3 +60\.0%", found.stdout)
     assert re.search(r"every text can be read +3 +60\.0%", found.stdout)
     assert re.search(r"sum +1 +1 +3", found.stdout)
     assert re.search(r"tax:reads +1", found.stdout)

@@ -53,7 +53,11 @@ def test_the_table_says_what_the_report_says(report):
     assert "9 / 0 / 39" in found.stdout
     for field in ("total", "item.price", "shop.name"):
         assert field in found.stdout
-    assert "48 documents: 37 satisfied, 11 relaxed" in found.stderr
+    assert "48 documents: 31 satisfied, 6 unchecked, 11 relaxed; the gold" in found.stderr
+    assert rows["pages unchecked"] == ["5", "6"]
+    assert mine["pages_unchecked"] == mine["statuses"]["unchecked"] == 6
+    assert rows["pages satisfied or unchecked"][-1] == "77.1 %"  # as the paper counts
+    assert mine["satisfied"] == 37 == 31 + 6
     assert "left out" not in found.stderr
 
 

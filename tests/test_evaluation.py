@@ -63,6 +63,7 @@ def test_entities_values_rules_and_pages():
     # No total: nothing to check.
     board.add(page(words, gold), decoded(("O", "O", "B-item", "B-item")))
     assert (board.pages, board.satisfied, board.gold_satisfied) == (4, 3, 4)
+    assert board.unchecked_pages == 1  # the last one, which the paper counts as satisfied
     assert board.statuses == {"satisfied": 3, "relaxed": 1}
     assert (board.checked, board.passed, board.unchecked) == (3, 2, 1)
     assert board.right_pages == [True, True, False, False]
@@ -81,6 +82,7 @@ def test_entities_values_rules_and_pages():
     record = board.record()
     assert record["values"]["recall"] == 0.5
     assert record["rules"] == {"checked": 3, "passed": 2, "unchecked": 1}
+    assert (record["satisfied"], record["pages_unchecked"]) == (3, 1)
 
 
 def test_values_are_fixed_and_broken_one_by_one():
@@ -137,6 +139,34 @@ def test_a_page_obeys_as_the_paper_counts(words, labels, expected):
     assert obeys(scored, labels, RULES) is gold_obeys(scored, RULES) is expected
     paper = RULES.with_defaults(presence="free", repeat="first", weight=float("inf"))
     assert obeys(scored, labels, paper) is expected
+
+
+@pytest.mark.parametrize(
+    ("words", "labels", "unchecked"),
+    [
+        (("7", "7"), ("B-total", "B-item"), 0),  # the rule holds
+        (("7", "8"), ("B-total", "B-item"), 0),  # it is violated
+        (("7", "8"), ("O", "B-item"), 1),
+        (("7", "8"), ("O", "O"), 1),
+        ((), (), 1),
+        (("7",), ("I-total",), 0),  # not legal
+        (("Total",), ("B-total",), 0),  # a text that is no amount
+        (("7", "9"), ("B-total", "B-total"), 0),  # repeats that do not agree
+    ],
+)
+def test_a_page_is_unchecked_as_a_decoding_would_be(words, labels, unchecked):
+    board = Scoreboard(RULES)
+    board.add_labels(page(words, labels), labels)
+    assert board.unchecked_pages == unchecked
+    assert not unchecked or board.satisfied == 1  # as the paper counts
+
+
+def test_a_rule_named_as_what_a_field_implies_is_still_a_rule():
+    fields = [Field("total", "total", "money")]
+    rules = Rules(fields, [lawful.Rule("total < 5", id="total:agrees")])
+    board = Scoreboard(rules)
+    board.add_labels(page(("7",), ("B-total",)), ("B-total",))
+    assert (board.checked, board.passed, board.satisfied) == (1, 0, 0)
 
 
 def test_pages_without_words_and_boards_without_pages():

@@ -57,6 +57,14 @@ def test_extract_works_out_of_the_box(tmp_path):
     assert done.returncode in (0, 1)
 
 
+def test_a_page_with_nothing_to_check_needs_a_person_unless_told_otherwise(tmp_path):
+    (tmp_path / "d.jsonl").write_text('{"id": "e", "words": []}\n')
+    done = extract(tmp_path / "d.jsonl", code=1)
+    assert json.loads(done.stdout)["status"] == "unchecked"
+    assert "1 document: 1 unchecked; 0 of 3 rules checked, 0 hold" in done.stderr
+    extract(tmp_path / "d.jsonl", "--unchecked", "pass")
+
+
 def test_bad_lines_are_told_and_the_rest_goes_on(tmp_path):
     line = json.dumps({"id": "r", "words": ["Total", "5.00"]})
     (tmp_path / "d.jsonl").write_text(f'{line}\n{{"id": 3}}\n{{"id": "e", "words": []}}\n')

@@ -190,9 +190,9 @@ def test_a_decoding_is_one_line_with_exact_amounts():
     example = next(demo.generate(1, seed=8))
     decoding = lawful.decode(example.document, example.scores, lawful.Rules.load(demo.RULES))
     record = json.loads(decoding_line(decoding), parse_float=str, parse_int=str)
-    assert list(record)[:9] == [
-        "id", "status", "optimal", "log_prob", "labels", "fields", "checks", "corrections",
-        "decoder",
+    assert list(record)[:11] == [
+        "id", "status", "checked", "rules", "optimal", "log_prob", "labels", "fields", "checks",
+        "corrections", "decoder",
     ]  # fmt: skip
     for name, values in record["fields"].items():
         for shown, value in zip(values, decoding.fields[name], strict=True):

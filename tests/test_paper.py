@@ -12,7 +12,17 @@ import numpy as np
 import pytest
 
 from benchmarks import outputs
-from lawful import Document, InputError, LawfulError, Scored, Scores, demo, write_jsonl
+from lawful import (
+    Document,
+    Field,
+    InputError,
+    LawfulError,
+    Rules,
+    Scored,
+    Scores,
+    demo,
+    write_jsonl,
+)
 from lawful.bench import cells, semantics
 from lawful.bench.cells import Cell, Task
 from lawful.bench.measure import measure
@@ -233,6 +243,18 @@ class Dies:
         os._exit(7)
 
 
+def test_a_page_with_nothing_to_check_is_proven_and_counted_apart():
+    # Where nothing is proven, the answer of methods that try assignments is the argmax. An answer
+    # that is unchecked is proven, and was taken for one that is not.
+    labels = ("O", "B-total")
+    scores = Scores.from_probs([[0.4, 0.6]], labels)
+    rules = Rules([Field("total", "total", "money")], ["total < 5"])
+    pages = (Scored(Document("d", ["7"]), scores, ("O",)),)
+    cell = measured(Pages("d", "", rules, pages).under("paper"), "lazyk", 8)
+    assert (cell.satisfied, cell.unchecked, cell.f1) == (1, 1, 1)  # the total is gone
+    assert "| 100.0 % | 100.0 % |" in markdown([cell])
+
+
 def test_a_process_that_dies_is_told(some):
     with pytest.raises(LawfulError, match="the process that measured dies died with code 7"):
         measure(some.pages[:1], some.rules, Dies(), Budget(1), 1, 1.0)
@@ -254,7 +276,7 @@ def test_semantics_on_the_shipped_pages(tmp_path, monkeypatch, capsys):
     assert "| best legal labelling, no rules | 93.8 |" in printed
     (row,) = (line for line in printed.splitlines() if line.startswith("| keep, agree, weight 10"))
     assert row.split(" | ")[1] == "98.7"
-    assert row.endswith("| 9 / 0 | 90 / 10 / 44 | 100.0% |")  # as the README has it
+    assert row.endswith("| 9 / 0 | 90 / 10 / 44 | 6 | 100.0% |")  # as the README has it
     assert "| free, first, hard, the paper |" in printed
     assert len(printed.split("weight chosen on one half")[1].splitlines()) == 4
     lines = (tmp_path / "outcomes.jsonl").read_text()

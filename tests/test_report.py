@@ -5,14 +5,16 @@ from __future__ import annotations
 import io
 import re
 import time
+from dataclasses import replace
 from html.parser import HTMLParser
+from math import inf
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from lawful import Document, Field, Rules, Scores, decode, demo
-from lawful.decoding import Correction, Decoding
+from lawful.decoding import Confidence, Correction, Decoding
 from lawful.errors import InputError
 from lawful.readers.jsonl import Scored
 from lawful.report import write_report
@@ -120,7 +122,8 @@ def test_shows_what_was_corrected_and_why(boxes):
     html = report(corrected(boxes=boxes))
     text = shown(html)
     assert "“ 70.000 ”: total → cash , 0.69 nats, because of total:agrees" in text
-    assert "✓ satisfied r1 1 correction" in text
+    assert "✓ satisfied r1 1 of 1 rules checked · 1 correction" in text
+    assert "✓ satisfied cash > total : 70,000 > 66,000" in text
     assert "Proven optimal." in text
     assert "1 → 0 words wrong" in text
     assert "✓ was wrong, now right" in text
@@ -258,19 +261,27 @@ def test_the_proof_is_told():
 def test_totals_add_up():
     item = scored(["1", "2"])
     ok, bad, not_checked = (Check("r", state, "") for state in ("satisfied", "violated", "vacuous"))
+    implied = Check("total:agrees", "violated", "", implied=True)
     change = Correction(0, "B-total", "O", 0.5, ())
     html = report(
         (item, decoding(item, checks=(ok, ok, not_checked))),
-        (item, decoding(item, "relaxed", checks=(ok, bad), corrections=(change, change))),
+        (
+            item,
+            decoding(
+                item, "relaxed", checks=(ok, bad, implied, implied), corrections=(change, change)
+            ),
+        ),
         (item, decoding(item, "infeasible", checks=(bad,))),
         (item, decoding(item, "exhausted", corrections=(change,))),
-        (item, decoding(item)),
+        (item, decoding(item, "unchecked", checks=(not_checked,))),
+        (item, decoding(item, checks=(ok,))),
     )
     totals = shown(html[html.index('<section id="totals"') : html.index("</section>") + 10])
     assert totals == (
-        "5 documents 2 ✓ satisfied 1 ≈ relaxed 1 … exhausted 1 ✗ infeasible "
-        "5 rules checked 3 ✓ passed 2 ✗ violated 1 ○ not checked "
-        "3 corrections 2 documents corrected 3 left alone"
+        "6 documents 2 ✓ satisfied 1 ○ unchecked 1 ≈ relaxed 1 … exhausted 1 ✗ infeasible "
+        "6 rules checked 4 ✓ passed 2 ✗ violated 2 ○ not checked "
+        "2 other checks violated: what fields ask for by themselves "
+        "3 corrections 2 documents corrected 4 left alone"
     )
     cards = re.findall(r'<details class="([^"]*)"( open)?>', html)
     assert cards == [
@@ -278,8 +289,76 @@ def test_totals_add_up():
         ("card corrected open", " open"),
         ("card open", " open"),
         ("card corrected open", " open"),
+        ("card open", " open"),  # no rule spoke for it, so it needs a person
         ("card", ""),
     ]
+    assert "1 of 2 rules checked" not in html
+    text = shown(html)
+    assert "≈ relaxed r1 2 of 2 rules checked, 1 violated · 2 other checks violated" in text
+    assert "○ unchecked r1 0 of 1 rules checked" in text
+    assert "… exhausted r1 no rules · 1 correction" in text
+
+
+def test_unchecked_is_grey_and_not_green():
+    style = report().split("<style>")[1].split("</style>")[0]
+    assert ".unchecked" in style.split("{color:var(--muted)}")[0].rsplit("}", 1)[-1]
+
+
+def test_alternatives_are_told_with_how_far_behind_they_are():
+    item, best = corrected()
+    amounts = {"total": [FieldValue("66.000", 66000, (1, 2))]}
+    spent = {"cash": [FieldValue("<9>", 9, (3, 4))]}
+    best = replace(best, fields=amounts | spent, log_prob=-1.0, penalty=0.0)
+    broken = (Check("<r>", "violated", "", 10.0),)
+    others = (
+        replace(best, fields=amounts, log_prob=-2.5, checks=()),
+        replace(best, fields=spent | amounts | {"cash": spent["cash"] * 2}, log_prob=-3.0,
+                checks=broken, optimal=False),
+    )  # fmt: skip
+    html = report((item, replace(best, alternatives=others, margin=1.5)))
+    text = shown(html)
+    assert "Next best values 1.50 nats worse: cash 9 → missing" in text
+    assert "2.00 nats worse: cash with 9 (violates <r> ), not proven the next best" in text
+    assert "Everything with other values is worth at least 1.50 nats less." in text
+    single = report((item, replace(best, alternatives=others, margin=1.5)), rules=RULES)
+    assert "cash with" not in shown(single)  # it has one value, which is the same
+    assert "Next best" not in report((item, best))
+    assert "No other values are possible." in report((item, replace(best, margin=inf)))
+    unproven = replace(best, alternatives=others, optimal=False, status="exhausted")
+    assert "is not known: it is not proven best." in report((item, unproven))
+
+
+def test_how_sure_each_field_is_stands_beside_it():
+    item, best = corrected()
+    assert "sure" not in shown(report((item, best)))
+    sure = {"total": Confidence(0.2, 0.4), "tax": Confidence(0.995, 0.999)}
+    text = shown(report((item, replace(best, confidence=sure))))
+    assert "field text read as sure" in text
+    assert "total 66.000 66,000 20 to 40 %" in text
+    assert "tax missing over 99 %" in text
+
+
+@pytest.mark.parametrize("minimal", [True, False])
+def test_a_clash_is_listed(minimal):
+    item = scored(["x"])
+    clash = decoding(item, "infeasible", clash=("a", "<b>"), clash_minimal=minimal)
+    some = "These" if minimal else "These, or some of these,"
+    assert f"Clash {some} cannot hold together: a <b>" in shown(report((item, clash)))
+
+
+def test_no_time_to_find_out_why_is_told():
+    item = scored(["x"])
+    changes = (Correction(0, "B-total", "O", 0.5, None), Correction(0, "B-total", "O", 0.5, ()))
+    text = shown(report((item, decoding(item, corrections=changes))))
+    assert "0.50 nats, no time to find out why" in text
+    assert text.count("0.50 nats,") == 1
+
+
+def test_a_proven_answer_whose_alternatives_were_cut_short_is_still_proven():
+    item = scored(["x"])
+    text = shown(report((item, decoding(item, stopped_by="candidates"))))
+    assert "Proven optimal." in text
+    assert "Not proven" not in text
 
 
 def test_no_documents_is_a_report_too():

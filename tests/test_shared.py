@@ -44,6 +44,7 @@ def test_half_precision_outputs_of_a_real_model_stream_and_decode():
         decoding = decode(words.document, words.scores, RULES, budget=Budget(candidates=2000))
         statuses[decoding.status] += 1
     assert statuses["satisfied"] + statuses["unchecked"] > 0.85 * len(pages)
+    assert statuses["satisfied"] > 0.5 * len(pages)
 
 
 @needs_shared
@@ -72,8 +73,7 @@ def test_every_output_decodes_under_the_papers_rules(name):
             assert found.bound == pytest.approx(found.worth)
         first = decode(words.document, words.scores, rules, budget=Budget(candidates=1))
         assert found.worth >= first.worth  # the best legal labelling is the first candidate
-    fine = statuses["satisfied"] + statuses["unchecked"]
-    assert fine > sum(statuses.values()) / 2
+    assert statuses["satisfied"] + statuses["unchecked"] > sum(statuses.values()) / 2
 
 
 @needs_shared

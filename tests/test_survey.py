@@ -51,6 +51,7 @@ def test_what_rules_say_of_gold():
     assert judge_gold(PAGES, SUM) == Truth(
         documents=5,
         lawful=4,  # all but b
+        unchecked=3,  # a has all three amounts
         readable=3,  # d has a tax that is no amount
         clean=1,  # c has two totals, e begins with an I-
         states={name: {"satisfied": 1, "violated": 1, "vacuous": 3}},

@@ -1,8 +1,8 @@
 """The command line: arguments in, the functions of the package called, people told what came of it.
 
 Results go to standard output or a file; everything said about them goes to standard error. The
-exit code is 0 when every document is satisfied, 1 when some are not (or a line was bad and
-skipped), 2 when the command, the rules or the input cannot be used.
+exit code is 0 when every document is satisfied, 1 when some are not (on some no rule could be
+checked, or a line was bad and skipped), 2 when the command, the rules or the input cannot be used.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import json
 import os
 import signal
 import sys
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
 from enum import StrEnum
-from itertools import islice
-from math import exp, isinf
+from itertools import islice, starmap
+from math import exp, inf, isinf
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -44,7 +44,8 @@ from lawful.commands.output import (
     WRITERS,
     BadLines,
     Format,
-    States,
+    Unchecked,
+    UncheckedOption,
     complain,
     good,
     leave,
@@ -53,19 +54,22 @@ from lawful.commands.output import (
 from lawful.decoders import check_call
 from lawful.decoders.auto import Auto
 from lawful.decoders.search import Problem
-from lawful.decoding import Budget, Decoding
+from lawful.decoding import Budget, differences, how_checked
 from lawful.errors import InputError, LawfulError
 from lawful.files import whole_file
 from lawful.readers.jsonl import BadLine, Scored, read_jsonl, read_lines
 from lawful.rules.compile import plan_of
+from lawful.rules.judge import Check
 from lawful.rules.load import json_schema
-from lawful.rules.model import Field, Rules
+from lawful.rules.model import Rules
+from lawful.tally import Tally
 from lawful.values import format_value
-from lawful.writing import encode
+from lawful.writing import check_record, encode
 
 app = typer.Typer(
     help="Find the most probable labelling that obeys your rules.",
-    epilog="Exit code 0: every document satisfied. 1: some are not. 2: unusable input or rules.",
+    epilog="Exit code 0: every document satisfied. 1: some are not; on some, no rule could be "
+    "checked (unless --unchecked pass). 2: unusable input or rules.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -115,6 +119,7 @@ def decode(
     workers: Workers = 1,
     format_: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.jsonl,
     bad_lines: Annotated[BadLines, typer.Option(help="Skip bad lines, or stop.")] = BadLines.skip,
+    unchecked: UncheckedOption = Unchecked.fail,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")] = False,
 ) -> None:
     """Decode documents under rules: labels, fields, checks and corrections."""
@@ -130,14 +135,14 @@ def decode(
         pool.value if pool else None,
         alternatives,
     )
-    states = States()
+    tally = Tally()
     with whole_file(out) as file, _Progress(documents, quiet) as progress:
         results = progress.over(job, read_lines(documents), workers)
-        results = good(results, bad_lines, states)
+        results = good(results, bad_lines, tally)
         WRITERS[format_](file, results, loaded, ranked=alternatives > 0)
     if not quiet:
-        summarise(states)
-    leave(states)
+        summarise(tally)
+    leave(tally, unchecked)
 
 
 @app.command()
@@ -147,25 +152,29 @@ def check(
     out: Out = "-",
     labels: Annotated[Source, typer.Option(help="Which labels to judge.")] = Source.gold,
     pool: PoolOption = None,
+    unchecked: UncheckedOption = Unchecked.fail,
 ) -> None:
     """Judge labels without decoding: the document's own (gold), the argmax, or the best legal."""
     loaded = Rules.load(rules)
     job = Job(documents, loaded, pool=pool.value if pool else None)
-    states: Counter[str] = Counter()
+    tally = Tally()
     with whole_file(out) as file:
         for scored in read_jsonl(documents):
             result = scored if isinstance(scored, BadLine) else _judge(job, scored, loaded, labels)
             if isinstance(result, BadLine):
-                complain(result, BadLines.skip, states)
+                complain(result, BadLines.skip, tally)
                 continue
-            violated = any(c["state"] == "violated" for c in result["checks"])
-            states["violated" if violated else "satisfied"] += 1
-            file.write(encode(result).decode() + "\n")
-    summarise(states)
-    leave(states)
+            record, checks = result
+            tally.add(record["status"], checks)
+            file.write(encode(record).decode() + "\n")
+    summarise(tally)
+    leave(tally, unchecked)
 
 
-def _judge(job: Job, scored: Scored, rules: Rules, labels: Source) -> dict[str, Any] | BadLine:
+def _judge(
+    job: Job, scored: Scored, rules: Rules, labels: Source
+) -> tuple[dict[str, Any], list[Check]] | BadLine:
+    """What the rules say of a document's labels, as plain values, and as checks."""
     try:
         scored = job.prepare(scored)
         problem = Problem(scored.document, scored.scores, rules, keep=False)
@@ -181,14 +190,25 @@ def _judge(job: Job, scored: Scored, rules: Rules, labels: Source) -> dict[str, 
         legal = problem.scheme.allows(chosen)
     except LawfulError as error:
         return BadLine(scored.line or 0, str(error))
-    listed = [{"id": c.id, "state": c.state, "message": c.message} for c in checks]
     if not legal:
-        listed.append({"id": "legal", "state": "violated", "message": "the labels are not legal"})
+        message = "the labels are not legal"
+        checks.append(Check("legal", "violated", message, price=inf, implied=True))
+    states = {c.state for c in checks}
+    judged = [c.state for c in checks if not c.implied]
+    status = next((s for s in ("violated", "satisfied") if s in states), "unchecked")
     fields = {
         name: [{"text": v.text, "value": v.value, "words": v.words} for v in values]
         for name, values in problem.judge.fields(reading).items()
     }
-    return {"id": scored.document.id, "fields": fields, "checks": listed}
+    record = {
+        "id": scored.document.id,
+        "status": status,
+        "checked": len(judged) - judged.count("vacuous"),
+        "rules": len(judged),
+        "fields": fields,
+        "checks": [check_record(c) for c in checks],
+    }
+    return record, checks
 
 
 @app.command()
@@ -225,11 +245,11 @@ def _explain(scored: Scored, rules: Rules, decoder: str, budget: Budget, alterna
     console.print("\nwhat the model said:", style="bold")
     legal = problem.scheme.allows(problem.argmax)
     console.print(
-        f"  p = {exp(problem.log_prob(problem.argmax)):.2g}, {'' if legal else 'il'}legal"
+        f"  p = {exp(problem.log_prob(problem.argmax)):.2g}, {'' if legal else 'il'}legal, "
+        f"{how_checked(before)}"
     )
     for found in before:
-        if found.state != "satisfied":
-            console.print(f"  {found.state} {found.id}: {found.message}", markup=False)
+        console.print(f"  {found.state} {found.id}: {found.message}".rstrip(": "), markup=False)
     decoding = lawful.decode(scored.document, scored.scores, rules, decoder=decoder, budget=budget)
     why = f" ({decoding.chosen})" if decoding.chosen else ""
     console.print(f"\nwhat {decoding.decoder} made of it{why}:", style="bold", markup=False)
@@ -263,12 +283,9 @@ def _explain_others(
         scored.document, scored.scores, rules, budget=budget, alternatives=alternatives
     )
     console.print("\nthe next best values of fields:", style="bold")
+    single = {f.name for f in rules.fields if not f.many}
     for other in best.alternatives:
-        changes = [
-            f"{f.name} {_shown(best, f)} -> {_shown(other, f)}"
-            for f in rules.fields
-            if _shown(best, f) != _shown(other, f)
-        ]
+        changes = starmap(_change, differences(best, other, single))
         violated = ", ".join(check.id for check in other.violations)
         console.print(
             f"  {best.worth - other.worth:.2f} nats worse: {'; '.join(changes)}"
@@ -278,11 +295,17 @@ def _explain_others(
         )
     if len(best.alternatives) < alternatives:
         console.print("  no others" if best.optimal else "  no others within the budget")
+    if best.confidence:
+        console.print("\nhow sure each field is:", style="bold")
+    for name, sure in best.confidence.items():
+        console.print(f"  {name}: {sure}", markup=False)
 
 
-def _shown(decoding: Decoding, f: Field) -> str:
-    values = [value for value in decoding.values(f.name) if value is not None]
-    return " ".join(map(format_value, values if f.many else values[:1])) or "missing"
+def _change(name: str, gone: str, new: str) -> str:
+    """How an alternative differs in one field; of a list, what it has more or less."""
+    if gone and new:
+        return f"{name} {gone} -> {new}"
+    return f"{name} with {new}" if new else f"{name} without {gone}"
 
 
 @app.command()
@@ -307,12 +330,13 @@ def rules(
         table.add_row(f.name, f.label, many, f.presence, repeat, default, ambiguity)
     console.print(table)
     plan = plan_of(loaded)
-    table = Table("rule", "weight", "reads", "judged", box=None)
+    table = Table("rule", "weight", "unchecked", "reads", "judged", box=None)
     for rule in loaded.compiled:
         weight = "hard" if isinf(rule.weight) else f"{rule.weight:g}"
         how = plan.how[rule.id]
         reason = f" ({how.reason})" if how.reason else ""
-        table.add_row(rule.id, weight, ", ".join(rule.reads), f"{_WAYS[how.way]}{reason}")
+        judged = f"{_WAYS[how.way]}{reason}"
+        table.add_row(rule.id, weight, f"{rule.unchecked:g}", ", ".join(rule.reads), judged)
     console.print(table)
     chosen, why = Auto.choose(loaded)
     console.print(f"auto decodes with {chosen.name}: {why}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from html import escape
 from math import ceil, exp, floor, inf
@@ -78,6 +79,13 @@ class Correction:
     price: float  # in nats
     because: tuple[str, ...] | None
 
+    @property
+    def why(self) -> str:
+        """The reasons in words; empty where no rule asked."""
+        if self.because is None:
+            return "no time to find out why"
+        return f"because of {', '.join(self.because)}" if self.because else ""
+
 
 class Confidence(NamedTuple):
     """The probability that a field has the value it was given: it lies between the two.
@@ -98,6 +106,13 @@ class Confidence(NamedTuple):
         if high - low <= 1:
             return f"{round(50 * (self.low + self.high))} % sure"
         return f"at least {low} % sure" if high == 100 else f"{low} to {high} % sure"
+
+
+CLASHES = {
+    True: "these cannot hold together",
+    False: "these, or some of these, cannot hold together",
+}
+"""How ``clash`` is introduced, by ``clash_minimal``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,15 +184,15 @@ class Decoding:
         proof = "optimal" if self.optimal else "proven" if proven else "not proven optimal"
         unit = "partial reading" if self.decoder == "exact" else "candidate"
         stopped = f", stopped by its budget of {self.stopped_by}" if self.stopped_by else ""
-        checked = f"{self.checked} of {len(self.rules)} rules checked, " if self.rules else ""
+        if self.optimal and self.stopped_by:  # the answer is proven, so it was what comes after it
+            stopped = f", alternatives stopped by the budget of {self.stopped_by}"
         lines = [
-            f"{self.id}: {self.status} ({checked}{proof}, p = {exp(self.log_prob):.2g}, "
-            f"{self.tried} {unit}{'s' * (self.tried != 1)} in {self.seconds * 1000:.1f} ms"
-            f"{stopped})"
+            f"{self.id}: {self.status} ({how_checked(self.rules)}, {proof}, "
+            f"p = {exp(self.log_prob):.2g}, {self.tried} {unit}{'s' * (self.tried != 1)} "
+            f"in {self.seconds * 1000:.1f} ms{stopped})"
         ]
         if self.clash:
-            some = "these" if self.clash_minimal else "these, or some of these,"
-            lines.append(f"  {some} cannot hold together: {'; '.join(self.clash)}")
+            lines.append(f"  {CLASHES[self.clash_minimal]}: {'; '.join(self.clash)}")
         width = max(map(len, self.fields), default=0)
         for name, values in self.fields.items():
             for value in values:
@@ -191,8 +206,7 @@ class Decoding:
             lines.append(f"  {check.state} {check.id}: {check.message}".rstrip(": "))
         for c in self.corrections:
             word = f" {self.words[c.word]!r}" if self.words else ""
-            why = f", because of {', '.join(c.because)}" if c.because else ""
-            why = ", no time to find out why" if c.because is None else why
+            why = f", {c.why}" if c.why else ""
             lines.append(f"  word {c.word}{word}: {c.old} -> {c.new} ({c.price:.2f} nats{why})")
         return "\n".join(lines)
 
@@ -209,12 +223,48 @@ class Decoding:
         )
         corrections = "".join(
             f"<li>{escape(self.words[c.word] if self.words else str(c.word))}: {escape(c.old)} "
-            f"&rarr; {escape(c.new)} ({c.price:.2f} nats; "
-            f"{escape(', '.join(c.because or ()))})</li>"
+            f"&rarr; {escape(c.new)} ({c.price:.2f} nats{'; ' * bool(c.why)}{escape(c.why)})</li>"
             for c in self.corrections
         )
+        clash = ""
+        if self.clash:
+            clash = f"<p>{CLASHES[self.clash_minimal]}: {escape('; '.join(self.clash))}</p>"
         return (
-            f"<b>{escape(self.id)}</b>: {self.status}{', optimal' if self.optimal else ''}"
+            f"<b>{escape(self.id)}</b>: {self.status}, {how_checked(self.rules)}"
+            f"{', optimal' if self.optimal else ''}{clash}"
             f"<table><tr><th>field</th><th>text</th><th>value</th></tr>{rows}</table>"
             f"<ul>{checks}</ul><ul>{corrections}</ul>"
         )
+
+
+def how_checked(rules: Iterable[Check]) -> str:
+    """How many of how many rules could be checked, in words; implied checks are no rules."""
+    states = [check.state for check in rules if not check.implied]
+    if not states:
+        return "no rules"
+    return f"{len(states) - states.count('vacuous')} of {len(states)} rules checked"
+
+
+def differences(
+    best: Decoding, other: Decoding, single: Container[str] = ()
+) -> Iterator[tuple[str, str, str]]:
+    """The fields whose values differ: the name, the values that only one has, those of the other.
+
+    Fields in ``single`` have one value, the first that could be read, whatever comes after it. A
+    field that one of the two lacks is ``missing`` there; of a list, what both have is left out, so
+    that one side may be empty.
+    """
+    for name in dict.fromkeys((*best.fields, *other.fields)):
+        values = []
+        for decoding in (best, other):
+            found = [value for value in decoding.values(name) if value is not None]
+            values.append(found[:1] if name in single else found)
+        if values[0] == values[1]:
+            continue
+        only = [Counter(values[0]) - Counter(values[1]), Counter(values[1]) - Counter(values[0])]
+        if all(values) and any(only):
+            values = [list(rest.elements()) for rest in only]
+            gone, new = (" ".join(map(format_value, some)) for some in values)
+        else:  # missing in one, or the same values in another order
+            gone, new = (" ".join(map(format_value, some)) or "missing" for some in values)
+        yield name, gone, new

@@ -97,7 +97,8 @@ class Scoreboard:
     seqeval counts. A value is a field's, as the judge reads it: the first occurrence that can be
     read, and none where none can. Only fields that a rule reads and that have one value count, and
     a field that is missing has none, whatever its default. A page is right when all its values are.
-    A page is ``satisfied`` when its labels obey the rules as ``obeys`` says.
+    A page is ``satisfied`` when its labels obey the rules as ``obeys`` says; ``unchecked_pages`` of
+    these are so only because no rule could be checked on them and nothing else is violated.
     """
 
     rules: Rules
@@ -107,11 +108,12 @@ class Scoreboard:
     by_field: dict[str, Counts] = field(default_factory=dict)  # values, by field
     pages: int = 0
     satisfied: int = 0
+    unchecked_pages: int = 0
     gold_satisfied: int = 0
     statuses: Counter[str] = field(default_factory=Counter)  # what decoders said of themselves
     checked: int = 0
     passed: int = 0
-    unchecked: int = 0
+    unchecked: int = 0  # rules, as the two before
     right_values: list[tuple[bool, ...]] = field(default_factory=list)  # by page, by field
     right_pages: list[bool] = field(default_factory=list)
 
@@ -140,6 +142,7 @@ class Scoreboard:
         self.right_pages.append(all(right))
         self.pages += 1
         self.satisfied += found.obeys
+        self.unchecked_pages += found.is_unchecked
         self.gold_satisfied += true.obeys
         self.passed += found.states.count("satisfied")
         self.unchecked += found.states.count("vacuous")
@@ -185,6 +188,7 @@ class Scoreboard:
             "values": self.values.record(),
             "pages_right": sum(self.right_pages),
             "satisfied": self.satisfied,
+            "pages_unchecked": self.unchecked_pages,
             "satisfaction": self.satisfaction,
             "f1_s": self.f1_s,
             "rules": {
@@ -202,7 +206,8 @@ def obeys(scored: Scored, labels: Sequence[str], rules: Rules) -> bool:
     """Whether labels satisfy all constraints, as the paper counts.
 
     They are legal, every text can be read as its field's type (and has the form that the field
-    asks for), and no rule is violated. A rule that cannot be checked counts as satisfied, and
+    asks for), and no rule is violated. A rule that cannot be checked counts as satisfied, and so
+    does a page on which none can be, whose decoding has the status ``unchecked``; and
     repeats need not agree: that is lawful's own demand, and no constraint of the paper's.
     """
     return labels_obey(scored.document, labels, rules, rules.scheme_for(scored.scores.labels))
@@ -233,6 +238,7 @@ class _Look(NamedTuple):
     values: Mapping[str, Hashable]  # of the fields that count; none where there is none
     states: list[State]  # by rule
     obeys: bool
+    is_unchecked: bool
 
 
 def _look(judge: Judge, labels: Labels) -> _Look:
@@ -245,13 +251,15 @@ def _look(judge: Judge, labels: Labels) -> _Look:
         if f.name in read and not f.many
     }
     checks = judge.checks(reading)
-    disagree = {f"{f.name}:agrees" for f in rules.fields} - {rule.id for rule in rules.compiled}
-    violated = {check.id for check in checks if check.state == "violated"}
+    states = [check.state for check in checks if not check.implied]
+    violated = [check for check in checks if check.state == "violated"]
+    legal = judge.scheme.allows(labels)
     return _Look(
         frozenset(judge.scheme.spans(labels)),
         values,
-        [check.state for check in checks[: len(rules.compiled)]],
-        judge.scheme.allows(labels) and violated <= disagree,
+        states,
+        obeys=legal and all(c.implied and c.id.endswith(":agrees") for c in violated),
+        is_unchecked=legal and not violated and "satisfied" not in states,
     )
 
 

@@ -14,21 +14,23 @@ from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
 from itertools import groupby
-from math import exp
+from math import exp, inf
 from typing import IO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lawful.decoding import Decoding
+from lawful.decoding import CLASHES, Decoding, differences, how_checked
 from lawful.document import Box, Document
 from lawful.errors import InputError
 from lawful.readers.jsonl import Scored
+from lawful.rules.model import Rules
 from lawful.values import format_value
 
 # Signs stand beside all colours: nobody needs to tell the colours apart.
 _STATUSES = {
     "satisfied": ("✓", "Every rule that could be checked holds."),
+    "unchecked": ("○", "No rule could be checked: nothing speaks for this but the model."),
     "relaxed": ("≈", "The best trade-off violates a weighted rule."),
     "exhausted": ("…", "The budget ended first: this is the best answer so far."),
     "infeasible": ("✗", "Proven: the hard rules cannot hold."),
@@ -43,12 +45,18 @@ _WIDE = 620  # pages wider than this stand above their tables, not beside them
 
 
 def write_report(
-    out: IO[str], items: Iterable[tuple[Scored, Decoding]], *, title: str = "lawful"
+    out: IO[str],
+    items: Iterable[tuple[Scored, Decoding]],
+    *,
+    title: str = "lawful",
+    rules: Rules | None = None,
 ) -> None:
     """One self-contained HTML file: no network, no external fonts or scripts.
 
-    Written as the items come, so memory stays flat however many there are.
+    Written as the items come, so memory stays flat however many there are. ``rules`` say which
+    fields have one value, by which alternatives are compared; without them, by all occurrences.
     """
+    single = frozenset(f.name for f in rules.fields if not f.many) if rules else frozenset()
     script = b64encode(sha256(_SCRIPT.encode()).digest()).decode()
     hues = "".join(f".c{i}{{--hue:{hue}}}" for i, hue in enumerate(_HUES))
     out.write(_HEAD.format(title=_text(title), script=script, style=_STYLE + hues))
@@ -57,7 +65,7 @@ def write_report(
     for scored, decoding in items:
         for name in decoding.fields:
             colours.setdefault(name, len(colours) % len(_HUES))
-        view = _View.of(scored, decoding, colours)
+        view = _View.of(scored, decoding, colours, single)
         totals.update(view.count())
         out.write(_card(view))
     out.write(f"</main>\n{_totals(totals)}\n<script>{_SCRIPT}</script>\n</body>\n</html>\n")
@@ -81,9 +89,16 @@ class _View:
     colours: dict[str, int]
     marks: list[_Mark]
     has_gold: bool
+    single: frozenset[str]  # fields that have one value
 
     @classmethod
-    def of(cls, scored: Scored, decoding: Decoding, colours: dict[str, int]) -> _View:
+    def of(
+        cls,
+        scored: Scored,
+        decoding: Decoding,
+        colours: dict[str, int],
+        single: frozenset[str],
+    ) -> _View:
         if len(decoding.labels) != len(scored.document):
             raise InputError(
                 f"document {scored.document.id!r} has {len(scored.document)} words, "
@@ -109,7 +124,7 @@ class _View:
             right = _differ(label, gold)[1] if label != gold else ""
             changed = _differ(change.old, change.new) if change else None
             marks.append(_Mark(spans.get(word), changed, verdict, right))
-        return cls(scored.document, decoding, colours, marks, scored.gold is not None)
+        return cls(scored.document, decoding, colours, marks, scored.gold is not None, single)
 
     def count(self) -> dict[str, int]:
         """What it adds to the totals."""
@@ -119,7 +134,8 @@ class _View:
             "corrected": bool(self.decoding.corrections),
             "corrections": len(self.decoding.corrections),
             self.decoding.status: 1,
-            **Counter(f"check {check.state}" for check in self.decoding.checks),
+            **Counter(f"rule {check.state}" for check in self.decoding.rules),
+            "implied violated": sum(check.implied for check in self.decoding.violations),
             **Counter(mark.verdict for mark in self.marks if mark.verdict),
         }
 
@@ -179,50 +195,81 @@ def _gold(count: Counter[str] | dict[str, int]) -> str:
 def _card(view: _View) -> str:
     decoding = view.decoding
     sign, meaning = _STATUSES[decoding.status]
-    corrected, violated = len(decoding.corrections), len(decoding.violations)
-    kinds = "card" + " corrected" * bool(corrected) + " open" * (decoding.status != "satisfied")
-    chips = [f"{corrected} correction{'s' * (corrected != 1)}"] * bool(corrected)
-    chips += [f"{violated} violated"] * bool(violated)
+    corrected, is_open = len(decoding.corrections), decoding.status != "satisfied"
+    kinds = "card" + " corrected" * bool(corrected) + " open" * is_open
+    implied = sum(check.implied for check in decoding.violations)
+    violated = len(decoding.violations) - implied
+    chips = [how_checked(decoding.rules) + f", {violated} violated" * bool(violated)]
+    chips += [_others(implied)] * bool(implied)
+    chips += [f"{corrected} correction{'s' * (corrected != 1)}"] * bool(corrected)
     proof = "Proven optimal." if decoding.optimal else ""
-    if decoding.stopped_by:
+    if decoding.stopped_by and not decoding.optimal:
         proof = f"Not proven optimal: stopped by its budget of {decoding.stopped_by}."
     gold = f", words wrong: {_gold(view.count())}" if view.has_gold else ""
     pages, widest = _pages(view)
     return (
-        f'<details class="{kinds}"{" open" * bool(corrected or violated)}><summary>'
+        f'<details class="{kinds}"{" open" * bool(corrected or is_open)}><summary>'
         f'<b class="badge {decoding.status}">{sign} {decoding.status}</b>'
         f"<bdi>{_text(decoding.id)}</bdi><i>{' · '.join(chips)}</i>"
         f"<small>{decoding.tried:,} candidate{'s' * (decoding.tried != 1)} · "
         f"{decoding.seconds * 1000:,.1f} ms</small></summary>"
         f'<div class="body{" wide" * (widest > _WIDE)}"><div>{pages}{_legend(view)}</div>'
-        f'<div class="facts"><div>{_fields(view)}</div><div>{_checks(view)}{_corrections(view)}'
+        f'<div class="facts"><div>{_fields(view)}</div><div>{_clash(view)}{_checks(view)}'
+        f"{_corrections(view)}{_alternatives(view)}"
         f'<p class="quiet">{meaning} {proof}<br>Decoder {_text(decoding.decoder)}, '
         f"p = {exp(decoding.log_prob):.2g}{gold}</p></div></div></div></details>\n"
     )
 
 
+def _others(implied: int) -> str:
+    """Violated checks that are no rules: of what fields ask for by themselves."""
+    return f"{implied:,} other check{'s' * (implied != 1)} violated"
+
+
 def _fields(view: _View) -> str:
     rows = []
+    confidence = view.decoding.confidence
     for name, values in view.decoding.fields.items():
         head = (
             f'<th scope="row" rowspan="{len(values)}">'
             f'<span class="field c{view.colours[name]}">{_text(name)}</span></th>'
         )
+        sure = f'<td rowspan="{len(values)}">{_sure(view, name)}</td>' if confidence else ""
         for value in values:
             read = "<em>✗ unreadable</em>"
             if value.value is not None:
                 read = f"<bdi>{_text(format_value(value.value))}</bdi>"
-            rows.append(f"<tr>{head}<td><bdi>{_text(value.text)}</bdi></td><td>{read}</td></tr>")
-            head = ""
-    heads = "".join(f'<th scope="col">{name}</th>' for name in ("field", "text", "read as"))
+            cells = f"<td><bdi>{_text(value.text)}</bdi></td><td>{read}</td>"
+            rows.append(f"<tr>{head}{cells}{sure}</tr>")
+            head = sure = ""
+    for name in confidence:
+        if name not in view.decoding.fields:
+            cells = f'<td class="quiet" colspan="2">missing</td><td>{_sure(view, name)}</td>'
+            rows.append(f'<tr><th scope="row">{_text(name)}</th>{cells}</tr>')
+    names = ("field", "text", "read as", *(("sure",) if confidence else ()))
+    heads = "".join(f'<th scope="col">{name}</th>' for name in names)
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     return "<h3>Fields</h3>" + (table if rows else '<p class="quiet">none found</p>')
+
+
+def _sure(view: _View, name: str) -> str:
+    """How sure a field's value is, if that is known."""
+    sure = view.decoding.confidence.get(name)
+    return "" if sure is None else str(sure).removesuffix(" sure")
+
+
+def _clash(view: _View) -> str:
+    if not view.decoding.clash:
+        return ""
+    rules = "".join(f"<li><code>{_text(rule)}</code></li>" for rule in view.decoding.clash)
+    which = CLASHES[view.decoding.clash_minimal]
+    return f"<h3>Clash</h3><p>{which.capitalize()}:</p><ol>{rules}</ol>"
 
 
 def _checks(view: _View) -> str:
     rows = []
     for check in view.decoding.checks:
-        message = f": {_text(check.message)}" if check.message else ""
+        message = f": <span>{_text(check.message)}</span>" if check.message else ""
         rows.append(
             f'<li class="{check.state}"><b>{_STATES[check.state]} {check.state}</b>'
             f"<span><code>{_text(check.id)}</code>{message}</span></li>"
@@ -235,11 +282,43 @@ def _corrections(view: _View) -> str:
     for c in view.decoding.corrections:
         old, new = map(_text, _differ(c.old, c.new))
         why = ", ".join(f"<code>{_text(rule)}</code>" for rule in c.because or ())
+        why = f"because of {why}" if why else c.why
         rows.append(
             f"<li>“<bdi>{_text(view.document.words[c.word])}</bdi>”: <del>{old}</del> → "
-            f"<b>{new}</b>, {c.price:.2f} nats{', because of ' * bool(why)}{why}</li>"
+            f"<b>{new}</b>, {c.price:.2f} nats{', ' * bool(why)}{why}</li>"
         )
     return f"<h3>Corrections</h3><ol>{''.join(rows)}</ol>" if rows else ""
+
+
+def _alternatives(view: _View) -> str:
+    """The next best values, where they were asked for, and how far behind they are."""
+    decoding = view.decoding
+    if decoding.margin is None and not decoding.alternatives:
+        return ""
+    rows = []
+    for other in decoding.alternatives:
+        changes = []
+        for name, gone, new in differences(decoding, other, view.single):
+            change = f"with <b>{_text(new)}</b>" if new else f"without <del>{_text(gone)}</del>"
+            if gone and new:
+                change = f"<del>{_text(gone)}</del> → <b>{_text(new)}</b>"
+            changes.append(f"{_text(name)} {change}")
+        broken = ", ".join(f"<code>{_text(check.id)}</code>" for check in other.violations)
+        rows.append(
+            f"<li>{decoding.worth - other.worth:.2f} nats worse: {'; '.join(changes)}"
+            f"{f' (violates {broken})' if broken else ''}"
+            f"{'' if other.optimal else ', not proven the next best'}</li>"
+        )
+    listed = f"<ol>{''.join(rows)}</ol>" if rows else ""
+    return f'<h3>Next best values</h3>{listed}<p class="quiet near">{_margin(decoding)}</p>'
+
+
+def _margin(decoding: Decoding) -> str:
+    if decoding.margin is None:
+        return "How far ahead the answer is, is not known: it is not proven best."
+    if decoding.margin == inf:
+        return "No other values are possible."
+    return f"Everything with other values is worth at least {decoding.margin:.2f} nats less."
 
 
 # Its pages
@@ -385,14 +464,16 @@ def _captions(
 
 
 def _totals(totals: Counter[str]) -> str:
-    def tile(number: str, what: str, *parts: tuple[str, str, int]) -> str:
+    def tile(number: str, what: str, *parts: tuple[str, str, int], more: str = "") -> str:
         bar = "".join(f'<i class="{style}" style="flex:{n}"></i>' for style, _, n in parts if n)
         keys = "".join(f'<li class="{style}"><b>{n:,}</b> {name}</li>' for style, name, n in parts)
         shares = f'<div class="bar">{bar}</div><ul>{keys}</ul>' if parts else ""
-        return f'<div class="tile"><p><b>{number}</b> {what}</p>{shares}</div>'
+        note = f"<p>{more}</p>" if more else ""
+        return f'<div class="tile"><p><b>{number}</b> {what}</p>{shares}{note}</div>'
 
     documents, corrected = totals["documents"], totals["corrected"]
-    passed, violated = totals["check satisfied"], totals["check violated"]
+    passed, violated = totals["rule satisfied"], totals["rule violated"]
+    implied = totals["implied violated"]
     statuses = ((name, f"{sign} {name}", totals[name]) for name, (sign, _) in _STATUSES.items())
     tiles = tile(f"{documents:,}", "documents", *statuses)
     tiles += tile(
@@ -400,7 +481,8 @@ def _totals(totals: Counter[str]) -> str:
         "rules checked",
         ("satisfied", "✓ passed", passed),
         ("violated", "✗ violated", violated),
-        ("vacuous", "○ not checked", totals["check vacuous"]),
+        ("vacuous", "○ not checked", totals["rule vacuous"]),
+        more=f"{_others(implied)}: what fields ask for by themselves" if implied else "",
     )
     tiles += tile(
         f"{totals['corrections']:,}",
@@ -452,7 +534,7 @@ h3,thead th{font-size:.75rem;font-weight:600;letter-spacing:.05em;text-transform
 color:var(--muted);margin:1.2rem 0 .3rem}h3:first-child{margin-top:0}
 ul,ol{list-style:none;margin:0;padding:0}bdi,code,.flow{overflow-wrap:anywhere}
 code{font:.92em ui-monospace,monospace}del,.old{text-decoration:line-through;color:var(--muted)}
-.quiet,.vacuous,small{color:var(--muted)}.satisfied,.fixed{color:var(--good)}
+.quiet,.vacuous,.unchecked,small{color:var(--muted)}.satisfied,.fixed{color:var(--good)}
 .relaxed,.exhausted{color:var(--warn)}.tile .corrected{color:var(--accent)}
 .infeasible,.violated,.wrong,.broken,em{color:var(--bad);font-style:normal}
 #totals{display:grid;grid-template-columns:repeat(auto-fit,minmax(13rem,1fr));gap:.75rem}
@@ -501,7 +583,9 @@ th,td{text-align:left;vertical-align:top;padding:.22rem .8rem .22rem 0;
 border-bottom:1px solid var(--line)}tbody th{font-weight:400}
 .facts li{font-size:.9rem;padding:.12rem 0}.facts ul li{display:flex;gap:.7rem}
 .facts ul li>b{flex:0 0 6.2rem;font-weight:600}.facts li>span{color:var(--ink)}
-.facts .vacuous>span{color:inherit}.facts p{font-size:.82rem;margin:1.2rem 0 0}
+.facts .vacuous>span,.facts .satisfied>span>span{color:var(--muted)}
+.facts li>span{font-variant-numeric:tabular-nums}.facts p{font-size:.82rem;margin:1.2rem 0 0}
+.facts .near,.facts h3+p{margin-top:.3rem}
 @media screen and (max-width:50rem){.body,.wide .facts{grid-template-columns:100%}
 summary small{margin-left:0}}
 @media print{body{display:block;padding:0;max-width:none;font-size:11px;background:none;

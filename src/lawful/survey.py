@@ -39,6 +39,7 @@ class Truth:
 
     documents: int
     lawful: int  # no rule is violated
+    unchecked: int  # of these: those on which no rule can be checked
     readable: int  # and every text can be read as the type of its field
     clean: int  # and labels are legal, and all that fields imply holds, such as repeats that agree
     states: Mapping[str, Mapping[State, int]]  # by rule: documents in each state
@@ -87,26 +88,27 @@ def judge_gold(documents: Iterable[Labelled], rules: Rules) -> Truth:
     scheme = scheme_of(everything, rules)
     states = {rule.id: Counter[State]() for rule in rules.compiled}
     implied = Counter[str]()
-    lawful = readable = clean = 0
+    lawful = unchecked = readable = clean = 0
     for labelled in everything:
         judge = Judge(labelled.document, rules, scheme)
         gold = scheme.indices(labelled.gold)
         checks = judge.checks(judge.settle(judge.read(gold))[0])
-        violated = {check.id for check in checks if check.state == "violated"}
-        for check in checks:
-            if check.id in states:
-                states[check.id][check.state] += 1
-        faults = violated - states.keys()
+        faults = {check.id for check in checks if check.implied}
+        of_rules = [check for check in checks if not check.implied]
+        for check in of_rules:
+            states[check.id][check.state] += 1
         if not scheme.allows(gold):
             faults.add("legal")
         implied.update(faults)
-        if violated.isdisjoint(states):
+        if all(check.state != "violated" for check in of_rules):
             lawful += 1
+            unchecked += all(check.state == "vacuous" for check in of_rules)
             readable += not any(fault.endswith(":reads") for fault in faults)
             clean += not faults
     return Truth(
         documents=len(everything),
         lawful=lawful,
+        unchecked=unchecked,
         readable=readable,
         clean=clean,
         states={

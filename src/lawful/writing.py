@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterable
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -16,29 +17,35 @@ from lawful.document import Document, Labelled
 from lawful.errors import InputError
 from lawful.files import whole_bytes, whole_file
 from lawful.readers.jsonl import Scored, npz_name
+from lawful.rules.judge import Check
 from lawful.scores import Chain
 
 encode = msgspec.json.Encoder(decimal_format="number").encode
 
 
-def decoding_line(decoding: Decoding) -> str:
+def decoding_line(decoding: Decoding, *, ranked: bool = False) -> str:
     """A decoding as one line of JSON; amounts keep their digits."""
-    return encode(decoding_record(decoding)).decode()
+    return encode(decoding_record(decoding, ranked=ranked)).decode()
 
 
-def decoding_record(decoding: Decoding) -> dict[str, Any]:
-    """A decoding as plain values, in the order in which people read it."""
+def decoding_record(decoding: Decoding, *, ranked: bool = False) -> dict[str, Any]:
+    """A decoding as plain values, in the order in which people read it.
+
+    ``ranked``: alternatives were asked for, so what is said of them is there even if it is nothing.
+    """
     more: dict[str, Any] = {}
     if decoding.clash:
         more["clash"] = list(decoding.clash)
-    if decoding.confidence:
-        margin = decoding.margin
-        more["margin"] = None if margin is None or np.isinf(margin) else margin
-        more["confidence"] = decoding.confidence
+        more["clash_minimal"] = decoding.clash_minimal
+    if ranked or decoding.alternatives or decoding.confidence or decoding.margin is not None:
+        # JSON has no infinity; float() and Number() read the word.
+        more["margin"] = "Infinity" if decoding.margin == inf else decoding.margin
+        more["confidence"] = {name: list(sure) for name, sure in decoding.confidence.items()}
         more["alternatives"] = [
             {
+                "optimal": other.optimal,
                 "log_prob": other.log_prob,
-                "penalty": other.penalty,
+                "penalty": _price(other.penalty),
                 "fields": _fields_record(other),
                 "violated": [check.id for check in other.violations],
             }
@@ -47,14 +54,13 @@ def decoding_record(decoding: Decoding) -> dict[str, Any]:
     return {
         "id": decoding.id,
         "status": decoding.status,
+        "checked": decoding.checked,
+        "rules": len(decoding.rules),
         "optimal": decoding.optimal,
         "log_prob": decoding.log_prob,
         "labels": list(decoding.labels),
         "fields": _fields_record(decoding),
-        "checks": [
-            {"id": check.id, "state": check.state, "message": check.message}
-            for check in decoding.checks
-        ],
+        "checks": [check_record(check) for check in decoding.checks],
         "corrections": [
             {
                 "word": c.word,
@@ -69,12 +75,26 @@ def decoding_record(decoding: Decoding) -> dict[str, Any]:
         "decoder": decoding.decoder,
         **({"chosen": decoding.chosen} if decoding.chosen else {}),
         "bound": decoding.bound if np.isfinite(decoding.bound) else None,
-        "penalty": decoding.penalty if np.isfinite(decoding.penalty) else "hard",
+        "penalty": _price(decoding.penalty),
         "stopped_by": decoding.stopped_by,
         "tried": decoding.tried,
         "mass": decoding.mass,
         "seconds": decoding.seconds,
     }
+
+
+def check_record(check: Check) -> dict[str, Any]:
+    """What came of a rule as plain values; ``implied`` and ``price`` only where there is one."""
+    record: dict[str, Any] = {"id": check.id, "state": check.state, "message": check.message}
+    if check.price:
+        record["price"] = _price(check.price)
+    if check.implied:
+        record["implied"] = True
+    return record
+
+
+def _price(nats: float) -> float | str:
+    return nats if np.isfinite(nats) else "hard"
 
 
 def _fields_record(decoding: Decoding) -> dict[str, Any]:

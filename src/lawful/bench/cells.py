@@ -34,7 +34,8 @@ class Cell:
     pages: int
     f1s: float
     f1: float
-    satisfied: float
+    satisfied: float  # as the paper counts: pages on which no rule can be checked are in it
+    unchecked: float  # the share of those
     value_f1: float
     repeats: int
     seconds: float  # a page, mean over repeats
@@ -114,6 +115,7 @@ class Task:
             f1s=board.f1_s,
             f1=board.entities.f1,
             satisfied=board.satisfaction,
+            unchecked=board.unchecked_pages / len(pages),
             value_f1=board.values.f1,
             repeats=len(by_repeat),
             seconds=mean(by_repeat),

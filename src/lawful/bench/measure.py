@@ -109,7 +109,7 @@ def _decode_all(
             if not seconds:
                 index = {name: i for i, name in enumerate(page.scores.labels)}
                 labels.append(np.array([index[name] for name in found.labels], dtype=np.int32))
-                proven.append(found.status in ("satisfied", "relaxed"))
+                proven.append(found.status in ("satisfied", "unchecked", "relaxed"))
                 tried.append(found.tried)
         seconds.append(times)
     peak = resident("VmHWM")

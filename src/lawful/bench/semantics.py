@@ -83,7 +83,8 @@ class Outcome:
     meaning: Meaning
     counts: list[tuple[int, int, int]]
     right: list[bool]
-    rules: list[tuple[int, int, int]]  # passed, violated, un-checked
+    rules: list[tuple[int, int, int]]  # passed, violated, unchecked
+    unchecked: list[bool]  # no rule could be checked
     proven: list[bool]  # that no labelling is worth more, or none obeys
 
     @property
@@ -128,7 +129,7 @@ class Task:
         """Decodes the pages; what counts as a value is the same for all meanings."""
         judged_by = self.pages.rules
         rules = self.meaning.applied(judged_by)
-        counts, right, states, proven = [], [], [], []
+        counts, right, states, unchecked, proven = [], [], [], [], []
         for page in self.pages.pages:
             decoding = decode(page.document, page.scores, rules)
             board = Scoreboard(judged_by)
@@ -136,9 +137,19 @@ class Task:
             counts.append((board.values.right, board.values.found, board.values.true))
             right += board.right_pages
             states.append((board.passed, board.checked - board.passed, board.unchecked))
+            unchecked.append(board.unchecked_pages > 0)
             proven.append(decoding.optimal or decoding.status == "infeasible")
-        name, units = self.pages.name, self.pages.units
-        return Outcome(name, units, self.fingerprint, self.meaning, counts, right, states, proven)
+        return Outcome(
+            self.pages.name,
+            self.pages.units,
+            self.fingerprint,
+            self.meaning,
+            counts,
+            right,
+            states,
+            unchecked,
+            proven,
+        )
 
 
 def plan(pages: Pages) -> list[Task]:
@@ -178,7 +189,7 @@ def _lines(found: Sequence[Outcome]) -> Iterator[str]:
     before = baseline.f1_resampled(drawn)
     yield f"### {baseline.outputs}, {baseline.units}: {len(baseline.right)} pages\n"
     heads = ["semantics", "value F1", "95 %", "gain, 95 %", "fixed / broken",
-             "rules passed / violated / un-checked", "proven"]  # fmt: skip
+             "rules passed / violated / unchecked", "pages unchecked", "proven"]  # fmt: skip
     yield f"| {' | '.join(heads)} |"
     yield f"|{' --- |' * len(heads)}"
     for each in found:
@@ -192,6 +203,7 @@ def _lines(found: Sequence[Outcome]) -> Iterator[str]:
             fixed, broken = each.against(baseline)
             row += [f"{low:+.1f} to {high:+.1f}", f"{fixed} / {broken}"]
         row.append(" / ".join(f"{count:,}" for count in np.sum(each.rules, axis=0)))
+        row.append(str(sum(each.unchecked)))
         row.append(f"{np.mean(each.proven):.1%}")
         yield f"| {' | '.join(row)} |"
     yield "\n| weight chosen on one half | on the other half | weight 10 | no rules |"

@@ -152,6 +152,7 @@ def _truth_table(truth: Truth) -> Table:
         ("no rule violated", truth.lawful),
         ("and every text can be read", truth.readable),
         ("and labels are legal, repeated fields agree", truth.clean),
+        ("of the first, no rule could be checked", truth.unchecked),
     ):
         table.add_row(what, f"{count:,}", f"{count / truth.documents:.1%}")
     return table

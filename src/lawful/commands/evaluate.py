@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from rich.console import Console
@@ -34,7 +34,7 @@ from lawful.commands.common import (
     with_gold,
 )
 from lawful.decoders import check_call
-from lawful.decoding import Budget, Decoding
+from lawful.decoding import Budget, Decoding, Status
 from lawful.errors import InputError, LawfulError
 from lawful.evaluation import Answer, Changes, Counts, Scoreboard, best_legal, gold_obeys
 from lawful.files import whole_file
@@ -218,9 +218,10 @@ def score_table(boards: Mapping[str, Scoreboard]) -> Table:
     row("values fixed / broken / unchanged", lambda b: change(b, b.changed_values))
     row("rules checked", lambda b: f"{b.checked:,}")
     row("  passed", lambda b: f"{b.passed:,}")
-    row("rules un-checked", lambda b: f"{b.unchecked:,}")
+    row("rules unchecked", lambda b: f"{b.unchecked:,}")
+    row("pages unchecked", lambda b: f"{b.unchecked_pages:,}")
     row("entity F1", lambda b: _percent(b.entities)[2])
-    row("pages satisfied (un-checked rules pass)", lambda b: f"{100 * b.satisfaction:.1f} %")
+    row("pages satisfied or unchecked", lambda b: f"{100 * b.satisfaction:.1f} %")
     row("F1^s, their product", lambda b: f"{100 * b.f1_s:.1f}")
     return table
 
@@ -255,7 +256,12 @@ def _percent(counts: Counts) -> tuple[str, ...]:
 
 
 def _summarise(board: Scoreboard, skipped: Skipped) -> None:
-    statuses = ", ".join(f"{count:,} {status}" for status, count in board.statuses.most_common())
+    order = (*get_args(Status), *board.statuses)  # decodings of a file may say anything
+    statuses = ", ".join(
+        f"{board.statuses[status]:,} {status}"
+        for status in dict.fromkeys(order)
+        if board.statuses[status]
+    )
     told.print(
         f"\n{board.pages:,} documents: {statuses}; the gold of {board.gold_satisfied:,} satisfies "
         f"the rules{f'; left out: {skipped}' if skipped.total() else ''}",

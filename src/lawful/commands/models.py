@@ -29,7 +29,8 @@ from lawful.commands.output import (
     WRITERS,
     BadLines,
     Format,
-    States,
+    Unchecked,
+    UncheckedOption,
     complain,
     good,
     leave,
@@ -44,6 +45,7 @@ from lawful.files import whole_file
 from lawful.models.extras import needed
 from lawful.readers.jsonl import BadLine, read_documents, read_labelled
 from lawful.rules.model import Rules
+from lawful.tally import Tally
 from lawful.writing import write_jsonl, write_npz
 
 if TYPE_CHECKING:
@@ -214,10 +216,10 @@ def predict(
     lines = _Lines(documents, tagger, bad_lines, with_gold=True)
     scored = tagger.predict(counted(lines), batch=batch, units=units.value, pool=pool.value)
     count = write_npz(out, scored) if npz else write_jsonl(out, scored)
-    lines.states["scored"] = count
-    summarise(lines.states)
+    lines.tally["scored"] = count
+    summarise(lines.tally)
     lines.say_boxless()
-    raise typer.Exit(0 if not lines.states["bad lines"] else 1 if count else 2)
+    raise typer.Exit(0 if not lines.tally["bad lines"] else 1 if count else 2)
 
 
 def export(
@@ -257,6 +259,7 @@ def extract(
     backend: BackendOption = None,
     format_: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.jsonl,
     bad_lines: BadLinesOption = BadLines.skip,
+    unchecked: UncheckedOption = Unchecked.fail,
 ) -> None:
     """Read fields off documents: score their words with a model, decode them under rules."""
     loaded = Rules.load(rules or demo.RULES)
@@ -278,10 +281,10 @@ def extract(
                 yield BadLine(number, str(error))
 
     with whole_file(out) as file:
-        WRITERS[format_](file, good(results(), bad_lines, lines.states), loaded, ranked=False)
-    summarise(lines.states)
+        WRITERS[format_](file, good(results(), bad_lines, lines.tally), loaded, ranked=False)
+    summarise(lines.tally)
     lines.say_boxless()
-    leave(lines.states)
+    leave(lines.tally, unchecked)
 
 
 def _tagger(model: str | None, device: str | None, backend: Backend | None) -> Tagger:
@@ -299,7 +302,7 @@ class _Lines:
         """With gold, documents keep their true labels, which the tagger has to know."""
         self._path, self._tagger, self._bad_lines = path, tagger, bad_lines
         self._with_gold = with_gold
-        self.states = States()
+        self.tally = Tally()
         self.numbers: deque[int] = deque()  # lines of the documents that went by
         self._boxless = 0
 
@@ -307,7 +310,7 @@ class _Lines:
         known = set(self._tagger.labels)
         for line in read_documents(self._path):
             if isinstance(line, BadLine):
-                complain(line, self._bad_lines, self.states)
+                complain(line, self._bad_lines, self.tally)
                 continue
             number, found = line
             document = found.document if isinstance(found, Labelled) else found
@@ -317,7 +320,7 @@ class _Lines:
                     f"document {document.id!r} has gold label {min(unknown)!r}, which the model "
                     f"does not know; its labels: {', '.join(self._tagger.labels)}"
                 )
-                complain(BadLine(number, message), self._bad_lines, self.states)
+                complain(BadLine(number, message), self._bad_lines, self.tally)
                 continue
             self.numbers.append(number)
             self._boxless += self._tagger.lacks_boxes(document)

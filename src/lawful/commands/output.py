@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import csv
-from collections import Counter
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import IO
+from math import inf
+from typing import IO, Annotated
 
 import typer
 
 from lawful.batch import Result
 from lawful.commands.common import told
-from lawful.decoding import Decoding
+from lawful.decoding import Confidence, Decoding
 from lawful.errors import InputError
 from lawful.readers.jsonl import BadLine, Scored
 from lawful.rules.model import Rules
+from lawful.tally import Tally
 from lawful.writing import decoding_line
 
 
@@ -34,60 +35,61 @@ class BadLines(StrEnum):
     fail = "fail"
 
 
-class States(Counter[str]):
-    """How many documents came out how; and of the satisfied, for how many no rule was checked."""
+class Unchecked(StrEnum):
+    """What a document on which no rule could be checked does to the exit code."""
 
-    idle = 0
+    pass_ = "pass"  # noqa: S105 - no password
+    fail = "fail"
+
+
+UncheckedOption = Annotated[
+    Unchecked,
+    typer.Option(
+        help="Documents on which no rule could be checked: count as satisfied for the exit code "
+        "(pass), or not (fail)."
+    ),
+]
 
 
 def good(
-    results: Iterator[Result], bad_lines: BadLines, states: States
+    results: Iterator[Result], bad_lines: BadLines, tally: Tally
 ) -> Iterator[tuple[Scored, Decoding]]:
     """The documents that were decoded, counted by status; the others are complained of."""
     for result in results:
         if isinstance(result, BadLine):
-            complain(result, bad_lines, states)
+            complain(result, bad_lines, tally)
         else:
-            decoding = result[1]
-            states[decoding.status] += 1
-            rules = [check.state for check in decoding.checks]
-            states.idle += decoding.status == "satisfied" and set(rules) == {"vacuous"}
+            tally.add(result[1].status, result[1].checks)
             yield result
 
 
-def complain(bad: BadLine, bad_lines: BadLines, states: Counter[str]) -> None:
+def complain(bad: BadLine, bad_lines: BadLines, tally: Tally) -> None:
     """Says what is wrong with a line, and stops where that was asked for."""
     if bad_lines is BadLines.fail:
         raise InputError(f"line {bad.line}: {bad.message}")
-    states["bad lines"] += 1
+    tally["bad lines"] += 1
     told.print(f"line {bad.line}: {bad.message}", style="yellow", markup=False)
 
 
-def summarise(states: Counter[str]) -> None:
+def summarise(tally: Tally) -> None:
     """How many documents there were, by what became of them."""
-    count = sum(states.values()) - states["bad lines"]
-    count_idle = getattr(states, "idle", 0)
-    idle = f" ({count_idle:,} with no rule checked)" if count_idle else ""
-    parts = ", ".join(
-        f"{number:,} {state}{idle if state == 'satisfied' else ''}"
-        for state, number in states.most_common()
-        if number
-    )
-    told.print(f"{count:,} document{'s' * (count != 1)}: {parts or 'nothing'}")
+    count = sum(tally.values()) - tally["bad lines"]
+    told.print(f"{count:,} document{'s' * (count != 1)}: {str(tally) or 'nothing'}")
 
 
-def leave(states: Counter[str]) -> None:
+def leave(tally: Tally, unchecked: Unchecked) -> None:
     """Leaves with 0 where all are satisfied, 2 where no line could be used, 1 otherwise."""
-    nothing_usable = set(states) == {"bad lines"}
-    raise typer.Exit(2 if nothing_usable else 0 if set(states) <= {"satisfied"} else 1)
+    nothing_usable = set(tally) == {"bad lines"}
+    fine = {"satisfied"} if unchecked is Unchecked.fail else {"satisfied", "unchecked"}
+    raise typer.Exit(2 if nothing_usable else 0 if set(tally) <= fine else 1)
 
 
 def _write_jsonl(
     file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules: Rules, *, ranked: bool
 ) -> None:
-    del rules, ranked  # a line has whatever the decoding has
+    del rules  # a line has whatever the decoding has
     for _, decoding in results:
-        file.write(decoding_line(decoding) + "\n")
+        file.write(decoding_line(decoding, ranked=ranked) + "\n")
 
 
 def _write_csv(
@@ -97,7 +99,9 @@ def _write_csv(
     names = [f.name for f in rules.fields]
     writer = csv.writer(file, lineterminator="\n")
     more = ("margin", "confidence") if ranked else ()
-    writer.writerow(["id", "status", "optimal", *names, "violated", "unchecked", *more])
+    writer.writerow(
+        ["id", "status", "checked", "rules", "optimal", *names, "violated", "unchecked", *more]
+    )
     for _, decoding in results:
         cells = (
             "; ".join(
@@ -107,11 +111,23 @@ def _write_csv(
         )
         violated = "; ".join(f"{c.id}: {c.message}" for c in decoding.violations)
         unchecked = "; ".join(c.id for c in decoding.checks if c.state == "vacuous")
-        row = [decoding.id, decoding.status, decoding.optimal, *cells, violated, unchecked]
+        kind = (decoding.status, decoding.checked, len(decoding.rules), decoding.optimal)
+        row = [decoding.id, *kind, *cells, violated, unchecked]
         if ranked:
-            sure = (f"{name} {share:.3f}" for name, share in decoding.confidence.items())
-            row += ["" if decoding.margin is None else f"{decoding.margin:.3f}", "; ".join(sure)]
+            sure = (f"{name} {_interval(sure)}" for name, sure in decoding.confidence.items())
+            row += [_margin(decoding.margin), "; ".join(sure)]
         writer.writerow(row)
+
+
+def _margin(margin: float | None) -> str:
+    """Infinity is written as in JSON lines."""
+    return "" if margin is None else "Infinity" if margin == inf else f"{margin:.3f}"
+
+
+def _interval(sure: Confidence) -> str:
+    """A probability; from where to where, if that can be seen."""
+    low, high = (f"{share:.3f}" for share in sure)
+    return low if low == high else f"{low}-{high}"
 
 
 def _write_html(
@@ -119,10 +135,8 @@ def _write_html(
 ) -> None:
     from lawful.report import write_report
 
-    del rules
-    if ranked:
-        raise InputError("alternatives are not shown in HTML; ask for jsonl or csv")
-    write_report(file, results)
+    del ranked  # a card has whatever the decoding has
+    write_report(file, results, rules=rules)
 
 
 WRITERS = {Format.jsonl: _write_jsonl, Format.csv: _write_csv, Format.html: _write_html}

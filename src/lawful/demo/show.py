@@ -10,7 +10,7 @@ from rich.table import Table
 
 from lawful import demo
 from lawful.decoders import decode
-from lawful.decoding import Decoding
+from lawful.decoding import Decoding, how_checked
 from lawful.errors import InputError, MissingExtraError
 from lawful.evaluation import Scoreboard
 from lawful.files import whole_file
@@ -18,10 +18,11 @@ from lawful.models.tagger import from_pretrained
 from lawful.readers.jsonl import BadLine, Scored, read_jsonl
 from lawful.report import write_report
 from lawful.rules.model import PAPER, Rules
+from lawful.tally import Tally
 from lawful.values import format_value
 
 _HEADINGS = (
-    "rules checked", "passed", "un-checked", "value F1", "entity F1", "pages right",
+    "rules checked", "passed", "unchecked", "value F1", "entity F1", "pages right",
     "fixed", "broken",
 )  # fmt: skip
 
@@ -41,7 +42,8 @@ def show(out: Path, pages: int) -> None:
         console.print(f"    {rule.check}", markup=False)
     decodings = _show_all(console, documents, rules, pages)
     with whole_file(out) as file:
-        write_report(file, zip(documents, decodings, strict=True), title="lawful demo")
+        items = zip(documents, decodings, strict=True)
+        write_report(file, items, title="lawful demo", rules=rules)
     console.print(f"every page, with its boxes: {out}", markup=False)
     try:
         tagger = from_pretrained(demo.MODEL)
@@ -64,6 +66,10 @@ def _show_all(
     for scored, decoding in corrected[:pages]:
         _show_page(console, scored, rules, decoding)
     _compare(console, documents, rules, decodings)
+    tally = Tally()
+    for decoding in decodings:
+        tally.add(decoding.status, decoding.checks)
+    console.print(f"lawful's defaults, {len(decodings)} documents: {tally}")
     return decodings
 
 
@@ -92,12 +98,11 @@ def _show_page(console: Console, scored: Scored, rules: Rules, decoding: Decodin
     for check in before.violations:
         console.print(f"  was violated: {check.message}", markup=False)
     for c in decoding.corrections:
-        why = ", ".join(c.because or ())
-        word = scored.document.words[c.word]
-        console.print(
-            f"  {word}: {c.old} -> {c.new}, {c.price:.2f} nats, because of {why}",
-            markup=False,
-        )
+        word, why = scored.document.words[c.word], f", {c.why}" if c.why else ""
+        console.print(f"  {word}: {c.old} -> {c.new}, {c.price:.2f} nats{why}", markup=False)
+    console.print(f"  now {decoding.status}, {how_checked(decoding.rules)}:")
+    for check in decoding.rules:
+        console.print(f"    {check.message}", markup=False)
 
 
 def _values(decoding: Decoding, field: str) -> str:

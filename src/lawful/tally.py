@@ -1,0 +1,37 @@
+"""How many documents came out how, and what came of the rules on all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import get_args
+
+from lawful.decoding import Status
+from lawful.rules.judge import Check
+
+_ORDER = (*get_args(Status), "violated", "scored", "bad lines")
+
+
+class Tally(Counter[str]):
+    """Documents by status (or by what else became of them), and rules by state.
+
+    What fields ask for by themselves are no rules, and are not counted as such.
+    """
+
+    rules = checked = hold = 0
+
+    def add(self, status: str, checks: Iterable[Check]) -> None:
+        """Counts one document."""
+        self[status] += 1
+        states = [check.state for check in checks if not check.implied]
+        self.rules += len(states)
+        self.checked += len(states) - states.count("vacuous")
+        self.hold += states.count("satisfied")
+
+    def __str__(self) -> str:
+        known = sorted(self.items(), key=lambda item: _ORDER.index(item[0]))
+        parts = ", ".join(f"{number:,} {status}" for status, number in known if number)
+        if not self.rules:
+            return parts
+        hold = f"{self.hold:,} hold{'s' * (self.hold == 1)}"
+        return f"{parts}; {self.checked:,} of {self.rules:,} rules checked, {hold}"
