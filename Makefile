@@ -8,7 +8,7 @@ CORE := $(wildcard cpp/*.cpp cpp/*.hpp)
 PLAIN_CORE := $(filter-out cpp/bindings%,$(wildcard cpp/*.cpp))
 
 .SECONDARY:
-.PHONY: demo test test-models unit lint format sanitize bench clean
+.PHONY: demo test test-models unit lint format sanitize fuzz bench clean
 
 demo: .venv/installed  ## decode the shipped receipts under rules, and write a report
 	@mkdir -p build
@@ -39,10 +39,14 @@ sanitize:  ## the core, under AddressSanitizer and UndefinedBehaviourSanitizer, 
 	build/random_cases 4000
 	build/random_searches 1500
 
+fuzz: .venv/installed  ## 100,000 random documents: every statement about them, against brute force
+	$(BIN)/python -m tests.fuzz 100000 --workers 2
+
 bench: .venv/benched  ## against the peers; ten minutes
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.decoders
 	$(BIN)/python -m benchmarks.search
+	$(BIN)/python -m benchmarks.limits
 	$(BIN)/python -m benchmarks.referee
 
 clean:

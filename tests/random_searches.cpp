@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "../cpp/graph.hpp"
+#include "../cpp/mass.hpp"
 #include "../cpp/search.hpp"
 
 using namespace lawful;
@@ -72,6 +73,7 @@ struct Instance {
     double unreadable = below(3) == 0 ? kInf : uniform(2);
     double disagreement = uniform(2);
     double missing = below(3) == 0 ? kInf : below(2) ? 0 : uniform(2);
+    double unchecked = below(2) ? 0 : uniform(2);
     int extra = static_cast<int>(below(3));  // added to the sum, so that it may never be right
 
     Instance() {
@@ -132,7 +134,9 @@ struct Instance {
         }
         double violated = price_of(spans) + (others ? disagreement : 0);
         if (first == 0) violated += missing;
-        if (first != 0 && items > 0 && !unknown && first != sum + extra) violated += rule;
+        const bool checked = first != 0 && items > 0 && !unknown;
+        if (!checked) violated += unchecked;
+        if (checked && first != sum + extra) violated += rule;
         return violated;
     }
 
@@ -153,10 +157,13 @@ struct Instance {
         return std::make_shared<const Lattice>(costs, words, layout);
     }
 
-    std::shared_ptr<const Graph> graph(double slack) const {
-        const auto made = lattice();
+    std::vector<FieldSpan> spans(const Lattice& lattice, double slack) const {
         std::vector<FieldSpan> spans;
-        if (!made->list_spans(made->best() + slack, kPlenty, nobody_looks, spans)) std::abort();
+        if (!lattice.list_spans(lattice.best() + slack, kPlenty, nobody_looks, spans)) std::abort();
+        return spans;
+    }
+
+    std::vector<SpanReading> readings_of(const std::vector<FieldSpan>& spans) const {
         std::vector<SpanReading> readings;
         for (std::uint32_t i = 0; i < spans.size(); ++i) {
             const bool readable = spans[i].end - spans[i].start == 1;
@@ -165,7 +172,14 @@ struct Instance {
             if (readable || unreadable < kInf)
                 readings.push_back({i, value, readable ? 0 : unreadable});
         }
-        return std::make_shared<const Graph>(made, spans, readings, made->best() + slack, kPlenty);
+        return readings;
+    }
+
+    std::shared_ptr<const Graph> graph(double slack) const {
+        const auto made = lattice();
+        const auto some = spans(*made, slack);
+        return std::make_shared<const Graph>(made, some, readings_of(some), made->best() + slack,
+                                             kPlenty, nobody_looks);
     }
 
     std::shared_ptr<const Plan> plan() const {
@@ -188,8 +202,8 @@ struct Instance {
                                       {Op::kConstant, 0, 0},
                                       {Op::kAdd, 0, 0},
                                       {Op::kEqual, 0, 1}};
-        plan->rules.push_back({Program(code, {more, 0}), rule, {}, false});
-        Equation equation{{}, -more, 0, rule, 0, false};
+        plan->rules.push_back({Program(code, {more, 0}), rule, unchecked, {}, false, {}});
+        Equation equation{{}, -more, 0, rule, unchecked, false};
         equation.terms = {{Equation::kFirst, 0, 0, 1}, {Equation::kSum, 1, 1, -1}};
         plan->equations.push_back(equation);
         return plan;
@@ -231,7 +245,7 @@ void readings_case() {
     if (best.empty()) return;
 
     Search search(instance.graph(slack), nullptr, {}, {}, nobody_looks);
-    const double offset = search.graph().lattice().least();
+    const double offset = search.graph().lattice()->least();
     std::size_t found = 0;
     std::map<std::vector<Span>, int> seen;
     for (;;) {
@@ -273,14 +287,14 @@ void rules_case() {
     for (bool first = true;; first = false) {
         Search::State state;
         while ((state = search.next(1 + below(9), nobody_looks)) == Search::State::kPaused) {
-            const double bound = search.graph().lattice().least() + search.bound();
+            const double bound = search.graph().lattice()->least() + search.bound();
             require(!first || bound <= expected + 1e-9, "a bound is a bound", instance);
         }
         if (state == Search::State::kNothing) {
             require(!first || expected == kInf, "nothing only where there is nothing", instance);
             return;
         }
-        const double offset = search.graph().lattice().least();
+        const double offset = search.graph().lattice()->least();
         const double total = offset + search.found().cost + search.found().violated;
         std::vector<std::uint32_t> labels(instance.words);
         search.graph().write_labels(search.found().readings, labels.data());
@@ -291,6 +305,90 @@ void rules_case() {
         require(total >= last - 1e-9, "costs never fall", instance);
         last = total;
     }
+}
+
+/// Dives end in labellings that are what they say, and never better than the best.
+void dive_case() {
+    const Instance instance;
+    if (instance.lattice()->best() == kInf) return;
+    double expected = kInf;
+    instance.every_labelling([&](const std::vector<std::uint32_t>& labels) {
+        expected = std::min(
+            expected, instance.cost_of(labels) + instance.violated_by(instance.spans_of(labels)));
+    });
+    Search search(instance.graph(kInf), instance.plan(), instance.facts(), {}, nobody_looks);
+    search.next(below(6), nobody_looks);
+    if (!search.dive(1 + below(4), nobody_looks)) return;
+    std::vector<std::uint32_t> labels(instance.words);
+    search.graph().write_labels(search.found().readings, labels.data());
+    const double total =
+        search.graph().lattice()->least() + search.found().cost + search.found().violated;
+    const double violated = instance.violated_by(instance.spans_of(labels));
+    require(std::abs(instance.cost_of(labels) + violated - total) < 1e-9,
+            "a dive costs and violates what it says", instance);
+    require(total >= expected - 1e-9, "a dive is no better than the best", instance);
+}
+
+/// Given spans cost what they violate.
+void given_case() {
+    const Instance instance;
+    std::vector<std::vector<Span>> some;
+    instance.every_labelling(
+        [&](const auto& labels) { some.push_back(instance.spans_of(labels)); });
+    if (some.empty()) return;
+    const std::vector<Span>& chosen = some[below(some.size())];
+    std::vector<FieldSpan> spans;
+    for (const Span& span : chosen)
+        spans.push_back({static_cast<std::uint32_t>(span.field), span.start, span.end, 0, 0});
+    const double expected = instance.violated_by(chosen);
+    const auto graph = std::make_shared<const Graph>(spans, instance.readings_of(spans), kInf);
+    Search search(graph, instance.plan(), instance.facts(), {}, nobody_looks);
+    const bool found = search.next(kPlenty, nobody_looks) == Search::State::kFound;
+    require(found == (expected < kInf), "given spans can be read, or not", instance);
+    if (found)
+        require(std::abs(search.found().cost + search.found().violated - expected) < 1e-9,
+                "given spans violate what they violate", instance);
+}
+
+/// Adding up what rules leave of the probability, all of it or with some of it let go.
+void mass_case() {
+    const Instance instance;
+    const auto lattice = instance.lattice();
+    if (lattice->best() == kInf) return;
+    std::vector<std::vector<std::uint32_t>> answers(2);
+    if (below(3)) answers[0].push_back(2 + below(3));
+    for (std::size_t i = below(3); i-- > 0;) answers[1].push_back(2 + below(3));
+    double total = 0, all = 0, same[2] = {0, 0};
+    instance.every_labelling([&](const std::vector<std::uint32_t>& labels) {
+        const auto spans = instance.spans_of(labels);
+        std::vector<std::vector<std::uint32_t>> seen(2);
+        for (const Span& span : spans)
+            if (span.end - span.start == 1 && (span.field == 1 || seen[0].empty()))
+                seen[span.field].push_back(instance.values[span.start] + 1);
+        const double weight = std::exp(-instance.cost_of(labels));
+        const double left = weight * std::exp(-instance.violated_by(spans));
+        total += weight;
+        all += left;
+        for (int field = 0; field < 2; ++field)
+            if (seen[field] == answers[field]) same[field] += left;
+    });
+    const bool everything = below(2);
+    const auto spans = instance.spans(*lattice, everything ? kInf : uniform(4));
+    const Mass mass(lattice, spans, instance.readings_of(spans), instance.plan(), instance.facts(),
+                    {1, 1 + uniform(1)}, everything, nobody_looks);
+    const Mass::Limits limits{everything ? 0 : uniform(0.01), everything ? kPlenty : 1 + below(9)};
+    const Mass::Shares found = mass.of(answers, limits, nobody_looks);
+    const double unit = total / std::exp(mass.log_total());  // what is let go counts for more
+    const double share = std::exp(mass.log_total());
+    require(found.all * share <= all + 1e-9, "no more than there is", instance);
+    require((found.all + found.open) * share >= all - 1e-9, "what is let go is known", instance);
+    for (int field = 0; field < 2; ++field) {
+        require(found.same[field] * share <= same[field] + 1e-9, "nor of a field", instance);
+        require((found.same[field] + found.open) * share >= same[field] - 1e-9,
+                "nor let go of it unnoticed", instance);
+    }
+    require(!everything || found.open == 0, "nothing is let go that need not be", instance);
+    require(unit <= 1 + 1e-9, "all legal labellings are in the total", instance);
 }
 
 /// Too little memory is an exception and nothing else.
@@ -316,6 +414,9 @@ int main(int argc, char** argv) {
     for (int i = 0; i < cases; ++i) {
         readings_case();
         rules_case();
+        dive_case();
+        given_case();
+        mass_case();
         memory_case();
     }
     std::printf("%d random searches agree with brute force, no sanitizer complained\n", cases);

@@ -25,7 +25,7 @@ FREE = Rules([], [])
 MONEY = Rules(
     [Field("total", "total", "money"), Field("tax", "tax", "money")],
     ["total == 12", "tax == 2"],
-).with_defaults(presence="free", repeat="first")
+).with_defaults(presence="free", repeat="first", unchecked=0.0)
 
 
 def case(seed: int, labels=LABELS, words=None):

@@ -32,7 +32,7 @@ class Effort(NamedTuple):
     states: int  # how many there may be at a word
 
 
-EFFORTS = (Effort(8.0, 1e-5, 2**8), Effort(12.0, 1e-7, 2**11))
+EFFORTS = (Effort(8.0, 1e-5, 2**8), Effort(12.0, 1e-7, 2**10))
 NARROW = 0.005
 """An interval this wide is narrow enough not to look more closely."""
 
