@@ -179,7 +179,7 @@ def test_calibrate_shows_what_changes_under_rules(tmp_path):
     assert list(results) == ["temperature 1", f"temperature {temperature:g}"]
     assert f"{temperature:g} times as much" in found.stderr
     hard = tmp_path / "hard.yaml"
-    paper = "weight: hard\npresence: free\nrepeat: first\n"
+    paper = "weight: hard\npresence: free\nrepeat: first\nunchecked: 0\n"
     hard.write_text(paper + demo.RULES.read_text(encoding="utf-8"))
     found = run("calibrate", DOCUMENTS, "-r", hard, "--out", "-")
     one, other = json.loads(found.stdout)["decoded"]["results"].values()

@@ -15,6 +15,7 @@ import lawful
 from lawful import Budget, Document, Field, Rule, Rules, Scores, decode
 from lawful.bench.baselines import lazyk as published
 from lawful.rules.judge import Judge
+from lawful.rules.model import PAPER
 from lawful.values import read
 from tests.oracles import legal_bio
 
@@ -43,7 +44,7 @@ def problems(draw):
             Field("parts", "part", "money", many=True),
         ],
         [Rule(check, weight=draw(weight)) for check in checks],
-        defaults=lawful.Defaults(weight=draw(weight), **policy),
+        defaults=lawful.Defaults(weight=draw(weight), unchecked=0.0, **policy),
     )
     return Document("d", words), scores, rules
 
@@ -200,7 +201,7 @@ def test_a_small_budget_never_lies(problem, candidates):
 @given(problem=problems())
 def test_lazyk_agrees_with_the_published_algorithm_under_hard_rules(problem):
     document, scores, rules = problem
-    rules = rules.with_defaults(weight=inf, presence="free", repeat="first")
+    rules = rules.with_defaults(**PAPER)
     judge = Judge(document, rules, rules.scheme_for(LABELS))
     accepted = (
         log_prob

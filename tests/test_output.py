@@ -66,7 +66,12 @@ def test_a_line_says_how_many_rules_were_checked_and_what_their_arithmetic_is():
     assert (line["status"], line["checked"], line["rules"]) == ("satisfied", 1, 2)
     assert line["checks"] == [
         {"id": "total == sum(items)", "state": "satisfied", "message": "3.00 + 4.00 = 7.00"},
-        {"id": "total > tax", "state": "vacuous", "message": "not checked: tax missing"},
+        {
+            "id": "total > tax",
+            "state": "vacuous",
+            "message": "not checked: tax missing",
+            "price": 0.5,
+        },
     ]
 
 

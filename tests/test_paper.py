@@ -274,7 +274,9 @@ def test_semantics_on_the_shipped_pages(tmp_path, monkeypatch, capsys):
     bench.run_semantics(**options)
     printed = capsys.readouterr().out
     assert "| best legal labelling, no rules | 93.8 |" in printed
-    (row,) = (line for line in printed.splitlines() if line.startswith("| keep, agree, weight 10"))
+    (row,) = (
+        line for line in printed.splitlines() if line.startswith("| keep, agree, weight 10 |")
+    )
     assert row.split(" | ")[1] == "98.7"
     assert row.endswith("| 9 / 0 | 90 / 10 / 44 | 6 | 100.0% |")  # as the README has it
     assert "| free, first, hard, the paper |" in printed

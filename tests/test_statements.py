@@ -39,7 +39,8 @@ def test_the_table_of_readings_is_that_of_the_library():
 
 def problem(words, labels, probs, fields=(), rules=(), scheme="BIO", **defaults):
     scores = Scores.from_probs(probs, labels)
-    rules = Rules(fields, rules, scheme=scheme, defaults=Defaults(**defaults))
+    defaults = Defaults(**{"unchecked": 0.0, **defaults})
+    rules = Rules(fields, rules, scheme=scheme, defaults=defaults)
     return Document("d", words.split()), scores, rules
 
 

@@ -12,6 +12,9 @@ from lawful.decoders.search import Problem
 from lawful.decoding import Budget
 from lawful.rules.model import Rules
 
+LEAST = 256
+"""Candidates for one question, unless there are fewer left."""
+
 SPANS = "every span"
 """In a clash: what fields ask of their spans, that they can be read, fit, and agree."""
 
@@ -24,29 +27,63 @@ def find_clash(
     """Hard rules that clash, by id, and whether none of them can be left out.
 
     ``legal`` alone where no labelling is legal. Fields that must be there are ``name:kept`` and
-    ``name:required``. Rules are left out one by one, in their order; where the budget, of all
-    trials together, ends before that is known of each, the set does clash but may be too large.
+    ``name:required``. The same at every call, unless there is a limit of seconds.
     """
     if problem.best_legal is None:
         return ("legal",), True
-    until = inf if budget.seconds is None else perf_counter() + budget.seconds
-    left = budget.candidates or inf
-    clash = _demands(problem)
-    minimal = True
-    for demand in clash:
-        rest = tuple(other for other in clash if other != demand)
-        seconds = seconds_left(until)
-        if left < 1 or seconds == 0.0:
-            return clash, False
-        feasible, spent = is_feasible(
-            _relaxed(problem, rest), Budget(candidates=left, seconds=seconds)
-        )
-        left -= spent
-        if feasible is False:
-            clash = rest
-        elif feasible is None:
-            minimal = False
-    return clash, minimal
+    demands = _demands(problem)
+    trials = _Trials(problem, budget, is_feasible)
+    clash = _reduce(trials, (), demands, changed=False)
+    return tuple(demand for demand in demands if demand in clash), trials.decided
+
+
+def _reduce(
+    trials: _Trials, held: tuple[str, ...], demands: tuple[str, ...], *, changed: bool
+) -> tuple[str, ...]:
+    """As few of the demands as clash with those that are held; all of them together do.
+
+    QuickXplain (Junker, 2004): halves are tried before single demands, so that a small clash among
+    many rules takes few trials, most of them with few rules. A trial that comes to no end counts as
+    one that found no clash: then what comes back does clash, but may be too much.
+    """
+    if changed and trials.clash(held):
+        return ()
+    if len(demands) < 2:
+        return demands
+    half = len(demands) // 2
+    first, second = demands[:half], demands[half:]
+    of_second = _reduce(trials, held + first, second, changed=True)
+    of_first = _reduce(trials, held + of_second, first, changed=bool(of_second))
+    return of_first + of_second
+
+
+class _Trials:
+    """Asks whether some demands clash, within one budget for all questions."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        budget: Budget,
+        is_feasible: Callable[[Problem, Budget], tuple[bool | None, int]],
+    ) -> None:
+        self.decided = True  # every question so far
+        self._problem = problem
+        self._is_feasible = is_feasible
+        self._left = budget.candidates or inf
+        self._until = inf if budget.seconds is None else perf_counter() + budget.seconds
+
+    def clash(self, demands: tuple[str, ...]) -> bool:
+        """Whether that is proven."""
+        seconds = seconds_left(self._until)
+        feasible = None
+        if self._left >= 1 and seconds != 0.0:
+            # No question may spend what all others need.
+            some = min(self._left, max(LEAST, self._left // 4))
+            relaxed = _relaxed(self._problem, demands)
+            feasible, spent = self._is_feasible(relaxed, Budget(candidates=some, seconds=seconds))
+            self._left -= spent
+        self.decided = self.decided and feasible is not None
+        return feasible is False
 
 
 def _demands(problem: Problem) -> tuple[str, ...]:

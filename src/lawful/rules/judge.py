@@ -203,14 +203,13 @@ class Judge:
     def _cost_of_rules(self, reading: Reading, until: float) -> Cost:
         sights = self._see_all(reading)
         environment = _environment(sights)
-        least = sum(sight.penalty for sight in sights.values())
-        open_ = 0.0
+        least = most = sum(sight.penalty for sight in sights.values())
         for rule in self.rules.compiled:
             verdict, _ = self._judge_rule(rule, sights, environment, until)
-            least += _price(rule, verdict)
-            if verdict == "undecided":
-                open_ += max(rule.weight, rule.unchecked)
-        return Cost(least + open_, least)
+            price = _price(rule, verdict)
+            most += price
+            least += 0.0 if verdict == "undecided" else price
+        return Cost(most, least)
 
     def _see_all(self, reading: Reading) -> dict[str, _Sight]:
         return {name: self._see(i, reading[i]) for i, name in enumerate(self._names)}
@@ -477,9 +476,11 @@ def _environment(sights: dict[str, _Sight]) -> dict[str, Any]:
 
 
 def _price(rule: CompiledRule, verdict: Verdict) -> float:
-    """What a rule costs as it came out."""
+    """What a rule costs as it came out; the most that it may cost where that is not decided."""
     if verdict == "violated":
         return rule.weight
+    if verdict == "undecided":
+        return max(rule.weight, rule.unchecked)
     return rule.unchecked if verdict == "missing" else 0.0
 
 
