@@ -188,6 +188,9 @@ class Candidates:
         self._search = search, readings
         limit = self.lattice.best + slack
         while True:
+            if perf_counter() >= self._until:  # whoever judges what was found took it
+                self.stopped_by = "seconds"
+                return slack
             before = search.extended
             try:
                 state = search.next(self._extensions_left(), seconds_left(self._until))
