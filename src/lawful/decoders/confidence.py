@@ -33,6 +33,7 @@ class Effort(NamedTuple):
 
 
 EFFORTS = (Effort(8.0, 1e-5, 2**8), Effort(12.0, 1e-7, 2**10))
+MOST_STATES = 2**14  # of a short document, all of whose spans are looked at
 NARROW = 0.005
 """An interval this wide is narrow enough not to look more closely."""
 
@@ -126,8 +127,9 @@ class _Masses:
         """How sure each field is."""
         weight = self._weight(self.found)
         smallest = 0.0 if self.everything else self.effort.smallest * weight
+        states = MOST_STATES if self.everything else self.effort.states
         same, counted, open_, unsure = self.core.of(
-            self.answers, smallest, self.effort.states, seconds_left(self.until)
+            self.answers, smallest, states, seconds_left(self.until)
         )
         # What rules that the core has not decided leave of it, at least.
         kept = exp(-(self.weights if unsure else self.undecided))
