@@ -5,8 +5,8 @@
 Every page is decoded with the confidence of its fields, at temperature 1 and at the one that
 ``lawful calibrate`` fits on half of the pages; the tables are about the other half. What counts is
 each field of one value that a rule reads, and that the page has, truly or as decoded: is the value
-the true one? ``gap`` is how much too sure it is. ``width`` is the widest interval of a confidence,
-whose middle is taken.
+the true one? ``gap`` is how much too sure it is. The middle of each interval is taken, and fields
+whose interval is wider than a tenth are left out of the table, and counted.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from lawful.calibration import Words, fit_temperature, split
 from lawful.data import RULES
 from lawful.decoders import Problem
 
+WIDE = 0.1
 EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
 
 
@@ -52,10 +53,13 @@ def answers(
 
 def table(name: str, rows: list[tuple[float, float, bool, float]]) -> None:
     low, high, right, took = (np.array(column) for column in zip(*rows, strict=True))
+    wide = high - low > WIDE
+    print(f"\n{name}: {len(rows):,} fields, {wide.sum():,} of them in wide intervals "
+          f"({right[wide].mean():.1%} right)")  # fmt: skip
+    low, high, right = low[~wide], high[~wide], right[~wide]
     sure = (low + high) / 2
     place = np.clip(np.searchsorted(EDGES, sure, side="right") - 1, 0, len(EDGES) - 2)
     gaps = 0.0
-    print(f"\n{name}: {len(rows):,} fields, {right.mean():.1%} right, {sure.mean():.1%} sure")
     print("| sure | fields | mean | right | gap |\n| --- | --- | --- | --- | --- |")
     for i in range(len(EDGES) - 1):
         if (here := place == i).any():
@@ -64,8 +68,8 @@ def table(name: str, rows: list[tuple[float, float, bool, float]]) -> None:
             print(f"| {EDGES[i]:.1%} to {EDGES[i + 1]:.1%} | {here.sum():,} | "
                   f"{sure[here].mean():.1%} | {right[here].mean():.1%} | {gap:+.1%} |")  # fmt: skip
     brier = ((sure - right) ** 2).mean()
-    print(f"calibration error {gaps / len(rows):.1%}, Brier score {brier:.4f}, widest interval "
-          f"{(high - low).max():.2g} (over 0.01: {(high - low > 0.01).mean():.1%}); a page took "
+    print(f"all: {sure.mean():.1%} sure, {right.mean():.1%} right, calibration error "
+          f"{gaps / len(sure):.1%}, Brier score {brier:.3f}; a page took "
           f"{1e3 * np.median(took):.1f} ms, 95 % {1e3 * np.percentile(took, 95):.0f} ms, at most "
           f"{1e3 * took.max():.0f} ms")  # fmt: skip
 
