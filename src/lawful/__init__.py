@@ -15,6 +15,7 @@ from lawful.errors import (
     RulesError,
     SchemeError,
     ScoresError,
+    TimeBudgetError,
 )
 from lawful.labels import Scheme, Span
 from lawful.scores import Kind, Scores
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from lawful.batch import Failed, decode_many
     from lawful.decoders import DECODERS, Decoder, decode
     from lawful.decoders.readings import Reading, ReadingStream, readings
-    from lawful.decoding import Budget, Correction, Decoding
+    from lawful.decoding import Budget, Confidence, Correction, Decoding
     from lawful.document import Box, Document
     from lawful.models.tagger import Tagger, from_pretrained
     from lawful.readers.jsonl import BadLine, Scored, read_jsonl
@@ -40,6 +41,7 @@ _LATER = {
     "Box": "document",
     "Budget": "decoding",
     "Check": "rules",
+    "Confidence": "decoding",
     "Correction": "decoding",
     "DECODERS": "decoders",
     "Decoder": "decoders",
@@ -71,6 +73,7 @@ __all__ = [
     "Box",
     "Budget",
     "Check",
+    "Confidence",
     "Correction",
     "Decoder",
     "Decoding",
@@ -100,6 +103,7 @@ __all__ = [
     "Span",
     "Stream",
     "Tagger",
+    "TimeBudgetError",
     "assignments",
     "decode",
     "decode_many",

@@ -45,6 +45,10 @@ class ValueType:
     kind: Kind
 
 
+MOST_READINGS = 8
+"""Ways to read one text that a type may give."""
+
+
 def read(text: str, type_name: str) -> tuple[Value, ...]:
     """All plausible readings of the text, the most plausible first; empty when there is none."""
     return _read(text, type_name)
@@ -89,6 +93,10 @@ def register_type(name: str, parse: Callable[[str], Any], *, kind: Kind = "text"
                 f"type {name!r} failed on {text!r}: {type(error).__name__}: {error}"
             ) from error
         values = found if isinstance(found, tuple) else () if found is None else (found,)
+        if len(values) > MOST_READINGS:
+            raise RulesError(
+                f"type {name!r} gave {len(values)} readings of {text!r}, at most {MOST_READINGS}"
+            )
         return tuple(_checked(value, kind, name) for value in values)
 
     TYPES[name] = ValueType(name, read_registered, kind)

@@ -22,6 +22,7 @@ from lawful.decoders.search import ROUNDING, Walk
 from lawful.decoding import Confidence
 from lawful.errors import MemoryBudgetError, TimeBudgetError
 from lawful.rules.compile import plan_of
+from lawful.values import MOST_READINGS
 
 
 class Effort(NamedTuple):
@@ -39,9 +40,6 @@ NARROW = 0.005
 
 FEW_SPANS = 2**9
 """Where there are no more, all are looked at."""
-
-MOST_READINGS = 8
-"""Of a text whose other readings have a price; types of users may give as many."""
 
 ROUNDED = 1e-12
 UNKNOWN = Confidence(0.0, 1.0)
