@@ -270,11 +270,11 @@ public:
 
     std::tuple<std::vector<double>, double, double, bool> of(
         const std::vector<std::vector<std::uint32_t>>& answers, double least, std::size_t states,
-        Seconds seconds) const {
+        std::size_t work, Seconds seconds) const {
         Mass::Shares found;
         try {
             unlocked(seconds, [&](Clock& clock) {
-                found = mass_->of(answers, {least, states, memory_}, clock);
+                found = mass_->of(answers, {least, states, work, memory_}, clock);
             });
         } catch (const OutOfTime&) {
             raise_out_of_time();
@@ -387,7 +387,7 @@ void bind_search(nb::module_& m) {
              "spans"_a, "span"_a, "value"_a, "price"_a, "plan"_a, "lookups"_a, "missing"_a,
              "most_readings"_a, "everything"_a, "memory"_a, "seconds"_a.none() = nb::none())
         .def_prop_ro("log_total", &PyMass::log_total)
-        .def("of", &PyMass::of, "answers"_a, "least"_a, "states"_a,
+        .def("of", &PyMass::of, "answers"_a, "least"_a, "states"_a, "work"_a,
              "seconds"_a.none() = nb::none());
     m.def("judge", &judge, "plan"_a, "lookups"_a, "missing"_a, "field"_a, "value"_a, "ends"_a);
 }

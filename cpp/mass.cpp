@@ -161,6 +161,45 @@ void Mass::find_unread() {
     }
 }
 
+std::vector<Survival> Mass::survivals(const Limits& limits, Clock& clock) const {
+    if (limits.work == 0 || sticky_) return {};
+    const Layout& l = lattice_->layout();
+    const auto others = l.others();
+    std::vector<std::uint32_t> place(labels_);
+    for (std::uint32_t i = 0; i < others.size(); ++i) place[others[i]] = i;
+    std::vector<Survival::Word> words(words_);
+    for (std::size_t w = 0; w < words_; ++w) {
+        Survival::Word& word = words[w];
+        word.unread = unread_[w];
+        for (const std::uint32_t label : others) {
+            const double with = log_with(w, label);
+            Survival::Word::Label& made = word.labels.emplace_back();
+            if (with == kNothing) continue;
+            if (l.begins(label)) made.begins = share(with, log_boundary_[w]);
+            const double onward = with + lattice_->cost(w, label);
+            if (l.ends(label)) made.ends = share(log_boundary_[w + 1], onward);
+            if (w + 1 == words_) continue;
+            for (const std::uint32_t to : others)
+                if (std::ranges::count(l.before(to), label) > 0 && log_with(w + 1, to) > kNothing)
+                    made.next.emplace_back(place[to], share(log_with(w + 1, to), onward));
+        }
+        for (const Way& way : ways_[w])
+            for (std::uint32_t r = first_reading_[way.span]; r < first_reading_[way.span + 1]; ++r)
+                word.ways.push_back(
+                    {r, spans_[way.span].end, way.fresh * std::exp(-readings_[r].price)});
+    }
+    std::vector<Residues::Reading> readings;
+    for (const SpanReading& reading : readings_)
+        readings.push_back({spans_[reading.span].field, reading.value});
+    std::vector<Survival> made;
+    for (const Equation& equation : plan_->equations) {
+        Survival survival(Residues(*plan_, equation, facts_, readings), words, limits.work,
+                          limits.memory, clock);
+        if (!survival.empty()) made.push_back(std::move(survival));
+    }
+    return made;
+}
+
 /// One walk from left to right.
 class Mass::Walk {
 public:
@@ -184,15 +223,16 @@ public:
             run_of_[layout_.others()[i]] = 1 + i;
         for (const SpanReading& reading : mass.readings_)
             likely_.push_back(std::exp(-reading.price));
+        survivals_ = mass.survivals(limits, clock);
         shares_.same.resize(mass.fields_);
     }
 
     Shares run() {
         const double violated = follower_.begin(scratch_);
         if (mass_.log_boundary_[0] == kNothing || violated == kForbidden) return shares_;
-        at(layers_[0], memories_.number_of(scratch_, arena_))[0] = std::exp(-violated);
+        at(layers_[0], number_of(scratch_))[0] = std::exp(-violated);
         for (std::size_t word = 0; word < mass_.words_; ++word) {
-            prune(layers_[word]);
+            prune(layers_[word], word);
             find_shares(word);
             for (const auto& [memory, place] : layers_[word].places) {
                 take_spans(word, memory, place);
@@ -245,14 +285,33 @@ private:
         return sum;
     }
 
-    /// Lets go of what is too little, or too many.
-    void prune(Layer& layer) {
-        states_.clear();
+    /// How much may be left in the end of what has come to a word with some memory.
+    double left_of(std::size_t word, std::uint32_t memory, const double* masses) const {
         // What ended at the boundary counts again with its label: more than there is, if at all.
-        for (const auto& [memory, place] : layer.places) {
-            const double* const masses = layer.masses.data() + place;
-            states_.emplace_back(std::accumulate(masses, masses + width_, 0.0), memory);
+        const double within = std::accumulate(masses + 1, masses + width_, 0.0);
+        double least = masses[0] + within;
+        const std::size_t count = survivals_.size();
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint32_t state = survival_states_[memory * count + i];
+            least = std::min(least, masses[0] * survivals_[i].at_boundary(word, state) +
+                                        within * survivals_[i].within(word, state));
         }
+        return least;
+    }
+
+    std::uint32_t number_of(std::span<const Wide> memory) {
+        const std::uint32_t number = memories_.number_of(memory, arena_);
+        if (number * survivals_.size() == survival_states_.size())
+            for (const Survival& survival : survivals_)
+                survival_states_.push_back(survival.state_of(memory));
+        return number;
+    }
+
+    /// Lets go of what is too little, or too many.
+    void prune(Layer& layer, std::size_t word) {
+        states_.clear();
+        for (const auto& [memory, place] : layer.places)
+            states_.emplace_back(left_of(word, memory, layer.masses.data() + place), memory);
         clock_.tick(width_ * states_.size());
         const auto large = std::partition(states_.begin(), states_.end(), [&](const auto& state) {
             return state.first > limits_.least;
@@ -295,7 +354,7 @@ private:
         const double violated = follower_.extend(scratch_, span.field, value);
         if (violated == kForbidden) return;
         if (value != 0) see(span.field, value);
-        double* const there = at(layers_[span.end], memories_.number_of(scratch_, arena_));
+        double* const there = at(layers_[span.end], number_of(scratch_));
         taken *= likely_[reading];
         there[mass_.sticky_ ? after(span.field) : 0] +=
             violated > 0 ? taken * std::exp(-violated) : taken;
@@ -374,7 +433,9 @@ private:
     std::vector<std::pair<double, std::uint32_t>> states_;
     std::vector<std::size_t> run_of_;  // by label of no field, its place in a layer
     std::size_t width_;
-    std::vector<Layer> layers_;  // by boundary
+    std::vector<Survival> survivals_;             // by equation
+    std::vector<std::uint32_t> survival_states_;  // (memories, equations)
+    std::vector<Layer> layers_;                   // by boundary
     std::vector<Step> steps_;
     std::vector<double> from_after_;  // by field, what is the same to all after its spans
     Shares shares_;

@@ -14,6 +14,7 @@
 #include "memory.hpp"
 #include "plan.hpp"
 #include "search.hpp"
+#include "survival.hpp"
 
 namespace lawful {
 
@@ -32,6 +33,7 @@ public:
     struct Limits {
         double least = 0;  // what a state must hold, as a share of all legal labellings
         std::size_t states = std::size_t{1} << 13;  // at each word
+        std::size_t work = 0;  // elementary steps for each equation, to know what it leaves
         std::size_t memory = std::numeric_limits<std::size_t>::max();
     };
     /// As shares of the probability of all legal labellings.
@@ -68,6 +70,7 @@ private:
     void find_rests(Clock& clock);
     void find_ways(Clock& clock);
     void find_unread();
+    std::vector<Survival> survivals(const Limits& limits, Clock& clock) const;
     double log_after(std::size_t word, std::uint32_t field) const {
         return sticky_ ? log_after_[word * fields_ + field] : log_boundary_[word];
     }

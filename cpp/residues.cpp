@@ -10,7 +10,7 @@ namespace lawful {
 
 namespace {
 
-constexpr std::array<std::size_t, 8> kPrimes{127, 251, 509, 1021, 2039, 4093, 8191, 16381};
+constexpr std::array<std::size_t, 6> kPrimes{127, 251, 509, 1021, 2039, 4093};
 constexpr std::size_t kMostBits = 6;
 constexpr Wide kUnit = 1'000'000;  // numbers are counted in 10^-SCALE, see rules/program.py
 

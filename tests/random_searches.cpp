@@ -376,7 +376,8 @@ void mass_case() {
     const auto spans = instance.spans(*lattice, everything ? kInf : uniform(4));
     const Mass mass(lattice, spans, instance.readings_of(spans), instance.plan(), instance.facts(),
                     {1, 1 + uniform(1)}, everything, nobody_looks);
-    const Mass::Limits limits{everything ? 0 : uniform(0.01), everything ? kPlenty : 1 + below(9)};
+    const Mass::Limits limits{everything ? 0 : uniform(0.01), everything ? kPlenty : 1 + below(9),
+                              below(2) ? 0 : kPlenty};
     const Mass::Shares found = mass.of(answers, limits, nobody_looks);
     const double unit = total / std::exp(mass.log_total());  // what is let go counts for more
     const double share = std::exp(mass.log_total());

@@ -211,6 +211,7 @@ class Mass:
         answers: list[list[int]],
         least: float,
         states: int,
+        work: int,
         seconds: float | None = None,
     ) -> tuple[list[float], float, float, bool]:
         """Shares of that: by field where it is as answered, all that was counted, and what is open.

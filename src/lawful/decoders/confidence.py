@@ -31,9 +31,10 @@ class Effort(NamedTuple):
     beyond: float  # nats below the answer at which spans are still looked at
     smallest: float  # a state is let go that holds less of what the answer weighs
     states: int  # how many there may be at a word
+    work: int  # elementary steps to find out what each equation leaves of them
 
 
-EFFORTS = (Effort(8.0, 1e-5, 2**8), Effort(12.0, 1e-7, 2**10))
+EFFORTS = (Effort(8.0, 1e-5, 2**8, 2**21), Effort(12.0, 1e-7, 2**10, 2**25))
 MOST_STATES = 2**14  # of a short document, all of whose spans are looked at
 NARROW = 0.005
 """An interval this wide is narrow enough not to look more closely."""
@@ -127,7 +128,7 @@ class _Masses:
         smallest = 0.0 if self.everything else self.effort.smallest * weight
         states = MOST_STATES if self.everything else self.effort.states
         same, counted, open_, unsure = self.core.of(
-            self.answers, smallest, states, seconds_left(self.until)
+            self.answers, smallest, states, self.effort.work, seconds_left(self.until)
         )
         # What rules that the core has not decided leave of it, at least.
         kept = exp(-(self.weights if unsure else self.undecided))
