@@ -1,4 +1,4 @@
-"""How often a field is right that is said to be so sure, on the outputs of real models.
+"""How often fields with a given confidence are right, on the outputs of real models.
 
     python -m benchmarks.confidence [--outputs cord-l2,wild-l2text] [--seconds 1]
 
@@ -12,9 +12,9 @@ whose interval is wider than a tenth are left out of the table, and counted.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,21 +23,29 @@ from lawful import Budget, Rules, Scored, decode
 from lawful.calibration import Words, fit_temperature, split
 from lawful.data import RULES
 from lawful.decoders import Problem
+from lawful.decoders.confidence import NARROW
 
 WIDE = 0.1
 EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
 
 
-def answers(
-    pages: Iterable[Scored], rules: Rules, temperature: float, seconds: float
-) -> Iterator[tuple[float, float, bool, float]]:
-    """By field: the two ends of its confidence, whether it is right, and the time of its page."""
+class Measured(NamedTuple):
+    """The fields of some pages: the ends of their confidence, whether they are right; and times."""
+
+    low: list[float]
+    high: list[float]
+    right: list[bool]
+    seconds: list[float]  # by page
+
+
+def measure(pages: Iterable[Scored], rules: Rules, temperature: float, seconds: float) -> Measured:
     read = {name for rule in rules.compiled for name in rule.names}
+    measured = Measured([], [], [], [])
     for page in pages:
         scores = page.scores.with_temperature(temperature)
         began = perf_counter()
         found = decode(page.document, scores, rules, budget=Budget(seconds=seconds), alternatives=1)
-        took = perf_counter() - began
+        measured.seconds.append(perf_counter() - began)
         judge = Problem(page.document, scores, rules).judge
         assert page.gold is not None  # noqa: S101 - all outputs have gold labels
         gold = judge.read(judge.scheme.indices(page.gold))
@@ -47,15 +55,17 @@ def answers(
                 continue
             seen: tuple[Any, ...] = tuple(v for v in found.values(f.name) if v is not None)[:1]
             if seen or true[i]:
-                low, high = found.confidence[f.name]
-                yield low, high, seen == true[i], took
+                measured.low.append(found.confidence[f.name].low)
+                measured.high.append(found.confidence[f.name].high)
+                measured.right.append(seen == true[i])
+    return measured
 
 
-def table(name: str, rows: list[tuple[float, float, bool, float]]) -> None:
-    low, high, right, took = (np.array(column) for column in zip(*rows, strict=True))
+def table(name: str, measured: Measured) -> None:
+    low, high, right, took = map(np.array, measured)
     wide = high - low > WIDE
-    print(f"\n{name}: {len(rows):,} fields, {wide.sum():,} of them in wide intervals "
-          f"({right[wide].mean():.1%} right)")  # fmt: skip
+    print(f"\n{name}: {len(low):,} fields, {wide.sum():,} of them in wide intervals, of which "
+          f"{right[wide].sum():,} are right")  # fmt: skip
     low, high, right = low[~wide], high[~wide], right[~wide]
     sure = (low + high) / 2
     place = np.clip(np.searchsorted(EDGES, sure, side="right") - 1, 0, len(EDGES) - 2)
@@ -69,13 +79,13 @@ def table(name: str, rows: list[tuple[float, float, bool, float]]) -> None:
                   f"{sure[here].mean():.1%} | {right[here].mean():.1%} | {gap:+.1%} |")  # fmt: skip
     brier = ((sure - right) ** 2).mean()
     print(f"all: {sure.mean():.1%} sure, {right.mean():.1%} right, calibration error "
-          f"{gaps / len(sure):.1%}, Brier score {brier:.3f}; a page took "
-          f"{1e3 * np.median(took):.1f} ms, 95 % {1e3 * np.percentile(took, 95):.0f} ms, at most "
-          f"{1e3 * took.max():.0f} ms")  # fmt: skip
+          f"{gaps / len(sure):.1%}, Brier score {brier:.3f}; {(high - low < NARROW).mean():.0%} "
+          f"narrower than {NARROW}; time per page {1e3 * np.median(took):.1f} ms, 95 % "
+          f"{1e3 * np.percentile(took, 95):.0f} ms, at most {1e3 * took.max():.0f} ms")  # fmt: skip
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="How often a field is right that is so sure.")
+    parser = argparse.ArgumentParser(description="How often fields that are so sure are right.")
     parser.add_argument("--outputs", default=",".join(OUTPUTS))
     parser.add_argument("--seconds", type=float, default=1.0, help="For each page.")
     arguments = parser.parse_args()
@@ -88,8 +98,8 @@ def main() -> None:
         fitted = fit_temperature(Words.of(p for p in pages if p.document.id in chosen)).temperature
         rest = [page for page in pages if page.document.id not in chosen]
         for temperature in (1.0, fitted):
-            rows = list(answers(rest, rules, temperature, arguments.seconds))
-            table(f"{name}, temperature {temperature:.2f}", rows)
+            found = measure(rest, rules, temperature, arguments.seconds)
+            table(f"{name}, temperature {temperature:.2f}", found)
 
 
 if __name__ == "__main__":

@@ -248,7 +248,7 @@ public:
             for (std::uint32_t field = 0; field < mass_.fields_; ++field)
                 if (tracker(seen, field) == answers_[field].size()) shares_.same[field] += left;
         }
-        shares_.unsure = follower_.unsure();
+        shares_.unsure = follower_.undecided();
         return shares_;
     }
 

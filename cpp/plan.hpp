@@ -112,7 +112,7 @@ public:
     /// Whether the field has occurred with a value.
     bool seen(std::span<const Wide> memory, std::uint32_t field) const;
     /// Whether something could not be decided here, and was taken for satisfied.
-    bool unsure() const { return undecided_; }
+    bool undecided() const { return undecided_; }
     std::size_t held() const { return lists_.held(); }
 
 private:

@@ -77,8 +77,6 @@ public:
     /// Bytes in use, beside the graph.
     std::size_t held() const;
     const Graph& graph() const { return *graph_; }
-    /// Whether some rule could not be decided here: then what it violates is a lower bound.
-    bool unsure() const { return follower_.unsure(); }
 
 private:
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();

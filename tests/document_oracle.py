@@ -280,7 +280,11 @@ def _ask(rule, asked, reads, options, unchecked):
         values = dict(zip(reads, combination, strict=True))
         check, *when = (f(*(values[name] for name in names)) for f, names in asked)
         states.add(check if when in ([], [True]) else None)
-        declined = callable(rule.check) and None not in [values[name] for name in rule.reads]
+        declined = (
+            when in ([], [True])
+            and callable(rule.check)
+            and None not in [values[name] for name in rule.reads]
+        )
         if when != [False] and not declined:
             price = unchecked
     if True in states:

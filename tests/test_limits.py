@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import lawful
-from benchmarks.limits import CASES, UNLIMITED, ambiguous, clashing, confused, corrected, repeated
+from benchmarks.limits import CASES, ambiguous, clashing, confused, corrected, repeated
 from lawful import Budget, Document, Field, Rules, Scores, decode
+from lawful.decoders.clash import _demands, find_clash
 from lawful.decoders.search import Problem
 
 # Each of these once took from one to forty seconds, whatever was asked for.
@@ -27,7 +28,7 @@ def test_a_call_takes_no_longer_than_it_may(name):
     case = CASES[name]
     problem = case.make()
     began = perf_counter()
-    found = decode(*problem, budget=Budget(candidates=UNLIMITED, seconds=ASKED), **case.options)
+    found = decode(*problem, budget=Budget(candidates=inf, seconds=ASKED), **case.options)
     assert perf_counter() - began < ENOUGH
     assert len(found.labels) == len(problem[0])
     assert found.bound >= found.worth - 1e-9
@@ -41,7 +42,7 @@ def test_ctrl_c_is_heard(name):
     timer.start()
     began = perf_counter()
     with pytest.raises(KeyboardInterrupt):
-        decode(*problem, budget=Budget(candidates=UNLIMITED), **case.options)
+        decode(*problem, budget=Budget(candidates=inf), **case.options)
     assert perf_counter() - began < 0.2 + ENOUGH
 
 
@@ -52,8 +53,7 @@ def test_exact_gives_an_answer_no_worse_than_paths_where_it_proves_none():
         for decoder in ("exact", "paths")
     )
     assert one.status == other.status == "exhausted"
-    first = Problem(*problem).best_legal
-    assert one.worth >= other.worth > Problem(*problem).log_prob(first) - inf
+    assert one.worth >= other.worth > -inf
     assert one.bound >= one.worth
 
 
@@ -93,7 +93,7 @@ def test_what_cannot_be_tried_is_not_claimed():
         found = decode(*repeated(60), decoder=decoder, budget=Budget(candidates=200))
         assert not found.optimal
         assert found.status == "exhausted"
-    found = decode(*repeated(30), decoder="paths", budget=Budget(candidates=200))
+    found = decode(*repeated(15), decoder="paths", budget=Budget(candidates=20))
     assert {check.state for check in found.rules} == {"violated"}
 
 
@@ -110,10 +110,11 @@ def test_a_clash_is_the_same_at_every_call_and_says_when_it_may_be_too_large():
     problem = clashing(12)
     some = {decode(*problem).clash for _ in range(3)}
     assert some == {("f0 > 100", "f0:required")}  # no word is above 50
-    hurried = decode(*problem, budget=Budget(seconds=0.02))
-    if hurried.clash:
-        assert set(hurried.clash) >= {*some.pop()}
-        assert hurried.clash_minimal == (len(hurried.clash) == 2)
+    everything = _demands(Problem(*problem))
+    clash, minimal = find_clash(
+        Problem(*problem), Budget(seconds=1e-9), lambda *_: pytest.fail("no time for that")
+    )
+    assert (clash, minimal) == (everything, False)
 
 
 def test_time_for_settling_is_time_too():

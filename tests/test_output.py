@@ -179,10 +179,10 @@ def test_no_time_to_find_out_why():
 def test_what_stopped_only_the_alternatives_does_not_put_the_answer_in_doubt():
     found = replace(solved(*ONE_CHECKED), stopped_by="candidates")
     assert "optimal, " in str(found)
-    assert "alternatives stopped by the budget of candidates" in str(found)
+    assert "the search for alternatives: out of candidates" in str(found)
     found = replace(found, optimal=False, status="exhausted")
     assert "not proven optimal" in str(found)
-    assert ", stopped by its budget of candidates)" in str(found)
+    assert ", out of candidates)" in str(found)
 
 
 @pytest.mark.parametrize(

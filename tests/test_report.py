@@ -255,7 +255,7 @@ def test_the_proof_is_told():
     assert "Proven: the hard rules cannot hold." in shown(infeasible)
     assert "Proven optimal" not in infeasible
     exhausted = report((item, decoding(item, "exhausted", stopped_by="seconds")))
-    assert "Not proven optimal: stopped by its budget of seconds." in shown(exhausted)
+    assert "Not proven optimal: out of time." in shown(exhausted)
 
 
 def test_totals_add_up():
@@ -325,7 +325,7 @@ def test_alternatives_are_told_with_how_far_behind_they_are():
     assert "Next best" not in report((item, best))
     assert "No other values are possible." in report((item, replace(best, margin=inf)))
     unproven = replace(best, alternatives=others, optimal=False, status="exhausted")
-    assert "is not known: it is not proven best." in report((item, unproven))
+    assert "Margin unknown: the answer is not proven best." in report((item, unproven))
 
 
 def test_how_sure_each_field_is_stands_beside_it():
@@ -335,7 +335,7 @@ def test_how_sure_each_field_is_stands_beside_it():
     text = shown(report((item, replace(best, confidence=sure))))
     assert "field text read as sure" in text
     assert "total 66.000 66,000 20 to 40 %" in text
-    assert "tax missing over 99 %" in text
+    assert "tax missing at least 99 %" in text
 
 
 @pytest.mark.parametrize("minimal", [True, False])

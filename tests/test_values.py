@@ -445,5 +445,5 @@ def test_an_unknown_type_lists_the_known_ones(name):
 
 def test_a_type_gives_a_handful_of_readings_at_most():
     register_type("many", lambda text: tuple(range(9)), kind="number")
-    with pytest.raises(RulesError, match="gave 9 readings of 'x', at most 8"):
+    with pytest.raises(RulesError, match="gave 9 readings of 'x', expected at most 8"):
         read("x", "many")

@@ -249,7 +249,7 @@ def _explain(scored: Scored, rules: Rules, decoder: str, budget: Budget, alterna
         f"{how_checked(before)}"
     )
     for found in before:
-        console.print(f"  {found.state} {found.id}: {found.message}".rstrip(": "), markup=False)
+        console.print(f"  {found}", markup=False)
     decoding = lawful.decode(scored.document, scored.scores, rules, decoder=decoder, budget=budget)
     why = f" ({decoding.chosen})" if decoding.chosen else ""
     console.print(f"\nwhat {decoding.decoder} made of it{why}:", style="bold", markup=False)
@@ -294,7 +294,8 @@ def _explain_others(
             soft_wrap=True,
         )
     if len(best.alternatives) < alternatives:
-        console.print("  no others" if best.optimal else "  no others within the budget")
+        cut = best.stopped_by is not None or not best.optimal
+        console.print("  no others within the budget" if cut else "  no others")
     if best.confidence:
         console.print("\nhow sure each field is:", style="bold")
     for name, sure in best.confidence.items():

@@ -7,5 +7,5 @@ from time import perf_counter
 
 
 def seconds_left(until: float) -> float | None:
-    """How long it is until then, 0 if that has passed; ``None`` for ever, as the core wants it."""
+    """Seconds until the moment, at least 0; ``None`` if there is no limit."""
     return None if until == inf else max(0.0, until - perf_counter())

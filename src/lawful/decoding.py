@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
 from math import ceil, exp, floor, inf
@@ -23,6 +23,17 @@ ended first, and the best answer so far is what came back."""
 Limit: TypeAlias = Literal["candidates", "seconds", "mass", "max_cost", "memory", "combinations"]
 """What ended a search. ``combinations``: a rule over fields that repeat (``repeat: any``), or a
 text of many readings, had more combinations of values than are tried."""
+
+
+STOPPED: Mapping[Limit, str] = {
+    "candidates": "out of candidates",
+    "seconds": "out of time",
+    "mass": "enough probability seen",
+    "max_cost": "nothing proven within max_cost",
+    "memory": "out of memory",
+    "combinations": "too many combinations of values",
+}
+"""What ended a search, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +102,8 @@ class Confidence(NamedTuple):
     """The probability that a field has the value it was given: it lies between the two.
 
     Under the model and the weights: every labelling counts by its probability, times e to the
-    minus what rules make it cost. The two are equal but for rounding unless the rules or the
-    budget left something open.
+    minus what rules make it cost. ``high - low`` is usually below 0.005; it is more where rules are
+    Python functions, where many doubtful items add up to a total, or where time ran out.
     """
 
     low: float
@@ -102,7 +113,7 @@ class Confidence(NamedTuple):
         """In whole percent, rounded so that it stays true."""
         low, high = floor(100 * self.low), ceil(100 * self.high)
         if low >= 99:
-            return "over 99 % sure" if self.low < 1 else "100 % sure"
+            return "at least 99 % sure"
         if high - low <= 1:
             return f"{round(50 * (self.low + self.high))} % sure"
         return f"at least {low} % sure" if high == 100 else f"{low} to {high} % sure"
@@ -183,9 +194,9 @@ class Decoding:
         proven = self.optimal or self.status == "infeasible"
         proof = "optimal" if self.optimal else "proven" if proven else "not proven optimal"
         unit = "partial reading" if self.decoder == "exact" else "candidate"
-        stopped = f", stopped by its budget of {self.stopped_by}" if self.stopped_by else ""
+        stopped = f", {STOPPED[self.stopped_by]}" if self.stopped_by else ""
         if self.optimal and self.stopped_by:  # the answer is proven, so it was what comes after it
-            stopped = f", alternatives stopped by the budget of {self.stopped_by}"
+            stopped = f"; the search for alternatives: {STOPPED[self.stopped_by]}"
         lines = [
             f"{self.id}: {self.status} ({how_checked(self.rules)}, {proof}, "
             f"p = {exp(self.log_prob):.2g}, {self.tried} {unit}{'s' * (self.tried != 1)} "
@@ -203,7 +214,7 @@ class Decoding:
                 sure = f"  ({self.confidence[name]})" if name in self.confidence else ""
                 lines.append(f"  {name:<{width}}  {shown}{sure}")
         for check in self.checks:
-            lines.append(f"  {check.state} {check.id}: {check.message}".rstrip(": "))
+            lines.append(f"  {check}")
         for c in self.corrections:
             word = f" {self.words[c.word]!r}" if self.words else ""
             why = f", {c.why}" if c.why else ""
@@ -248,7 +259,7 @@ def how_checked(rules: Iterable[Check]) -> str:
 def differences(
     best: Decoding, other: Decoding, single: Container[str] = ()
 ) -> Iterator[tuple[str, str, str]]:
-    """The fields whose values differ: the name, the values that only one has, those of the other.
+    """Yields (name, old, new) for each field whose values differ: what only either of them has.
 
     Fields in ``single`` have one value, the first that could be read, whatever comes after it. A
     field that one of the two lacks is ``missing`` there; of a list, what both have is left out, so

@@ -20,7 +20,7 @@ from typing import IO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lawful.decoding import CLASHES, Decoding, differences, how_checked
+from lawful.decoding import CLASHES, STOPPED, Decoding, differences, how_checked
 from lawful.document import Box, Document
 from lawful.errors import InputError
 from lawful.readers.jsonl import Scored
@@ -204,7 +204,7 @@ def _card(view: _View) -> str:
     chips += [f"{corrected} correction{'s' * (corrected != 1)}"] * bool(corrected)
     proof = "Proven optimal." if decoding.optimal else ""
     if decoding.stopped_by and not decoding.optimal:
-        proof = f"Not proven optimal: stopped by its budget of {decoding.stopped_by}."
+        proof = f"Not proven optimal: {STOPPED[decoding.stopped_by]}."
     gold = f", words wrong: {_gold(view.count())}" if view.has_gold else ""
     pages, widest = _pages(view)
     return (
@@ -315,7 +315,7 @@ def _alternatives(view: _View) -> str:
 
 def _margin(decoding: Decoding) -> str:
     if decoding.margin is None:
-        return "How far ahead the answer is, is not known: it is not proven best."
+        return "Margin unknown: the answer is not proven best."
     if decoding.margin == inf:
         return "No other values are possible."
     return f"Everything with other values is worth at least {decoding.margin:.2f} nats less."

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 from functools import lru_cache
 from types import MappingProxyType
@@ -95,7 +95,8 @@ def register_type(name: str, parse: Callable[[str], Any], *, kind: Kind = "text"
         values = found if isinstance(found, tuple) else () if found is None else (found,)
         if len(values) > MOST_READINGS:
             raise RulesError(
-                f"type {name!r} gave {len(values)} readings of {text!r}, at most {MOST_READINGS}"
+                f"type {name!r} gave {len(values)} readings of {text!r}, expected at most "
+                f"{MOST_READINGS}"
             )
         return tuple(_checked(value, kind, name) for value in values)
 
@@ -395,7 +396,8 @@ def format_value(value: Value) -> str:
     if isinstance(value, Decimal):
         return f"{value:,f}"
     if isinstance(value, Fraction):  # a quotient that does not come out even
-        return f"{float(value):,.6g}"
+        with localcontext(Context(prec=6)):
+            return f"{Decimal(value.numerator) / value.denominator:,f}"
     return value.isoformat() if isinstance(value, date) else str(value)
 
 

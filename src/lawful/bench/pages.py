@@ -17,8 +17,6 @@ from lawful.readers.jsonl import BadLine, Scored, read_jsonl, read_labelled
 from lawful.rules.model import PAPER, Rules
 from lawful.split import split_documents
 
-"""What rules mean in the paper: a missing field passes, the first value counts, rules are hard."""
-
 GENERATED = 200
 """How many receipts are generated where there are no predictions."""
 

@@ -23,10 +23,10 @@ PRESENCES = ("free", "keep")
 REPEATS = ("first", "any", "agree")
 WEIGHTS = (10.0, inf)
 SWEEP = (0.5, 1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 16.0, 24.0, inf)
-"""Weights that are tried with the defaults, to see how much the choice matters."""
+"""Weights that are tried with presence keep, repeat agree and unchecked 0."""
 
 PRICES = (0.5, 1.0, 2.0, 3.0, 4.0)
-"""Of rules that are left unchecked, which are tried with the defaults."""
+"""Prices of an unchecked rule that are tried with presence keep, repeat agree and weight 10."""
 
 RESAMPLES = 2000
 

@@ -69,7 +69,7 @@ class _Trials:
         self.decided = True  # every question so far
         self._problem = problem
         self._is_feasible = is_feasible
-        self._left = budget.candidates or inf
+        self._left = inf if budget.candidates is None else budget.candidates
         self._until = inf if budget.seconds is None else perf_counter() + budget.seconds
 
     def clash(self, demands: tuple[str, ...]) -> bool:
@@ -78,7 +78,7 @@ class _Trials:
         feasible = None
         if self._left >= 1 and seconds != 0.0:
             # No question may spend what all others need.
-            some = min(self._left, max(LEAST, self._left // 4))
+            some = min(self._left, max(LEAST, self._left if self._left == inf else self._left // 4))
             relaxed = _relaxed(self._problem, demands)
             feasible, spent = self._is_feasible(relaxed, Budget(candidates=some, seconds=seconds))
             self._left -= spent

@@ -34,7 +34,11 @@ class Effort(NamedTuple):
     work: int  # elementary steps to find out what each equation leaves of them
 
 
-EFFORTS = (Effort(8.0, 1e-5, 2**8, 2**21), Effort(12.0, 1e-7, 2**10, 2**25))
+EFFORTS = (
+    Effort(8.0, 1e-5, 2**8, 0),
+    Effort(12.0, 1e-7, 2**9, 2**22),
+    Effort(12.0, 1e-8, 2**11, 2**25),
+)
 MOST_STATES = 2**14  # of a short document, all of whose spans are looked at
 NARROW = 0.005
 """An interval this wide is narrow enough not to look more closely."""
@@ -43,13 +47,15 @@ FEW_SPANS = 2**9
 """Where there are no more, all are looked at."""
 
 ROUNDED = 1e-12
+SURELY = 1 - 1e-6
 UNKNOWN = Confidence(0.0, 1.0)
 
 
 def confidences(found: Walk, others: Sequence[Walk], until: float) -> dict[str, Confidence]:
     """By field, the probability that it is as the answer has it.
 
-    Fields that the answer does not have are there unless it is sure that they are missing.
+    A field that the answer does not have is listed unless it is missing with a probability above
+    ``SURELY``.
     ``others`` are decodings with other values. Looks more and more closely until the intervals are
     narrow; where the time is up first, they are wider.
     """
@@ -70,7 +76,7 @@ def confidences(found: Walk, others: Sequence[Walk], until: float) -> dict[str, 
     return {
         f.name: share
         for f, values, share in zip(fields, seen, shares, strict=True)
-        if values or share.low < 1 - 1e-6
+        if values or share.low < SURELY
     }
 
 
@@ -144,7 +150,7 @@ class _Masses:
         seen = sum(self._weight(walk) for walk in self.others if _seen(walk)[field] != values)
         surely_same = max(same * kept, self._weight(self.found))
         surely_other = max(other * kept, min(seen, other + open_))
-        low = surely_same / (max(same, surely_same) + other + open_)
+        low = surely_same / (surely_same + other + open_)
         high = (same + open_) / (same + open_ + surely_other)
         return Confidence(max(0.0, low - ROUNDED), max(min(1.0, high + ROUNDED), low))
 

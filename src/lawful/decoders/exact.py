@@ -108,22 +108,27 @@ def search(problem: Problem, budget: Budget, plan: Plan | None) -> Walk:
             break
     if plan is not None:
         found.tried = 1 + candidates.extended
+    _finish(found, candidates, walked)
+    return found
+
+
+def _finish(found: Walk, candidates: Candidates, walked: int) -> None:
+    """Says what is proven; where that is nothing for want of a budget, looks for an answer."""
     _settle(found, candidates)
-    if plan is not None and found.stopped_by in ("seconds", "candidates", "memory"):
+    if walked and found.stopped_by in ("seconds", "candidates", "memory"):
         _look_for_an_answer(found, candidates, walked)
         _settle(found, candidates)
-    return found
 
 
 def _look_for_an_answer(found: Walk, candidates: Candidates, walked: int) -> None:
     """Where the search came to no end: the best of what lies near, which nothing proves."""
-    problem, budget, limit = found.problem, found.budget, found.stopped_by
+    problem, budget = found.problem, found.budget
     guess = candidates.guess(TRIES, found.until)
     if guess is not None:
         found.consider(guess.labels, guess.log_prob, candidates.lattice.reading(guess.spans))
         found.tried -= 1  # its steps are not counted
     seconds = seconds_left(found.until)
-    if walked and seconds != 0.0:
+    if seconds != 0.0:
         some = replace(budget, candidates=walked, seconds=seconds, mass=None)
         near = Walk(problem, some, perf_counter(), worth=found.worth)
         stream = _core.paths(problem.costs, problem.scheme.transitions)
@@ -132,7 +137,6 @@ def _look_for_an_answer(found: Walk, candidates: Candidates, walked: int) -> Non
         found.open = max(found.open, near.open)
         if near.worth > found.worth:
             found.best, found.reading, found.worth = near.best, near.reading, near.worth
-    found.stopped_by = limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +182,7 @@ def rank(problem: Problem, budget: Budget, count: int) -> tuple[Walk, Ranking]:
     if ranked:  # of several that are worth the same, the first, and not the one that came first
         found.best, found.reading = ranked[0].best, ranked[0].reading
     found.tried = 1 + candidates.extended
-    _settle(found, candidates)
-    if found.stopped_by in ("seconds", "candidates", "memory"):
-        _look_for_an_answer(found, candidates, walked)
-        _settle(found, candidates)
+    _finish(found, candidates, walked)
     return found, _ranking(found, best, candidates, count)
 
 
@@ -248,7 +249,7 @@ def _settle(found: Walk, candidates: Candidates) -> None:
 
 
 def _left(found: Walk) -> Budget:
-    """What finding out which rules clash may take: as much as the proof did, or little."""
+    """The budget for the clash: the candidates of the proof, or a few, and the seconds left."""
     seconds = found.budget.seconds
     if seconds is not None:
         seconds = max(1e-9, found.deadline - perf_counter())

@@ -68,6 +68,8 @@ class LazyIlp:
                 raise TimeBudgetError("the time is up")
             status = model.solve(self._make_solver(pulp, seconds))
             if status != pulp.LpStatusOptimal or model.sol_status != pulp.LpSolutionOptimal:
+                if seconds is not None and status != pulp.LpStatusInfeasible:
+                    raise TimeBudgetError("the solver reached its time limit")
                 break
             labels = np.array(
                 [max(row, key=lambda label: row[label].value()) for row in variables], dtype=np.intp

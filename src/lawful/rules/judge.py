@@ -42,7 +42,7 @@ _STATES: Mapping[Verdict, State] = {
     "undecided": "vacuous",
 }
 
-MOST_COMBINATIONS = 2**16
+MOST_COMBINATIONS = 2**12
 """Of repeated values that are tried for a rule under ``repeat: any``; beyond, it is undecided."""
 
 _BETWEEN_LOOKS = 256  # combinations between two looks at the time
@@ -74,6 +74,9 @@ class Check:
     weight: float = inf
     price: float = 0.0
     implied: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.state} {self.id}" + (f": {self.message}" if self.message else "")
 
 
 class _Sight(NamedTuple):
@@ -326,7 +329,7 @@ class Judge:
         known = self._choices.get(key)
         if known is None:
             known = self._try_choices(rule, several, sights, environment, until)
-            if known[0] != "undecided":
+            if known[0] != "undecided" or perf_counter() < until:
                 self._choices[key] = known
         return known
 
