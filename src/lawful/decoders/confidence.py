@@ -37,7 +37,7 @@ class Effort(NamedTuple):
 EFFORTS = (
     Effort(8.0, 1e-5, 2**8, 0),
     Effort(12.0, 1e-7, 2**9, 2**22),
-    Effort(12.0, 1e-8, 2**11, 2**25),
+    Effort(12.0, 1e-8, 2**10, 2**24),
 )
 MOST_STATES = 2**14  # of a short document, all of whose spans are looked at
 NARROW = 0.005
