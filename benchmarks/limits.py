@@ -83,6 +83,17 @@ def repeated(values: int) -> Given:
     return Document("repeated", texts), _scores(probs, labels), rules
 
 
+def quotients(values: int) -> Given:
+    """Ambiguous values, any of which will do, and rules that stay Python."""
+    labels = ["O", "B-a", "B-b"]
+    texts = [f"{i + 10}.{100 + i * 7 % 900:03d}" for i in range(2 * values)]
+    probs = np.full((2 * values, 3), 0.01)
+    probs[:values, 1] = probs[values:, 2] = 0.98
+    fields = [Field(name, name, "money", repeat="any", ambiguity=0.2) for name in "ab"]
+    rules = Rules(fields, [f"a / b == {1000 + j}" for j in range(10)])
+    return Document("quotients", texts), _scores(probs, labels), rules
+
+
 def corrected(words: int) -> Given:
     """A long document whose model is wrong about many words, each of them for a rule."""
     labels = ["O", "B-total", "I-total", "B-x", "I-x"]
@@ -131,6 +142,8 @@ CASES: Mapping[str, Case] = {
     "corrections of 5,000 words": Case(lambda: corrected(5000)),
     "3 x 60 repeated values": Case(lambda: repeated(60)),
     "3 x 200 repeated values, paths": Case(lambda: repeated(200), {"decoder": "paths"}),
+    "10 quotients of 2 x 40 values": Case(lambda: quotients(40)),
+    "the same, paths": Case(lambda: quotients(40), {"decoder": "paths"}),
     "clash among 12 rules": Case(lambda: clashing(12)),
     "alternatives, 300 words": Case(lambda: confused(300), {"alternatives": 3}),
     "alternatives, 100 items": Case(lambda: unbalanced(100), {"alternatives": 3}),

@@ -123,3 +123,27 @@ def test_time_for_settling_is_time_too():
     assert perf_counter() - began < ENOUGH
     assert found.status == "exhausted"
     assert not found.optimal
+
+
+def test_a_rule_of_no_weight_that_is_undecided_leaves_the_page_unproven():
+    document, scores, rules = repeated(60)
+    found = decode(document, scores, rules.with_defaults(weight=0.0, unchecked=0.0))
+    assert (found.status, found.optimal, found.stopped_by) == ("exhausted", False, "combinations")
+
+
+def test_how_sure_fields_are_is_not_known_where_numbers_are_too_small_to_tell():
+    scores = Scores.from_probs([[1e-6, 1 - 2e-6, 1e-6]] * 80, ("O", "B-a", "B-b"))
+    fields = [Field("a", "a", "money", many=True), Field("b", "b", "money")]
+    found = decode(Document("d", ["abc"] * 80), scores, Rules(fields), alternatives=1)
+    assert found.penalty == 800
+    assert found.confidence["a"] == (0, 1)
+
+
+def test_a_labelling_counts_once_however_its_texts_are_read():
+    scores = Scores.from_probs([[0.1, 0.9]] * 3, ("O", "B-a"))
+    rules = Rules([Field("a", "a", "money", many=True, ambiguity=0.1)])
+    document = Document("d", ["3.350", "4.120", "1.111"])
+    found = decode(document, scores, rules, alternatives=3, budget=Budget(mass=0.8))
+    assert found.mass < 0.9
+    every = decode(document, scores, rules, alternatives=50)
+    assert every.mass == pytest.approx(0.999)  # the field may not vanish

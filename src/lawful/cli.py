@@ -185,7 +185,7 @@ def _judge(
         else:
             best = problem.best_legal if labels is Source.legal else None
             chosen = problem.argmax if best is None else best
-        reading, _ = problem.judge.settle(problem.judge.read(chosen))
+        reading, cost = problem.judge.settle(problem.judge.read(chosen))
         checks = problem.judge.checks(reading)
         legal = problem.scheme.allows(chosen)
     except LawfulError as error:
@@ -196,6 +196,8 @@ def _judge(
     states = {c.state for c in checks}
     judged = [c.state for c in checks if not c.implied]
     status = next((s for s in ("violated", "satisfied") if s in states), "unchecked")
+    if legal and (cost.least < cost.most or not all(c.decided for c in checks)):
+        status = "undecided"  # there are more ways to read the texts than could be tried
     fields = {
         name: [{"text": v.text, "value": v.value, "words": v.words} for v in values]
         for name, values in problem.judge.fields(reading).items()
@@ -277,7 +279,7 @@ def _explain_others(
     console: Console, scored: Scored, rules: Rules, budget: Budget, alternatives: int
 ) -> None:
     """The best values, and by what they say otherwise, the next best."""
-    if not alternatives:
+    if not alternatives or scored.scores.chain is not None:
         return
     best = lawful.decode(
         scored.document, scored.scores, rules, budget=budget, alternatives=alternatives

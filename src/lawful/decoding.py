@@ -111,7 +111,7 @@ class Confidence(NamedTuple):
 
     def __str__(self) -> str:
         """In whole percent, rounded so that it stays true."""
-        low, high = floor(100 * self.low), ceil(100 * self.high)
+        low, high = floor(100 * self.low + 1e-6), ceil(100 * self.high - 1e-6)
         if low >= 99:
             return "at least 99 % sure"
         if high - low <= 1:

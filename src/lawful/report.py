@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
 from itertools import groupby
-from math import exp, inf
+from math import exp, floor, inf
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -318,7 +318,8 @@ def _margin(decoding: Decoding) -> str:
         return "Margin unknown: the answer is not proven best."
     if decoding.margin == inf:
         return "No other values are possible."
-    return f"Everything with other values is worth at least {decoding.margin:.2f} nats less."
+    margin = floor(100 * decoding.margin) / 100
+    return f"Everything with other values is worth at least {margin:.2f} nats less."
 
 
 # Its pages

@@ -9,7 +9,7 @@ from typing import get_args
 from lawful.decoding import Status
 from lawful.rules.judge import Check
 
-_ORDER = (*get_args(Status), "violated", "scored", "bad lines")
+_ORDER = (*get_args(Status), "violated", "undecided", "scored", "bad lines")
 
 
 class Tally(Counter[str]):

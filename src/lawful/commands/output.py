@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from enum import StrEnum
-from math import inf
+from math import floor, inf
 from typing import IO, Annotated
 
 import typer
@@ -119,15 +119,20 @@ def _write_csv(
         writer.writerow(row)
 
 
+def rounded_down(value: float) -> float:
+    """To three decimals, so that "at least" stays true."""
+    return floor(1000 * value) / 1000
+
+
 def _margin(margin: float | None) -> str:
     """Infinity is written as in JSON lines."""
-    return "" if margin is None else "Infinity" if margin == inf else f"{margin:.3f}"
+    return "" if margin is None else "Infinity" if margin == inf else f"{rounded_down(margin):.3f}"
 
 
 def _interval(sure: Confidence) -> str:
     """A probability; from where to where, if that can be seen."""
-    low, high = (f"{share:.3f}" for share in sure)
-    return low if low == high else f"{low}-{high}"
+    low, high = rounded_down(sure.low + 1e-9), 1 - rounded_down(1 - sure.high + 1e-9)
+    return f"{low:.3f}" if high - low < 0.0015 else f"{low:.3f}-{high:.3f}"
 
 
 def _write_html(

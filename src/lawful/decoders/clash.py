@@ -33,6 +33,10 @@ def find_clash(
         return ("legal",), True
     demands = _demands(problem)
     trials = _Trials(problem, budget, is_feasible)
+    for demand in demands:  # one that cannot hold by itself says most
+        if trials.clash((demand,)):
+            return (demand,), True
+    trials.decided = True
     clash = _reduce(trials, (), demands, changed=False)
     return tuple(demand for demand in demands if demand in clash), trials.decided
 

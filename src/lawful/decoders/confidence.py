@@ -47,6 +47,7 @@ FEW_SPANS = 2**9
 """Where there are no more, all are looked at."""
 
 ROUNDED = 1e-12
+LEAST_LOG_WEIGHT = -600.0  # a number of e to the -745 is 0
 SURELY = 1 - 1e-6
 UNKNOWN = Confidence(0.0, 1.0)
 
@@ -64,6 +65,8 @@ def confidences(found: Walk, others: Sequence[Walk], until: float) -> dict[str, 
     try:
         for effort in EFFORTS:
             masses = _Masses(found, others, effort, until)
+            if masses.is_lost:
+                break
             shares = [
                 Confidence(max(a.low, b.low), min(a.high, b.high))
                 for a, b in zip(shares, masses.shares(), strict=True)
@@ -127,6 +130,11 @@ class _Masses:
             if spans.complete:
                 return spans, False
             slack = min(slack, LAST_SLACK) / 2 if slack > ROUNDING else -inf
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the answer weighs so little, beside all that is legal, that sums cannot tell."""
+        return self.found.worth - self.core.log_total < LEAST_LOG_WEIGHT
 
     def shares(self) -> list[Confidence]:
         """How sure each field is."""

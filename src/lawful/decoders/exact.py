@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from heapq import nlargest
-from math import exp, inf
+from math import inf
 from time import perf_counter
 from typing import Any, ClassVar
-
-import numpy as np
 
 from lawful import _core
 from lawful.clock import seconds_left
@@ -56,9 +54,15 @@ class Exact:
         decoding = self._conclude(found)
         if found.best is None:
             return decoding
+        others = []
+        for other in ranking.others:
+            if perf_counter() > found.deadline:
+                ranking = replace(ranking, stopped_by="seconds")
+                break
+            others.append(conclude(self.name, other))
         decoding = replace(
             decoding,
-            alternatives=tuple(conclude(self.name, other) for other in ranking.others),
+            alternatives=tuple(others),
             margin=ranking.margin(found),
             confidence=confidences(found, ranking.others, found.deadline),
             stopped_by=decoding.stopped_by or ranking.stopped_by,
@@ -101,8 +105,6 @@ def search(problem: Problem, budget: Budget, plan: Plan | None) -> Walk:
     for candidate in candidates:
         reading = candidates.lattice.reading(candidate.spans)
         found.consider(candidate.labels, candidate.log_prob, reading)
-        if np.array_equal(candidate.labels, problem.best_legal):
-            found.mass -= exp(candidate.log_prob)  # it was counted before
         candidates.deepest = -found.worth
         if _is_settled(found, candidates, plan, found.worth):
             break

@@ -103,13 +103,16 @@ def _model(pulp: Any, problem: Problem, until: float) -> tuple[Any, list[dict[in
         costs[0, ~start] = np.inf
         costs[-1, ~end] = np.inf
     model = pulp.LpProblem("labels", pulp.LpMinimize)
-    variables = [
-        {
-            label: model.add_variable(f"x_{word}_{label}", 0, 1, cat=pulp.LpBinary)
-            for label in np.flatnonzero(np.isfinite(row)).tolist()
-        }
-        for word, row in enumerate(costs)
-    ]
+    variables: list[dict[int, Any]] = []
+    for word, row in enumerate(costs):
+        if perf_counter() > until:
+            raise TimeBudgetError("the time is up")
+        variables.append(
+            {
+                label: model.add_variable(f"x_{word}_{label}", 0, 1, cat=pulp.LpBinary)
+                for label in np.flatnonzero(np.isfinite(row)).tolist()
+            }
+        )
     if not all(variables):
         return None, variables
     model += pulp.lpSum(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import exp, inf
 from time import perf_counter
@@ -36,6 +36,9 @@ LARGEST_CHUNK = 256
 
 SEARCH_SHARE = 0.9
 """Of the time that a call may take, what its search may; the rest is for what is said about it."""
+
+SECONDS_PER_WORD = 5e-6
+"""What that takes at least, however long the search may take."""
 
 ROUNDING = 1e-9
 """Costs that differ by less than this are equal: sums of the same numbers in another order."""
@@ -104,6 +107,7 @@ class Walk:
     began: float
     tried: int = 0
     mass: float = 0.0
+    seen: set[int] = field(default_factory=set)  # labellings whose mass is counted, by their hash
     last: float = 0.0  # log-probability of the last candidate
     best: Labels | None = None  # none: every labelling seen violates a hard rule
     reading: Reading | None = None  # of the best; none: as settles it best
@@ -116,7 +120,10 @@ class Walk:
     def until(self) -> float:
         """When the search must end, so that there is time to say what was found."""
         seconds = self.budget.seconds
-        return inf if seconds is None else self.began + SEARCH_SHARE * seconds
+        if seconds is None:
+            return inf
+        reserved = max((1 - SEARCH_SHARE) * seconds, SECONDS_PER_WORD * len(self.problem.document))
+        return self.began + seconds - min(reserved, seconds / 2)
 
     @property
     def deadline(self) -> float:
@@ -188,8 +195,12 @@ class Walk:
         Its texts are read as in ``reading``, or, to ``settle`` it, in a better way if there is one.
         """
         self.tried += 1
-        self.mass += exp(log_prob)
         self.last = log_prob
+        if (
+            key := hash(labels.astype(np.uint32).tobytes())
+        ) not in self.seen:  # it may come with other readings
+            self.seen.add(key)
+            self.mass += exp(log_prob)
         judge = self.problem.judge
         cost = Cost(inf, inf) if reading is None else judge.weigh(reading, self.until)
         if settle and cost.most > 0:
@@ -260,6 +271,8 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
     if reading is None:
         reading, _ = problem.judge.settle(problem.judge.read(labels), found.until)
     checks = problem.judge.checks(reading, found.until)
+    if found.proven and not all(check.decided for check in checks):  # of weight 0, but who knows
+        found = replace(found, proven=False, stopped_by="combinations")
     violated = [check for check in checks if check.state == "violated"]
     status: Status = "exhausted"
     if found.proven and found.best is None:

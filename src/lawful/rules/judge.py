@@ -45,7 +45,7 @@ _STATES: Mapping[Verdict, State] = {
 MOST_COMBINATIONS = 2**12
 """Of repeated values that are tried for a rule under ``repeat: any``; beyond, it is undecided."""
 
-_BETWEEN_LOOKS = 256  # combinations between two looks at the time
+_BETWEEN_LOOKS = 32  # combinations between two looks at the time
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,7 @@ class Check:
     weight: float = inf
     price: float = 0.0
     implied: bool = False
+    decided: bool = True  # false: vacuous because there were too many combinations, or no time
 
     def __str__(self) -> str:
         return f"{self.state} {self.id}" + (f": {self.message}" if self.message else "")
@@ -371,6 +372,7 @@ class Judge:
             _message(rule, verdict, environment),
             rule.weight,
             price=_price(rule, verdict),
+            decided=verdict != "undecided",
         )
 
     def _judge_values(self, rule: CompiledRule, environment: Mapping[str, Any]) -> Verdict:

@@ -49,6 +49,8 @@ class Settler:
             return best, Cost(most, 0.0)
         open_ = inf  # the least that a proposal may cost whose rules are undecided
         for _ in range(MOST_PROPOSALS):
+            if seconds_left(until) == 0.0:  # whoever judges the proposals took it
+                break
             left = MOST_EXTENSIONS - search.extended
             try:
                 state = search.next(left, seconds_left(until))
