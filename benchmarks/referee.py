@@ -143,6 +143,8 @@ class _Law:
             raise UnsupportedRule(f"{rule.id}: only expressions without 'when'")
         tolerance = rules.defaults.tolerance if rule.tolerance is None else rule.tolerance
         weight = rules.defaults.weight if rule.weight is None else rule.weight
+        if rules.defaults.unchecked if rule.unchecked is None else rule.unchecked:
+            raise UnsupportedRule(f"{rule.id}: only where leaving it unchecked costs nothing")
         parser = _Parser(rule.check, {f.name: f for f in rules.fields}, Fraction(tolerance))
         tree = ast.parse(" ".join(rule.check.split()), mode="eval").body
         return cls(weight, tuple(parser.links(tree)))
@@ -507,7 +509,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0, help="for the referee, a page")
     parser.add_argument("--all-spans", action="store_true", help="leave no span out beforehand")
     arguments = parser.parse_args()
-    rules = Rules.load(demo.RULES)
+    rules = Rules.load(demo.RULES).with_defaults(unchecked=0.0)
     pages = demo.generate(arguments.pages, seed=17, words=tuple(arguments.words))
     slack = inf if arguments.all_spans else FIRST_SLACK
     theirs, ours = [], []

@@ -51,7 +51,9 @@ def linear(rules):
     """What the referee knows of these rules, and ``first`` for ``any``."""
     repeat = "first" if rules.defaults.repeat == "any" else rules.defaults.repeat
     kept = [rule for rule in rules.rules if rule.check in LINEAR]
-    return Rules(rules.fields, kept, defaults=rules.defaults).with_defaults(repeat=repeat)
+    return Rules(rules.fields, kept, defaults=rules.defaults).with_defaults(
+        repeat=repeat, unchecked=0.0
+    )
 
 
 @settings(max_examples=150)
@@ -118,6 +120,7 @@ def random_problem(random):
             repeat=pick("agree", "first"),
             weight=pick(*WEIGHTS),
             tolerance=pick(0, "0.005", 1),
+            unchecked=0.0,
         ),
     )
     joins = [i > 0 and bool(random.random() < 0.2) for i in range(words)]
@@ -149,13 +152,13 @@ def test_agrees_with_the_judge(pool):
 )
 def test_refuses_what_it_cannot_model(pool, check):
     scores = Scores.from_probs([[0.5, 0.5]], ["O", "B-total"])
-    rules = Rules([Field("total", "total", "money")], [check])
+    rules = Rules([Field("total", "total", "money")], [check]).with_defaults(unchecked=0.0)
     with pytest.raises(UnsupportedRule, match="the referee cannot do"):
         pool.submit(referee, Document("d", ["2"]), scores, rules).result()
 
 
 def pages(count, **how):
-    rules = Rules.load(demo.RULES)
+    rules = Rules.load(demo.RULES).with_defaults(unchecked=0.0)
     return [(page.document, page.scores, rules) for page in demo.generate(count, **how)]
 
 
@@ -183,7 +186,7 @@ def long_receipt(seed, items=25):
             Field("total", "total", "money"),
         ],
         ["subtotal == sum(items)", "total == subtotal"],
-    )
+    ).with_defaults(unchecked=0.0)
     scores = Scores.from_probs(probs / probs.sum(axis=1, keepdims=True), names)
     return Document(f"long-{seed}", words), scores, rules
 
