@@ -117,7 +117,10 @@ def test_a_tolerance_makes_close_numbers_equal_and_moves_all_comparisons():
     ("source", "message"),
     [
         ("total = subtotl + tax", r"invalid syntax.*column.*write == to compare"),
-        ("total == subtotl + tax", r"unknown field 'subtotl'.* \(column 10\)"),
+        (
+            "total == subtotl + tax",
+            r"unknown field 'subtotl' in .* \(column 10\); did you mean total\? fields: dates",
+        ),
         ("totl == 1", "did you mean total"),
         ("total == due", r"cannot compare number \(total\) with date \(due\).*column 1"),
         ("total == 1 + due", r"cannot calculate number \(1\) \+ date \(due\).*column 10"),
@@ -150,7 +153,7 @@ def test_a_tolerance_makes_close_numbers_equal_and_moves_all_comparisons():
         ("date(shop) == due", "in quotes"),
         ("iban(total)", "iban takes one text"),
         ("abs(total, tax) == 1", "abs takes one number"),
-        ("floor(total) == 1", r"unknown function 'floor'; functions: abs, count"),
+        ("floor(total) == 1", r"unknown function 'floor' in .*\(column 1\); functions: abs, count"),
         ("abs(x=total) == 1", "plain arguments only"),
         ("abs(*items) == 1", "plain arguments only"),
         ("1e999 == total", "is no number to calculate with"),

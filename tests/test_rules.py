@@ -87,10 +87,10 @@ def test_a_file_is_read_with_its_defaults(tmp_path):
         ("rules:", "ruls:", "line 9: unknown key 'ruls' in the rule file; did you mean 'rules'"),
         ("weight: 8", "weight: heavy", "line 3: weight is 'heavy', expected a number of nats"),
         ("weight: 8", "weight: -1", "weight is -1"),
-        ("weight: 8", "weight: 8\nweight: 9", "line 4: 'weight' is there twice"),
+        ("weight: 8", "weight: 8\nweight: 9", "line 4: 'weight' is defined twice"),
         ("presence: keep", "presence: maybe", "line 2: presence is 'maybe', expected one of"),
         ("sum(items)", "sum(item)",
-         r"line 10: rule .*unknown field 'item'; did you mean items.*column 17"),
+         r"line 10: rule .*unknown field 'item' in .*column 17\); did you mean items\? fields: "),
         ("check: tax <= 1000", "check: tax <= ", "line 13: .*invalid syntax"),
         ("when: total < 5000", "when: totl < 5000", "unknown field 'totl'"),
         ("{total}, not", "{totl}, not", "message names unknown field 'totl'"),
@@ -98,7 +98,7 @@ def test_a_file_is_read_with_its_defaults(tmp_path):
         ("default: 0", "default: x", "default 'x' is no money"),
         ("many: true", "many: 3", "line 8: field 'items': many is 3, expected true or false"),
         ("many: true", "many: true, default: 3", "a field with many has no default"),
-        ("id: sum", "id: small", "rule 'small' is there twice"),
+        ("id: sum", "id: small", "rule 'small' is defined twice"),
         ("label: sub,", "label: total,", "has label 'total', as another field has"),
         ("  total:", "  2total:", "field '2total': a name is letters"),
         ("  total:", "  from:", "has a name that expressions cannot use"),
@@ -409,7 +409,7 @@ def test_a_field_that_no_label_can_begin_is_an_error():
 
 def test_a_key_may_not_be_there_twice_in_json(tmp_path):
     text = '{"fields": {"a": {"label": "x"}}, "weight": 1, "weight": 2}'
-    with pytest.raises(RulesError, match="'weight' is there twice"):
+    with pytest.raises(RulesError, match="'weight' is defined twice"):
         Rules.load(write(tmp_path, text, "r.json"))
 
 
@@ -420,5 +420,5 @@ def test_rule_objects_check_themselves():
         Rule(3)
     with pytest.raises(RulesError, match="rule 'x': weight is 'y'"):
         Rule("a == b", id="x", weight="y")
-    with pytest.raises(RulesError, match="field 'a' is there twice"):
+    with pytest.raises(RulesError, match="field 'a' is defined twice"):
         Rules([Field("a", "x"), Field("a", "y")])

@@ -227,9 +227,10 @@ class Compiler:
         name = node.id
         if name not in self.fields:
             close = get_close_matches(name, [*self.fields, *FUNCTIONS], 1)
-            hint = f"; did you mean {close[0]}?" if close else ""
-            raise self.fail(
-                f"unknown field {name!r}{hint} fields: {', '.join(sorted(self.fields))};", node
+            hint = f"did you mean {close[0]}? " if close else ""
+            fields = ", ".join(sorted(self.fields))
+            raise RulesError(
+                f"{self.fail(f'unknown field {name!r}', node)}; {hint}fields: {fields}"
             )
         self.reads.add(name)
         kind, many = self.fields[name]
@@ -362,11 +363,8 @@ class Compiler:
         if function is None:
             close = get_close_matches(node.func.id, FUNCTIONS, 1)
             hint = f"did you mean {close[0]}? " if close else ""
-            raise self.fail(
-                f"unknown function {node.func.id!r}; {hint}"
-                f"functions: {', '.join(sorted(FUNCTIONS))};",
-                node,
-            )
+            unknown = self.fail(f"unknown function {node.func.id!r}", node)
+            raise RulesError(f"{unknown}; {hint}functions: {', '.join(sorted(FUNCTIONS))}")
         if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
             raise self.fail(f"{node.func.id} takes plain arguments only", node)
         return function(self, node)

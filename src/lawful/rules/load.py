@@ -147,12 +147,12 @@ class _Loader:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     for i, (key, _) in enumerate(pairs):
         if any(key == other for other, _ in pairs[:i]):
-            raise RulesError(f"{key!r} is there twice")
+            raise RulesError(f"{key!r} is defined twice")
     return dict(pairs)
 
 
 def _read_yaml(text: str) -> tuple[Any, Lines]:
-    """YAML as plain values, and the line of each; a key that is there twice is an error."""
+    """YAML as plain values, and the line of each; a key that is defined twice is an error."""
     import yaml
 
     lines: dict[Where, int] = {}
@@ -171,7 +171,7 @@ def _read_yaml(text: str) -> tuple[Any, Lines]:
             if not isinstance(key, str):
                 raise RulesError(f"line {key_node.start_mark.line + 1}: {key!r} is no name")
             if key in result:
-                raise RulesError(f"line {key_node.start_mark.line + 1}: {key!r} is there twice")
+                raise RulesError(f"line {key_node.start_mark.line + 1}: {key!r} is defined twice")
             result[key] = build(loader, value_node, (*where, key))
             lines[(*where, key)] = key_node.start_mark.line + 1
         return result

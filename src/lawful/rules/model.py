@@ -254,7 +254,7 @@ class Rules:
         labels = [f.label for f in self.fields]
         for f in self.fields:
             if names.count(f.name) > 1:
-                raise RulesError(f"field {f.name!r} is there twice")
+                raise RulesError(f"field {f.name!r} is defined twice")
             if labels.count(f.label) > 1:
                 raise RulesError(f"field {f.name!r} has label {f.label!r}, as another field has")
         object.__setattr__(self, "compiled", tuple(self._compile()))
@@ -280,7 +280,7 @@ class Rules:
         for rule in self.rules:
             identity = rule.id or ""
             if identity in seen:
-                raise RulesError(f"rule {identity!r} is there twice; give one of them another id")
+                raise RulesError(f"rule {identity!r} is defined twice; give one of them another id")
             seen.add(identity)
             try:
                 yield self._compile_rule(rule, known)
