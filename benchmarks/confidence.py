@@ -91,7 +91,10 @@ def main() -> None:
     arguments = parser.parse_args()
     if not HERE:
         parser.error(f"no real outputs to decode: {NEEDED}, beside the repository")
-    for name in arguments.outputs.split(","):
+    names = arguments.outputs.split(",")
+    if unknown := [name for name in names if name not in OUTPUTS]:
+        parser.error(f"unknown outputs {unknown[0]!r}; outputs: {', '.join(OUTPUTS)}")
+    for name in names:
         rules = Rules.load(RULES[OUTPUTS[name]])
         pages = [page.to_words("mean") for page in read_outputs(name)]
         chosen = split([page.document.id for page in pages], 0.5, 0)

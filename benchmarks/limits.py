@@ -198,7 +198,10 @@ def main() -> None:
     parser.add_argument("--seconds", default="0.05,0.5,2")
     parser.add_argument("--cases", default="", help="Only those whose name has one of these.")
     arguments = parser.parse_args()
-    asked = [float(part) for part in arguments.seconds.split(",")]
+    try:
+        asked = [float(part) for part in arguments.seconds.split(",")]
+    except ValueError:
+        parser.error(f"--seconds is {arguments.seconds!r}, expected numbers with commas between")
     wanted = arguments.cases.split(",")
     print(f"{'case':32}" + "".join(f"{s:>7g} s  {'over':>8}  {'memory':>7}" for s in asked)
           + "   Ctrl-C")  # fmt: skip

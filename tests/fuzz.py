@@ -430,6 +430,8 @@ def main(arguments=None):
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--case", type=int, help="run only the case with this number")
     options = parser.parse_args(arguments)
+    if options.cases < 1:
+        parser.error(f"cases is {options.cases}, expected 1 or more")
     first = options.seed * 10**9 if options.case is None else options.case
     numbers = range(first, first + (options.cases if options.case is None else 1))
     began = shown = time.monotonic()

@@ -50,16 +50,17 @@ class Beam:
         parents: list[np.ndarray] = []
         held = 0
         for row in problem.costs:
-            held += 8 * len(costs)
             if perf_counter() > until:
                 raise TimeBudgetError("the time is up")
             if held > MEMORY:
                 raise MemoryBudgetError("the beam is too wide for so many words")
             extended = (costs[:, None] + row).ravel()  # (beams x labels)
             finite = int(np.isfinite(extended).sum())
-            kept = np.argsort(extended, kind="stable")[: min(width, finite)]
+            # A copy, since a view would hold what was not kept as well.
+            kept = np.argsort(extended, kind="stable")[: min(width, finite)].astype(np.int64)
             costs = extended[kept]
             parents.append(kept)
+            held += kept.nbytes
         small = np.min_scalar_type(problem.costs.shape[1])
         labels = np.empty((len(costs), len(parents)), dtype=small)
         beams = np.arange(len(costs))

@@ -271,7 +271,8 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
     if reading is None:
         reading, _ = problem.judge.settle(problem.judge.read(labels), found.until)
     checks = problem.judge.checks(reading, found.until)
-    if found.proven and not all(check.decided for check in checks):  # of weight 0, but who knows
+    undecided = found.best is not None and not all(check.decided for check in checks)
+    if found.proven and undecided:  # by a rule of no weight, but still
         found = replace(found, proven=False, stopped_by="combinations")
     violated = [check for check in checks if check.state == "violated"]
     status: Status = "exhausted"

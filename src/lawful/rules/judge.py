@@ -45,6 +45,9 @@ _STATES: Mapping[Verdict, State] = {
 MOST_COMBINATIONS = 2**12
 """Of repeated values that are tried for a rule under ``repeat: any``; beyond, it is undecided."""
 
+MOST_SPANS_HELD = 2**18
+"""Spans in what is remembered of labellings, some 100 bytes each; beyond, all is forgotten."""
+
 _BETWEEN_LOOKS = 32  # combinations between two looks at the time
 
 
@@ -106,6 +109,7 @@ class Judge:
         self._kept: frozenset[str] = frozenset()
         self._settler: Settler | None = None
         self._choices: dict[Any, tuple[Verdict, dict[str, Any]]] = {}
+        self._spans_held = 0  # in what is remembered of labellings
 
     def keep(self, labels: Labels) -> None:
         """Says which labelling is the best legal one: fields it has are the ones to keep."""
@@ -226,6 +230,12 @@ class Judge:
             f = self.rules.fields[index]
             penalty = sum(weight for _, _, weight in self._faults_of_field(index, spans))
             sight = _Sight(self._options(f, index, spans), len(spans), penalty)
+            self._spans_held += len(spans) + 1
+            if self._spans_held > MOST_SPANS_HELD:  # long documents: each labelling has thousands
+                self._spans_held = 0
+                self._sights.clear()
+                self._costs.clear()
+                self._choices.clear()
             self._sights[key] = sight
         return sight
 
