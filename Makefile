@@ -4,8 +4,8 @@ PYTHON ?= python3
 # One version to rely on; any from 2.6 should do.
 TORCH ?= torch==2.13.0
 BIN := .venv/bin
-CORE := $(wildcard cpp/*.cpp cpp/*.hpp)
-PLAIN_CORE := $(filter-out cpp/bindings%,$(wildcard cpp/*.cpp))
+CORE := $(wildcard cpp/*/*.cpp cpp/*/*.hpp)
+PLAIN_CORE := $(filter-out cpp/python/%,$(wildcard cpp/*/*.cpp))
 
 .SECONDARY:
 .PHONY: demo test test-models unit lint format sanitize fuzz bench clean
@@ -15,28 +15,28 @@ demo: .venv/installed  ## decode the shipped receipts under rules, and write a r
 	$(BIN)/lawful demo --out build/demo.html
 
 test: lint sanitize unit  ## everything that must hold, but for what needs torch
-	@echo "left out: tests/models, which needs torch and transformers: make test-models"
+	@echo "left out: tests/models/with_torch, which needs torch and transformers: make test-models"
 
 test-models: .venv/trained  ## training, running and exporting models, through torch
-	$(BIN)/python -m pytest tests/models
+	$(BIN)/python -m pytest tests/models/with_torch
 
 unit: .venv/installed
-	$(BIN)/python -m pytest --ignore=tests/models
+	$(BIN)/python -m pytest --ignore=tests/models/with_torch
 
 lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/clang-format --dry-run --Werror $(CORE) $(wildcard tests/*.cpp)
+	$(BIN)/clang-format --dry-run --Werror $(CORE) $(wildcard tests/cpp/*.cpp)
 
 format: .venv/installed  ## what lint asks for, where a tool can do it
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i $(CORE) $(wildcard tests/*.cpp)
+	$(BIN)/clang-format -i $(CORE) $(wildcard tests/cpp/*.cpp)
 
 sanitize:  ## the core, under AddressSanitizer and UndefinedBehaviourSanitizer, against brute force
-	@$(MAKE) --no-print-directory -j2 build/random_cases build/random_searches
-	build/random_cases 4000
+	@$(MAKE) --no-print-directory -j2 build/random_streams build/random_searches
+	build/random_streams 4000
 	build/random_searches 1500
 
 fuzz: .venv/installed  ## 100,000 random documents: every statement about them, against brute force
@@ -47,7 +47,7 @@ bench: .venv/benched  ## against the peers; ten minutes
 	$(BIN)/python -m benchmarks.decoders
 	$(BIN)/python -m benchmarks.search
 	$(BIN)/python -m benchmarks.limits
-	$(BIN)/python -m benchmarks.referee
+	$(BIN)/python -m tests.oracles.referee
 
 clean:
 	rm -rf .venv build
@@ -75,12 +75,12 @@ clean:
 	@touch $@
 
 SANITIZED := $(CXX) -std=c++20 -O1 -g -Wall -Wextra -Werror -fsanitize=address,undefined \
-    -fno-sanitize-recover=all
+    -fno-sanitize-recover=all -Icpp
 PLAIN_OBJECTS := $(PLAIN_CORE:cpp/%.cpp=build/sanitized/%.o)
 
-build/random_%: tests/random_%.cpp $(PLAIN_OBJECTS)
+build/random_%: tests/cpp/random_%.cpp $(PLAIN_OBJECTS)
 	$(SANITIZED) $^ -o $@
 
-build/sanitized/%.o: cpp/%.cpp $(wildcard cpp/*.hpp)
-	@mkdir -p build/sanitized
+build/sanitized/%.o: cpp/%.cpp $(wildcard cpp/*/*.hpp)
+	@mkdir -p $(@D)
 	$(SANITIZED) -c $< -o $@

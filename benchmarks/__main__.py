@@ -27,7 +27,7 @@ import numpy as np
 
 import lawful
 from benchmarks import peers
-from benchmarks.rows import SIZES, bio_labels, peaked
+from tests.fixtures.rows import SIZES, bio_labels, peaked
 
 MILLION = 1e6
 

@@ -18,12 +18,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.outputs import HERE, NEEDED, OUTPUTS, read_outputs
 from lawful import Budget, Rules, Scored, decode
-from lawful.calibration import Words, fit_temperature, split
-from lawful.data import RULES
+from lawful.calibration import Words, fit_temperature
+from lawful.datasets import RULES
+from lawful.datasets.split import sample
 from lawful.decoders import Problem
-from lawful.decoders.confidence import NARROW
+from lawful.search.confidence import NARROW
+from tests.fixtures.outputs import HERE, NEEDED, OUTPUTS, read_outputs
 
 WIDE = 0.1
 EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
@@ -97,7 +98,7 @@ def main() -> None:
     for name in names:
         rules = Rules.load(RULES[OUTPUTS[name]])
         pages = [page.to_words("mean") for page in read_outputs(name)]
-        chosen = split([page.document.id for page in pages], 0.5, 0)
+        chosen = sample([page.document.id for page in pages], 0.5, 0)
         fitted = fit_temperature(Words.of(p for p in pages if p.document.id in chosen)).temperature
         rest = [page for page in pages if page.document.id not in chosen]
         for temperature in (1.0, fitted):

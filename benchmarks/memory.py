@@ -12,8 +12,8 @@ import sys
 import numpy as np
 
 import lawful
-from benchmarks.rows import bio_labels, peaked
-from lawful.bench.measure import resident
+from lawful.experiments.measure import resident
+from tests.fixtures.rows import bio_labels, peaked
 
 
 def bytes_per_candidate(method: str, words: int, labels: int, k: int) -> float:

@@ -19,8 +19,8 @@ from time import perf_counter
 import numpy as np
 
 from lawful import Budget, Decoding, Document, Field, Rules, Scores, _core, decode, demo
-from lawful.decoders.search import Problem
-from lawful.rules.compile import Tables, plan_of
+from lawful.rules.plan import Tables, plan_of
+from lawful.search.problem import Problem
 
 LABELS = ("O", "B-subtotal", "B-item", "B-name", "I-name", "B-one", "B-count")
 ITEMS = Rules(

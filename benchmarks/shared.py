@@ -19,13 +19,13 @@ from time import perf_counter
 
 import numpy as np
 
-from benchmarks.outputs import HERE, NEEDED, OUTPUTS, read_gold, read_outputs
 from lawful import DECODERS, Budget, LawfulError, Rules, Scored, decode
-from lawful.data import RULES
+from lawful.datasets import RULES
+from lawful.datasets.survey import Truth, judge_gold
 from lawful.decoders import decoder_named
 from lawful.evaluation import Scoreboard
-from lawful.rules.model import PAPER
-from lawful.survey import Truth, judge_gold
+from lawful.rules.definitions import PAPER
+from tests.fixtures.outputs import HERE, NEEDED, OUTPUTS, read_gold, read_outputs
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,14 +27,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from lawful import Rules, Scored, decode, from_pretrained
-from lawful.calibration import split
+from lawful.datasets.split import sample
 from lawful.document import Labelled
 from lawful.evaluation import Scoreboard, best_legal
+from lawful.io.jsonl import read_labelled
 from lawful.models.network import Network
-from lawful.models.pieces import Cutter
 from lawful.models.tagger import Tagger
+from lawful.models.tokenizer import Cutter
 from lawful.models.training import Recipe, labels_of, train
-from lawful.readers.jsonl import read_labelled
 
 ARMS = ("nothing", "legal", "sure", "rules", "gold")
 
@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace, seed: int) -> Iterator[dict[str, object]]
         for p in ("train", "validation", "test")
     }
     labels = labels_of([page for some in parts.values() for page in some])
-    chosen = split([page.document.id for page in parts["train"]], arguments.share, seed)
+    chosen = sample([page.document.id for page in parts["train"]], arguments.share, seed)
     mine = [page for page in parts["train"] if page.document.id in chosen]
     rest = [page for page in parts["train"] if page.document.id not in chosen]
     teacher = fitted(mine, parts["validation"], labels, arguments, seed)

@@ -23,11 +23,11 @@ from pathlib import Path
 from statistics import mean, pstdev
 from typing import Any
 
-from lawful.bench.cells import Cell, Task
-from lawful.bench.methods import METHODS
-from lawful.bench.pages import load
-from lawful.bench.plots import LOOKS, figure
-from lawful.bench.store import Store
+from lawful.experiments.cells import Cell, Task
+from lawful.experiments.methods import METHODS
+from lawful.experiments.pages import load
+from lawful.experiments.plots import LOOKS, figure
+from lawful.experiments.store import Store
 
 WEIGHTS = "weights.json"
 """By encoder and layers, how many weights a model has, with and without its embeddings."""

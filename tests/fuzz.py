@@ -4,7 +4,7 @@
     python -m tests.fuzz --case 17
 
 draws random problems, decodes them with every decoder and many budgets, and compares each statement
-with ``tests.document_oracle``. It stops at the first false one, exits with 1, and prints the
+with ``tests.oracles.statements``. It stops at the first false one, exits with 1, and prints the
 problem and the command that repeats it.
 """
 
@@ -25,9 +25,9 @@ import numpy as np
 
 import lawful
 from lawful import Budget, Defaults, Document, Field, Rule, Rules, Scores
-from lawful.rules.compile import plan_of
-from tests.checks_by_hand import CHECKS, FUNCTIONS, NUMBERS, READINGS, WORDS, hand_made
-from tests.document_oracle import Oracle, plain
+from lawful.rules.plan import plan_of
+from tests.oracles.checks_by_hand import CHECKS, FUNCTIONS, NUMBERS, READINGS, WORDS, hand_made
+from tests.oracles.statements import Oracle, plain
 
 EXACT = ("auto", "exact", "readings", "paths", "lazyk", "best_first")
 EXPLAINING = ("auto", "exact")  # find alternatives, and name what clashes

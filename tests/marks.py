@@ -2,6 +2,6 @@
 
 import pytest
 
-from benchmarks import outputs
+from tests.fixtures import outputs
 
 needs_shared = pytest.mark.skipif(not outputs.HERE, reason=outputs.NEEDED)

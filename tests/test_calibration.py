@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import outputs
 from lawful import Document, InputError, Scored, Scores, demo
-from lawful.calibration import BINS, COLDEST, HOTTEST, Words, fit_temperature, measure, split
+from lawful.calibration import BINS, COLDEST, HOTTEST, Words, fit_temperature, measure
+from lawful.datasets.split import sample
+from tests.cli.test_decode import DOCUMENTS, RULES, demo_lines, run
+from tests.cli.test_evaluate import without
+from tests.fixtures import outputs
 from tests.marks import needs_shared
-from tests.test_cli import DOCUMENTS, RULES, demo_lines, run
-from tests.test_evaluate import without
 
 
 def words(probs, gold):
@@ -145,14 +146,14 @@ def test_what_was_heated_is_cooled_again(scored, factor):
 
 def test_a_split_depends_on_ids_and_the_seed_alone():
     ids = [f"page-{i}" for i in range(100)]
-    chosen = split(ids, 0.3, seed=1)
+    chosen = sample(ids, 0.3, seed=1)
     assert len(chosen) == 30
-    assert chosen == split([*reversed(ids), *ids], 0.3, seed=1)
-    assert chosen != split(ids, 0.3, seed=2)
-    assert len(split(["a", "b"], 0.99, 0)) == len(split(["a", "b"], 0.01, 0)) == 1
-    assert split(["a"], 0.5, 0) == {"a"}
+    assert chosen == sample([*reversed(ids), *ids], 0.3, seed=1)
+    assert chosen != sample(ids, 0.3, seed=2)
+    assert len(sample(["a", "b"], 0.99, 0)) == len(sample(["a", "b"], 0.01, 0)) == 1
+    assert sample(["a"], 0.5, 0) == {"a"}
     with pytest.raises(InputError, match="share is 1, expected a number between 0 and 1"):
-        split(ids, 1, 0)
+        sample(ids, 1, 0)
 
 
 def test_calibrate_says_which_temperature_to_use(tmp_path):
@@ -232,7 +233,7 @@ def test_calibrate_refuses_what_it_cannot_use(arguments, text, message):
 @pytest.mark.parametrize("name", outputs.OUTPUTS)
 def test_real_models_are_too_sure(name):
     pages = [page.to_words("first") for page in outputs.read_outputs(name)]
-    chosen = split([page.document.id for page in pages], 0.5, 0)
+    chosen = sample([page.document.id for page in pages], 0.5, 0)
     fit = fit_temperature(Words.of(page for page in pages if page.document.id in chosen))
     assert 1.4 < fit.temperature < 1.75
     rest = Words.of(page for page in pages if page.document.id not in chosen)

@@ -17,8 +17,8 @@ from lawful import (
     read_jsonl,
     write_jsonl,
 )
+from lawful.io.writing import write_npz
 from lawful.rules import Field
-from lawful.writing import write_npz
 
 LABELS = ("O", "B-total", "I-total")
 FREE = Rules([], [])

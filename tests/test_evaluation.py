@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lawful
-from benchmarks import outputs
-from lawful import Budget, Document, Field, Rules, Scored, Scores, data, decode
+from lawful import Budget, Document, Field, Rules, Scored, Scores, datasets, decode
 from lawful.evaluation import Changes, Counts, Scoreboard, best_legal, gold_obeys, obeys
 from lawful.labels import Scheme
+from tests.fixtures import outputs
 from tests.marks import needs_shared
 
 LABELS = ("O", "B-total", "I-total", "B-item")
@@ -266,7 +266,7 @@ def test_entities_are_counted_as_seqeval_does(pairs):
 
 @needs_shared
 def test_rules_bring_right_values_on_real_outputs():
-    rules = Rules.load(data.RULES["cord"])
+    rules = Rules.load(datasets.RULES["cord"])
     board, baseline = Scoreboard(rules), Scoreboard(rules)
     for scored in outputs.read_outputs("cord-l2", 60):
         words = scored.to_words()

@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from lawful.decoders import DECODERS, Decoder, decode
     from lawful.decoders.readings import Reading, ReadingStream, readings
     from lawful.decoding import Budget, Confidence, Correction, Decoding
-    from lawful.document import Box, Document
+    from lawful.document import BadLine, Box, Document, Scored
+    from lawful.io.jsonl import read_jsonl
+    from lawful.io.writing import write_jsonl
     from lawful.models.tagger import Tagger, from_pretrained
-    from lawful.readers.jsonl import BadLine, Scored, read_jsonl
     from lawful.rules import Check, Defaults, Field, FieldValue, Rule, Rules, rule
     from lawful.values import register_type
-    from lawful.writing import write_jsonl
 
 __version__ = "0.1.0"
 
 # Loaded when first used: who only wants the streams does not wait for the rule language.
 _LATER = {
-    "BadLine": "readers.jsonl",
+    "BadLine": "document",
     "Box": "document",
     "Budget": "decoding",
     "Check": "rules",
@@ -55,16 +55,16 @@ _LATER = {
     "ReadingStream": "decoders.readings",
     "Rule": "rules",
     "Rules": "rules",
-    "Scored": "readers.jsonl",
+    "Scored": "document",
     "Tagger": "models.tagger",
     "decode": "decoders",
     "decode_many": "batch",
     "from_pretrained": "models.tagger",
-    "read_jsonl": "readers.jsonl",
+    "read_jsonl": "io.jsonl",
     "readings": "decoders.readings",
     "register_type": "values",
     "rule": "rules",
-    "write_jsonl": "writing",
+    "write_jsonl": "io.writing",
 }
 
 __all__ = [

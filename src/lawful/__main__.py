@@ -15,7 +15,7 @@ def main() -> None:
         sys.exit(2)
     del rich
     try:
-        from lawful.cli import run
+        from lawful.cli.app import run
     except KeyboardInterrupt:
         sys.exit(130)
     run()

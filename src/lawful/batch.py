@@ -16,10 +16,10 @@ from typing import Any, TypeAlias
 
 from lawful.decoders import Decoder, check_call, decode
 from lawful.decoding import Budget, Decoding
-from lawful.document import Document
+from lawful.document import BadLine, Document, Scored
 from lawful.errors import InputError, LawfulError
-from lawful.readers.jsonl import BadLine, LineParser, Scored
-from lawful.rules.model import Rules
+from lawful.io.jsonl import LineParser
+from lawful.rules.definitions import Rules
 from lawful.scores import Pooling, Scores, check_temperature
 from lawful.workers import in_order
 

@@ -8,18 +8,17 @@ weights of rules, ``max_cost`` and confidences are measured.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from hashlib import sha256
 from math import exp, log
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lawful.document import Scored
 from lawful.errors import InputError
-from lawful.readers.jsonl import Scored
 from lawful.scores import check_temperature
 
 BINS = 15
@@ -212,17 +211,3 @@ def measure(words: Words, temperature: float = 1.0) -> Reliability:
         confidence=float(confidence.mean()) if len(right) else 0.0,
         bins=bins,
     )
-
-
-def split(ids: Sequence[str], share: float, seed: int) -> frozenset[str]:
-    """The documents to fit on; the others are for measuring.
-
-    A document's place depends on its id and the seed alone, not on the order of the file, and
-    documents with the same id stay together. Of two or more, each part has one at least; a single
-    one is to be fitted on.
-    """
-    if not 0 < share < 1:
-        raise InputError(f"share is {share!r}, expected a number between 0 and 1")
-    shuffled = sorted(set(ids), key=lambda name: sha256(f"{seed}/{name}".encode()).digest())
-    count = max(1, min(round(share * len(shuffled)), len(shuffled) - 1))
-    return frozenset(shuffled[:count])

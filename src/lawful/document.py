@@ -1,16 +1,19 @@
-"""Documents: words in reading order, with boxes and pages where the reader knows them.
+"""The records: a document, one with true labels, one with scores, and a line that is none.
 
-``Labelled`` is a document with its true labels, as the readers of data sets make it.
+``Document`` has words in reading order, with boxes and pages where they are known. ``Labelled`` is
+a document with its true labels, ``Scored`` one with a model's scores, ``BadLine`` a line of input
+that could not be used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import NamedTuple
 
-from lawful.errors import DocumentError
+from lawful.errors import DocumentError, InputError
+from lawful.scores import Pooling, Scores
 
 
 class Box(NamedTuple):
@@ -158,3 +161,61 @@ class Labelled:
                 tuple(compress(self.gold, kept)),
                 self.split,
             )
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A document with its scores and, where known, the true labels."""
+
+    document: Document
+    scores: Scores
+    gold: tuple[str, ...] | None = None
+    line: int | None = None
+
+    def __post_init__(self) -> None:
+        document, scores, gold = self.document, self.scores, self.gold
+        if len(document) != len(scores):
+            raise InputError(
+                f"document {document.id!r} has {len(document)} words, its scores {len(scores)} rows"
+            )
+        if gold is not None and len(gold) != len(document):
+            raise InputError(
+                f"document {document.id!r} has {len(document)} words, its gold {len(gold)} labels"
+            )
+        for i, label in enumerate(gold or ()):
+            if label not in scores.labels:
+                raise InputError(
+                    f"document {document.id!r}: gold of word {i} is {label!r}, which is not among "
+                    "the labels"
+                )
+
+    def to_words(self, how: Pooling = "mean") -> Scored:
+        """From word pieces to words; as it is where no word joins another."""
+        joins = self.document.joins
+        if joins is None or not any(joins):
+            return self
+        document = self.document
+        scores = self.scores.to_words(joins, how)
+        starts = [i for i, join in enumerate(joins) if not join]
+        ends = [*starts[1:], len(joins)]
+        words = tuple(document.text(a, b) for a, b in zip(starts, ends, strict=True))
+        boxes = [document.box(a, b) for a, b in zip(starts, ends, strict=True)]
+        return replace(
+            self,
+            document=Document(
+                document.id,
+                words,
+                None if document.boxes is None else tuple(box for box in boxes if box is not None),
+                None if document.pages is None else tuple(document.pages[i] for i in starts),
+            ),
+            scores=scores,
+            gold=None if self.gold is None else tuple(self.gold[i] for i in starts),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that could not be read, and why."""
+
+    line: int
+    message: str

@@ -12,13 +12,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from lawful.decoders.search import Problem
-from lawful.document import Document
+from lawful.document import Document, Scored
 from lawful.errors import InputError
 from lawful.labels import Scheme, Span
-from lawful.readers.jsonl import Scored
+from lawful.rules.definitions import Rules
 from lawful.rules.judge import Judge, Labels, State
-from lawful.rules.model import Rules
+from lawful.search.problem import Problem
 
 
 @dataclass(slots=True)

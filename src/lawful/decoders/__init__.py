@@ -17,12 +17,12 @@ from lawful.decoders.lazy_ilp import LazyIlp
 from lawful.decoders.lazyk import LazyK
 from lawful.decoders.paths import Paths
 from lawful.decoders.readings import Readings
-from lawful.decoders.search import Problem
 from lawful.decoding import Budget, Decoding
 from lawful.document import Document
 from lawful.errors import InputError
-from lawful.rules.model import Rules
+from lawful.rules.definitions import Rules
 from lawful.scores import Scores
+from lawful.search.problem import Problem
 
 
 @runtime_checkable

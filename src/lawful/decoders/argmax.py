@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from lawful.decoders.search import Chunk, Problem, walk
 from lawful.decoding import Budget, Decoding
+from lawful.search.problem import Problem
+from lawful.search.walk import Chunk, walk
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from lawful.decoders.exact import Exact
 from lawful.decoders.paths import Paths
-from lawful.decoders.search import Problem
 from lawful.decoding import Budget, Decoding
-from lawful.rules.compile import plan_of
-from lawful.rules.model import Rules
+from lawful.rules.definitions import Rules
+from lawful.rules.plan import plan_of
+from lawful.search.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)

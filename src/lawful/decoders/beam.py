@@ -10,9 +10,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from lawful.decoders.search import LARGEST_CHUNK, Chunk, Problem, walk
 from lawful.decoding import Budget, Decoding
 from lawful.errors import MemoryBudgetError, TimeBudgetError
+from lawful.search.problem import Problem
+from lawful.search.walk import LARGEST_CHUNK, Chunk, walk
 
 MEMORY = 2**28
 """Bytes that the beams of all words may hold."""

@@ -9,9 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from lawful.decoders.search import Chunk, Problem, walk
 from lawful.decoding import Budget, Decoding
 from lawful.errors import MemoryBudgetError
+from lawful.search.problem import Problem
+from lawful.search.walk import Chunk, walk
 
 MEMORY = 2**29
 """Bytes that the neighbours may hold."""

@@ -10,12 +10,13 @@ from typing import Any, ClassVar
 
 from lawful import _core
 from lawful.clock import seconds_left
-from lawful.decoders.clash import find_clash
-from lawful.decoders.confidence import confidences
-from lawful.decoders.lattice import Candidates, Lattice
-from lawful.decoders.search import ROUNDING, Problem, Walk, chunked, conclude
 from lawful.decoding import Budget, Decoding, Limit
-from lawful.rules.compile import Plan, plan_of
+from lawful.rules.plan import Plan, plan_of
+from lawful.search.clash import find_clash
+from lawful.search.confidence import confidences
+from lawful.search.problem import ROUNDING, Problem
+from lawful.search.reading_search import Candidates, Lattice
+from lawful.search.walk import Walk, chunked, conclude
 
 PROOF_SHARE = 0.6
 """Of the time of a search, what the search for a proof may take; the rest is for an answer."""

@@ -12,9 +12,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from lawful.clock import seconds_left
-from lawful.decoders.search import Chunk, Problem, walk
 from lawful.decoding import Budget, Decoding
 from lawful.errors import InputError, MissingExtraError, TimeBudgetError
+from lawful.search.problem import Problem
+from lawful.search.walk import Chunk, walk
 
 LEAST_SECONDS = 0.02
 """A solver takes no less than this to start."""

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from lawful import _core
-from lawful.decoders.search import Problem, chunked, walk
 from lawful.decoding import Budget, Decoding
+from lawful.search.problem import Problem
+from lawful.search.walk import chunked, walk
 
 
 @dataclass(frozen=True, slots=True)

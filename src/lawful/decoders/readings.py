@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lawful.decoders.exact import search
-from lawful.decoders.lattice import Candidate, Candidates, Labels, Lattice
-from lawful.decoders.search import Problem, conclude
 from lawful.decoding import Budget, Decoding
 from lawful.document import Document
 from lawful.errors import InputError, MemoryBudgetError
+from lawful.rules.definitions import Rules
 from lawful.rules.judge import FieldValue
-from lawful.rules.model import Rules
 from lawful.scores import Scores
+from lawful.search.problem import Problem
+from lawful.search.reading_search import Candidate, Candidates, Labels, Lattice
+from lawful.search.walk import conclude
 
 
 @dataclass(frozen=True, slots=True)

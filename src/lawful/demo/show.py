@@ -9,16 +9,17 @@ from rich.console import Console
 from rich.table import Table
 
 from lawful import demo
+from lawful.cli.tally import Tally
 from lawful.decoders import decode
 from lawful.decoding import Decoding, how_checked
+from lawful.document import BadLine, Scored
 from lawful.errors import InputError, MissingExtraError
 from lawful.evaluation import Scoreboard
-from lawful.files import whole_file
+from lawful.io.atomic import whole_file
+from lawful.io.jsonl import read_jsonl
 from lawful.models.tagger import from_pretrained
-from lawful.readers.jsonl import BadLine, Scored, read_jsonl
-from lawful.report import write_report
-from lawful.rules.model import PAPER, Rules
-from lawful.tally import Tally
+from lawful.report.page import write_report
+from lawful.rules.definitions import PAPER, Rules
 from lawful.values import format_value
 
 _HEADINGS = (

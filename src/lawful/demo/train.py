@@ -16,7 +16,7 @@ from lawful.document import Labelled
 from lawful.models.export import export
 from lawful.models.extras import needed
 from lawful.models.network import Network
-from lawful.models.pieces import Cutter
+from lawful.models.tokenizer import Cutter
 from lawful.models.training import Recipe, train
 
 SEED = 1

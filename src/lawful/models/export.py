@@ -12,12 +12,12 @@ import numpy as np
 import torch
 
 from lawful.errors import InputError
-from lawful.files import make_folder
+from lawful.io.atomic import make_folder
+from lawful.models.checkpoint import ONNX, WEIGHTS, replaced
 from lawful.models.extras import needed
-from lawful.models.folder import ONNX, WEIGHTS, replaced
 from lawful.models.network import Network
-from lawful.models.pieces import Cutter
 from lawful.models.runners import OnnxRunner, TorchRunner
+from lawful.models.tokenizer import Cutter
 
 CLOSE = 1e-3
 """How far scores of the exported network may be from torch's; both compute in 32 bits."""

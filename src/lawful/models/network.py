@@ -15,12 +15,12 @@ import torch
 from torch import Tensor, nn
 
 from lawful.errors import InputError
-from lawful.files import make_folder
+from lawful.io.atomic import make_folder
+from lawful.models.checkpoint import ONNX, WEIGHTS, Card, read_card, replaced
 from lawful.models.crf import ChainHead
 from lawful.models.extras import needed
-from lawful.models.folder import ONNX, WEIGHTS, Card, read_card, replaced
-from lawful.models.pieces import GRID
 from lawful.models.pretrained import check_source
+from lawful.models.tokenizer import GRID
 
 LAYOUTS = ("layoutlm", "layoutlmv3", "lilt")
 """Architectures whose boxes are whole numbers from 0 to ``GRID``."""

@@ -18,13 +18,12 @@ import numpy as np
 from transformers import TokenClassificationPipeline
 
 from lawful.decoders import decode
-from lawful.document import Document
+from lawful.document import Document, Scored
 from lawful.errors import InputError
+from lawful.models.checkpoint import read_card
 from lawful.models.entities import entities
-from lawful.models.folder import read_card
 from lawful.models.network import plain_card, takes_boxes
-from lawful.readers.jsonl import Scored
-from lawful.rules.model import Rules
+from lawful.rules.definitions import Rules
 from lawful.scores import Scores
 
 

@@ -18,15 +18,14 @@ from numpy.typing import NDArray
 
 from lawful.batch import Failed, decode_many
 from lawful.decoding import Decoding
-from lawful.document import Document, Labelled
+from lawful.document import Document, Labelled, Scored
 from lawful.errors import DocumentError, InputError
+from lawful.models.checkpoint import ONNX, WEIGHTS, Card, read_card
 from lawful.models.extras import needed
-from lawful.models.folder import ONNX, WEIGHTS, Card, read_card
-from lawful.models.pieces import GRID, Cutter, Pieces
 from lawful.models.runners import OnnxRunner, Runner, TorchRunner
+from lawful.models.tokenizer import GRID, Cutter, Pieces
 from lawful.models.windows import merge, windows
-from lawful.readers.jsonl import Scored
-from lawful.rules.model import Rules
+from lawful.rules.definitions import Rules
 from lawful.scores import Pooling, Scores
 
 Given: TypeAlias = Document | Labelled | Scored

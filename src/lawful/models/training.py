@@ -26,13 +26,13 @@ from lawful import _core
 from lawful.document import Labelled
 from lawful.errors import InputError
 from lawful.evaluation import Counts
-from lawful.files import make_folder
+from lawful.io.atomic import make_folder
 from lawful.labels import Scheme
-from lawful.models.folder import ONNX, WEIGHTS, replaced
+from lawful.models.checkpoint import ONNX, WEIGHTS, replaced
 from lawful.models.network import Network
-from lawful.models.pieces import Cutter
 from lawful.models.runners import TorchRunner, device_named, half_precision
 from lawful.models.tagger import Tagger, Window, batched, padded
+from lawful.models.tokenizer import Cutter
 
 CHECKPOINT = "checkpoint.pt"
 IGNORED = -100

@@ -21,8 +21,8 @@ from lawful.document import Box, Document
 from lawful.errors import RuleFailure
 from lawful.labels import Scheme
 from lawful.rules import wording
+from lawful.rules.definitions import CompiledRule, Field, Rules
 from lawful.rules.language import COUNT
-from lawful.rules.model import CompiledRule, Field, Rules
 from lawful.rules.settle import Settler
 from lawful.rules.spans import Cost, Occurrence, Reading, Spans
 from lawful.values import format_value, read

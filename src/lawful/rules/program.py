@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from lawful.rules import language
-from lawful.rules.model import CompiledRule, Field, Rules
+from lawful.rules.definitions import CompiledRule, Field, Rules
 
 SCALE = 6
 """Decimals of a number in the search; one with more is left to Python."""

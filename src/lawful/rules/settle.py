@@ -15,7 +15,7 @@ import numpy as np
 from lawful import _core
 from lawful.clock import seconds_left
 from lawful.errors import MemoryBudgetError, TimeBudgetError
-from lawful.rules.compile import Tables, plan_of
+from lawful.rules.plan import Tables, plan_of
 from lawful.rules.spans import Cost, Reading
 
 if TYPE_CHECKING:

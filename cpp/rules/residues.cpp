@@ -1,0 +1,159 @@
+#include "rules/residues.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/costs.hpp"
+
+namespace lawful {
+
+namespace {
+
+constexpr std::array<std::size_t, 6> kPrimes{127, 251, 509, 1021, 2039, 4093};
+constexpr std::size_t kMostBits = 6;
+constexpr Wide kUnit = 1'000'000;  // numbers are counted in 10^-SCALE, see rules/program.py
+
+Wide greatest_common_divisor(Wide a, Wide b) {
+    a = a < 0 ? -a : a;
+    b = b < 0 ? -b : b;
+    while (b != 0) a = std::exchange(b, a % b);
+    return a;
+}
+
+}  // namespace
+
+Residues::Residues(const Plan& plan, const Equation& equation, const Facts& facts,
+                   std::span<const Reading> readings)
+    : plan_(plan),
+      equation_(equation),
+      facts_(facts),
+      fields_(plan.fields.size()),
+      divisor_(equation.constant) {
+    sort_terms();
+    for (const Reading& reading : readings) {
+        addends_.push_back(addend_of(reading));
+        divisor_ = greatest_common_divisor(divisor_, addends_.back().first);
+        divisor_ = greatest_common_divisor(divisor_, addends_.back().each);
+    }
+    for (const std::uint32_t field : bits_)
+        if (Wide sum = 0; !open_without(field, sum))
+            divisor_ = greatest_common_divisor(divisor_, sum);
+    if (divisor_ == 0) divisor_ = 1;
+    for (Addend& addend : addends_) {
+        addend.first /= divisor_;
+        addend.each /= divisor_;
+    }
+    tolerance_ = equation.tolerance / divisor_;
+}
+
+void Residues::sort_terms() {
+    for (const Equation::Term& term : equation_.terms) {
+        FieldTerms& field = fields_[term.field];
+        (term.kind == Equation::kFirst ? field.first : field.each).push_back(term);
+        field.sum = field.sum || term.kind == Equation::kSum || term.kind == Equation::kSumOrZero;
+        const bool needed = term.kind == Equation::kFirst || term.kind == Equation::kSum;
+        if (needed && field.bit == kNoBit) {
+            field.bit = static_cast<std::uint32_t>(bits_.size());
+            bits_.push_back(term.field);
+        }
+    }
+}
+
+Residues::Addend Residues::addend_of(const Reading& reading) const {
+    const FieldTerms& field = fields_[reading.field];
+    const std::uint32_t value = reading.value;
+    Addend addend;
+    // Without a value the default does not count either: then nothing is known.
+    addend.free = value == 0 && !field.first.empty() && plan_.fields[reading.field].has_default;
+    if (value != 0) addend.bit = field.bit;
+    for (const Equation::Term& term : field.each) {
+        Outcome number{kUnit, Outcome::kKnown};
+        if (term.kind != Equation::kCount) number = facts_.lookups[term.lookup].at(value);
+        if (number.state != Outcome::kKnown) addend.free = true;
+        addend.each += term.factor * number.number;
+    }
+    if (value == 0) return addend;
+    for (const Equation::Term& term : field.first) {
+        const Outcome number = facts_.lookups[term.lookup].at(value);
+        if (number.state != Outcome::kKnown) addend.free = true;
+        addend.first += term.factor * number.number;
+    }
+    return addend;
+}
+
+bool Residues::open_without(std::uint32_t field, Wide& sum) const {
+    if (fields_[field].sum) return true;
+    for (const Equation::Term& term : fields_[field].first) {
+        const Outcome number = facts_.lookups[term.lookup].at(kMissing);
+        if (number.state != Outcome::kKnown) return true;
+        sum += term.factor * number.number;
+    }
+    return false;
+}
+
+bool Residues::choose_prime(std::size_t steps, std::size_t work, std::size_t bytes,
+                            std::size_t memory) {
+    if (bits_.size() > kMostBits) return false;
+    for (const std::size_t prime : kPrimes) {
+        // A smaller prime could not tell sums within the tolerance from others.
+        const bool tells = 8 * (2 * tolerance_ + 1) <= static_cast<Wide>(prime);
+        if (steps * masks() * prime > work || bytes * masks() * prime > memory) break;
+        if (tells || prime_ != 0) prime_ = prime;
+    }
+    return prime_ != 0;
+}
+
+std::vector<double> Residues::ends() const {
+    std::vector<double> ends(states());
+    for (std::uint32_t mask = 0; mask < masks(); ++mask) {
+        bool open = false;
+        double missing = 0;
+        Wide sum = equation_.constant;
+        for (std::uint32_t bit = 0; bit < bits_.size(); ++bit)
+            if ((mask >> bit & 1) == 0) {
+                open = open_without(bits_[bit], sum) || open;
+                missing += facts_.missing[bits_[bit]];
+            }
+        for (std::size_t r = 0; r < prime_; ++r) {
+            double& end = ends[mask * prime_ + r] = missing + (open ? equation_.unchecked : 0);
+            if (open) continue;
+            // How far the sum is from zero, if it is the nearest of those with this residue.
+            const Wide apart = residue(sum / divisor_ + static_cast<Wide>(r));
+            const Wide nearest = std::min(apart, static_cast<Wide>(prime_) - apart);
+            if (nearest > tolerance_) end += equation_.weight;
+        }
+    }
+    return ends;
+}
+
+std::uint32_t Residues::state_of(std::span<const Wide> memory) const {
+    std::uint32_t mask = 0;
+    Wide sum = 0;
+    for (std::uint32_t f = 0; f < fields_.size(); ++f) {
+        const FieldTerms& field = fields_[f];
+        if (field.first.empty() && field.each.empty()) continue;
+        const FieldPlan& slots = plan_.fields[f];
+        if (field.sum && memory[slots.readable] > 1) return kFree;
+        const bool seen =
+            field.bit != kNoBit && memory[slots.many ? slots.readable : slots.first] != 0;
+        if (seen) mask |= std::uint32_t{1} << field.bit;
+        for (const Equation::Term& term : field.each) {
+            const Wide number = memory[term.kind == Equation::kCount ? slots.count : slots.sum];
+            if (number >= Program::kUnsure) return kFree;
+            sum += term.factor * number * (term.kind == Equation::kCount ? kUnit : Wide{1});
+        }
+        if (!seen) continue;
+        for (const Equation::Term& term : field.first) {
+            const Outcome number =
+                facts_.lookups[term.lookup].at(static_cast<std::size_t>(memory[slots.first]));
+            if (number.state != Outcome::kKnown) return kFree;
+            sum += term.factor * number.number;
+        }
+    }
+    const bool all = mask + 1 == masks();
+    if (equation_.early && all) return kFree;
+    return mask * static_cast<std::uint32_t>(prime_) + residue(sum / divisor_);
+}
+
+}  // namespace lawful

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "search/layout.hpp"
+
+namespace lawful {
+
+/// Words `start` to `end`, the latter not included, as a span of `field`.
+struct FieldSpan {
+    std::uint32_t field;
+    std::uint32_t start, end;
+    double cost;   // of its labels
+    double again;  // the same right after a span of its field
+};
+
+/// The scores of one document, cut at the spans that rules read.
+///
+/// `reach(i)` is the cheapest way to label the words before a boundary at i, `rest(i)` that of
+/// the words after a span that ends there, whatever rules say. All costs are above what each word
+/// costs at least, so that sums hold differences only and keep their digits.
+class Lattice {
+public:
+    /// `costs` is words x labels, row-major, without NaN or -inf; +inf forbids a label.
+    Lattice(std::span<const double> costs, std::size_t words, std::shared_ptr<const Layout> layout);
+
+    std::size_t words() const { return words_; }
+    const Layout& layout() const { return *layout_; }
+    /// What every word costs at least, together.
+    double least() const { return least_; }
+    /// The cost of the cheapest legal labelling above every word's least cost; or infinite.
+    double best() const { return rest_[0]; }
+    double reach(std::size_t boundary) const { return reach_[boundary]; }
+    double rest(std::size_t boundary) const { return rest_after_span_[boundary]; }
+    double cost(std::size_t word, std::size_t label) const {
+        return costs_[word * layout_->labels() + label];
+    }
+    /// The cheapest way to the end of the words from `word` on, when `word` has `label`.
+    double rest_with(std::size_t word, std::size_t label) const {
+        return rest_with_[word * layout_->labels() + label];
+    }
+
+    /// All spans of fields that some legal labelling of a cost up to `limit` has, by start.
+    /// False when there are more than `most`: then only some are listed.
+    bool list_spans(double limit, std::size_t most, Clock& clock,
+                    std::vector<FieldSpan>& spans) const;
+
+    /// Writes the labels of a span; `again`: it comes right after one of the same field.
+    void write_span(const FieldSpan& span, bool again, std::uint32_t* labels) const;
+    /// Writes the cheapest labels of no field for the words from `start` to `end`, boundaries both.
+    void write_run(std::size_t start, std::size_t end, std::uint32_t* labels) const;
+
+private:
+    void list_spans_from(std::size_t start, std::size_t field, double limit, Clock& clock,
+                         std::vector<FieldSpan>& spans) const;
+
+    std::size_t words_;
+    std::shared_ptr<const Layout> layout_;
+    std::vector<double> costs_;  // (words, labels)
+    double least_ = 0;
+    std::vector<double> reach_, rest_, rest_after_span_;
+    std::vector<double> rest_with_;  // (words, labels)
+};
+
+/// The cheapest labels of no field from a boundary on, word by word: what lies between spans.
+class Run {
+public:
+    explicit Run(const Lattice& lattice) : lattice_(lattice), costs_(size()), next_(size()) {}
+
+    void start_at(std::size_t boundary);
+    /// Takes one more word in.
+    void step();
+    std::size_t at() const { return at_; }
+    /// The cost up to a boundary here; infinite where there can be none.
+    double cost() const { return boundary_; }
+    /// By label of no field, the cost when it is the last one.
+    std::span<const double> costs() const { return costs_; }
+
+private:
+    std::size_t size() const { return lattice_.layout().labels(); }
+
+    const Lattice& lattice_;
+    std::size_t at_ = 0;
+    bool fresh_ = true;  // nothing taken in yet
+    double boundary_ = 0;
+    std::vector<double> costs_, next_;
+};
+
+}  // namespace lawful

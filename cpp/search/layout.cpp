@@ -1,0 +1,44 @@
+#include "search/layout.hpp"
+
+#include <stdexcept>
+
+namespace lawful {
+
+Layout::Layout(std::span<const std::uint8_t> start, std::span<const std::uint8_t> between,
+               std::span<const std::uint8_t> end, std::span<const std::int32_t> kind,
+               std::span<const std::uint8_t> opens, std::span<const std::uint8_t> closes,
+               std::size_t fields)
+    : kind_(kind.begin(), kind.end()),
+      begins_(start.begin(), start.end()),
+      ends_(end.begin(), end.end()),
+      in_field_(kind.size()),
+      opens_again_(kind.size()),
+      continues_(kind.size() * kind.size()),
+      before_(kind.size()),
+      members_(fields) {
+    const std::size_t size = labels();
+    for (std::uint32_t label = 0; label < size; ++label) {
+        in_field_[label] = kind[label] >= 0 && static_cast<std::size_t>(kind[label]) < fields;
+        (in_field_[label] ? members_[kind[label]] : others_).push_back(label);
+    }
+    for (std::uint32_t from = 0; from < size; ++from) {
+        for (std::uint32_t to = 0; to < size; ++to) {
+            const bool allowed = between[from * size + to];
+            const bool boundary = ends_[from] && begins_[to];
+            if (boundary && !allowed)
+                throw std::invalid_argument("a label that may end is followed by too few labels");
+            const bool same = kind[from] >= 0 && kind[from] == kind[to];
+            const bool goes_on = same && !closes[from] && !opens[to];
+            continues_[from * size + to] = allowed && goes_on;
+            if (allowed && !boundary) {
+                if (!same) throw std::invalid_argument("a span is followed by part of another");
+                before_[to].push_back(from);
+            }
+            if (allowed && same && !goes_on && ends_[from]) opens_again_[to] = true;
+        }
+    }
+    for (std::uint32_t label = 0; label < size; ++label)
+        sticky_ = sticky_ || (in_field_[label] && opens_again_[label] != begins_[label]);
+}
+
+}  // namespace lawful

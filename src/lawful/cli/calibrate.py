@@ -1,0 +1,255 @@
+"""``lawful calibrate``: the temperature that makes a model as sure as it is right.
+
+Exit code 0: there it is. 1: the same, but a line was bad. 2: nothing to fit on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import isinf
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from lawful.batch import Job
+from lawful.calibration import (
+    BINS,
+    COLDEST,
+    HOTTEST,
+    Bin,
+    Fit,
+    Reliability,
+    Words,
+    fit_temperature,
+    measure,
+)
+from lawful.cli.evaluate import Report, decoded, record, reporting, score_table
+from lawful.cli.options import (
+    BAD,
+    Candidates,
+    DecoderName,
+    Documents,
+    PoolOption,
+    Seconds,
+    Skipped,
+    Workers,
+    counted,
+    rule_path,
+    told,
+    with_gold,
+)
+from lawful.datasets.split import sample
+from lawful.decoders import check_call
+from lawful.decoding import Budget
+from lawful.document import Scored
+from lawful.errors import InputError
+from lawful.evaluation import Scoreboard
+from lawful.rules.definitions import Rules
+
+
+def calibrate(
+    documents: Documents,
+    out: Report = None,
+    pool: PoolOption = None,
+    share: Annotated[float, typer.Option(help="Of the documents, to fit on.")] = 0.5,
+    seed: Annotated[int, typer.Option(help="Which documents those are.")] = 0,
+    rules: Annotated[
+        Path | None,
+        typer.Option(
+            "--rules", "-r", help="Decode the rest, to see what it changes.", callback=rule_path
+        ),
+    ] = None,
+    decoder: DecoderName = "auto",
+    candidates: Candidates = None,
+    seconds: Seconds = None,
+    workers: Workers = 1,
+) -> None:
+    """Fit a temperature on documents with gold labels, and measure it on the others."""
+    loaded = None if rules is None else Rules.load(rules)
+    budget = Budget(candidates, seconds)
+    check_call(decoder, budget, 0)
+    skipped = Skipped()
+
+    def prepare(scored: Scored) -> Scored:
+        return scored if pool is None else scored.to_words(pool.value)
+
+    with reporting(out) as (console, save):
+        pages = list(counted(with_gold(documents, prepare, skipped)))
+        if not pages:
+            raise InputError(f"nothing to fit on in {documents}: {skipped or 'no documents'}")
+        chosen = sample([page.document.id for page in pages], share, seed)
+        fitted = [page for page in pages if page.document.id in chosen]
+        rest = [page for page in pages if page.document.id not in chosen]
+        words, tested = Words.of(fitted), Words.of(rest or fitted)
+        fit = fit_temperature(words)
+        temperature = float(f"{fit.temperature:.3g}")  # as it is printed, and will be typed
+        before, after = measure(tested), measure(tested, temperature)
+        _say_fit(console, fit, len(fitted), words)
+        _say_measured(console, len(rest), before, after)
+        boards: dict[str, Scoreboard] = {}
+        tried: dict[str, list[int]] = {}
+        if loaded is not None:
+            boards, tried = _boards(
+                rest or fitted, loaded, (1.0, temperature), skipped,
+                decoder=decoder, budget=budget, workers=workers,
+            )  # fmt: skip
+            _say_effect(console, loaded, temperature, boards, tried)
+        console.print(f"\nto use it: --temperature {temperature:g}")
+        save(
+            {
+                "documents": documents,
+                "pool": None if pool is None else pool.value,
+                "share": share,
+                "seed": seed,
+                "temperature": temperature,
+                "at_edge": fit.at_edge,
+                "fitted_on": {
+                    "documents": len(fitted),
+                    "words": len(words),
+                    "impossible": words.impossible,
+                },
+                "held_out": len(rest),
+                "before": before.record(),
+                "after": after.record(),
+                "decoded": record(boards) | {"tried": tried} if boards else None,
+                "skipped": dict(skipped),
+            }
+        )
+    if skipped.total():
+        told.print(f"left out: {skipped}", markup=False)
+    raise typer.Exit(1 if skipped[BAD] else 0)
+
+
+def _boards(
+    pages: list[Scored], rules: Rules, temperatures: Iterable[float], skipped: Skipped, **how: Any
+) -> tuple[dict[str, Scoreboard], dict[str, list[int]]]:
+    """How the same pages are decoded at each temperature, and what was tried for each of them.
+
+    None where none can be.
+    """
+    runs = []
+    for temperature in temperatures:
+        job = Job("", rules, temperature=temperature)
+        found = decoded(map(job.prepare, pages), rules, skipped, **how)
+        runs.append((temperature, {scored.line: (scored, it) for scored, it in counted(found)}))
+        pages = [page for page in pages if page.line in runs[-1][1]]
+    boards, tried = {}, {}
+    for temperature, found_by_line in runs if pages else ():
+        name = f"temperature {temperature:g}"
+        boards[name] = board = Scoreboard(rules)
+        for page in pages:
+            board.add(*found_by_line[page.line])
+        tried[name] = [found_by_line[page.line][1].tried for page in pages]
+    return boards, tried
+
+
+def _say_fit(console: Console, fit: Fit, documents: int, words: Words) -> None:
+    console.print(
+        f"temperature {fit.temperature:.3g}, "
+        f"fitted on {_documents(documents)}, {len(words):,} words"
+    )
+    if fit.at_edge:
+        console.print(
+            f"which is as far as was looked, from {COLDEST:g} to {HOTTEST:g}: "
+            + (
+                "the model is right about (nearly) all of these words, so take more or others"
+                if fit.temperature == COLDEST
+                else "its probabilities say nothing about these words"
+            )
+        )
+    if words.impossible:
+        console.print(
+            f"{words.impossible:,} of these words have a true label of probability zero, which no "
+            "temperature can mend: they were left out"
+        )
+
+
+def _say_measured(console: Console, held_out: int, before: Reliability, after: Reliability) -> None:
+    which = f"{_documents(held_out)} held out" if held_out else "the same one, which is no test"
+    console.print(
+        f"\nmeasured on {which}, {before.words:,} words, "
+        f"of which {before.accuracy:.1%} have the right label first"
+    )
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("")
+    for found in (before, after):
+        table.add_column(f"temperature {found.temperature:g}", justify="right")
+    mean = "mean negative log-likelihood"
+    if before.impossible:
+        mean += f" (without {before.impossible:,} words for which it is infinite)"
+    table.add_row(mean, *(f"{found.nll:.4f}" for found in (before, after)))
+    table.add_row("mean confidence", *(f"{100 * f.confidence:.1f} %" for f in (before, after)))
+    table.add_row(
+        f"expected calibration error (top label, {BINS} bins)",
+        *(f"{100 * found.ece:.2f} %" for found in (before, after)),
+    )
+    console.print(table)
+    if after.nll < before.nll and after.ece > before.ece:
+        console.print(
+            "more likely and yet less calibrated: some words are too sure and others not sure "
+            "enough,\nwhich no single temperature mends (pooled word pieces often are like that)"
+        )
+    console.print()
+    console.print(_reliability_table(before, after))
+
+
+def _documents(count: int) -> str:
+    return f"{count:,} document{'s' * (count != 1)}"
+
+
+def _reliability_table(before: Reliability, after: Reliability) -> Table:
+    """By confidence of the best label, how often it is right: at one temperature, and the other."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("confidence")
+    for _ in (before, after):
+        for heading in ("words", "said", "right", "too sure by"):
+            table.add_column(heading, justify="right")
+    sides = [{found.low: found for found in side.bins} for side in (before, after)]
+    for low in sorted({*sides[0], *sides[1]}):
+        table.add_row(
+            f"{100 * low:3.0f} - {100 * (low + 1 / BINS):3.0f} %",
+            *(cell for side in sides for cell in _bin_cells(side.get(low))),
+        )
+    return table
+
+
+def _bin_cells(found: Bin | None) -> tuple[str, ...]:
+    if found is None:
+        return ("",) * 4
+    shares = (found.confidence, found.accuracy, found.gap)
+    return f"{found.words:,}", *(f"{100 * share:.1f}" for share in shares)
+
+
+def _say_effect(
+    console: Console,
+    rules: Rules,
+    temperature: float,
+    boards: dict[str, Scoreboard],
+    tried: dict[str, list[int]],
+) -> None:
+    if not boards:
+        console.print("\nunder the rules, none of these documents can be decoded")
+        return
+    console.print("\nunder the rules:")
+    table = score_table(boards)
+    shares = (50, 95, 100)
+    numbers = (np.percentile(each, shares, method="higher") for each in tried.values())
+    table.add_row(
+        "candidates tried: median / 95 % / most",
+        *(" / ".join(f"{number:,.0f}" for number in each) for each in numbers),
+    )
+    console.print(table)
+    hard = all(isinf(rule.weight) for rule in rules.compiled) and isinf(rules.defaults.weight)
+    console.print(
+        "a temperature cannot change what hard rules decide: all costs scale alike"
+        + (
+            ", and these rules are all hard"
+            if hard
+            else f"; weights do not,\nso at {temperature:g} a rule may overrule "
+            f"{temperature:g} times as much of what the model said as before"
+        )
+    )

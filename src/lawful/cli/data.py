@@ -1,0 +1,168 @@
+"""``lawful data``: data sets as JSON lines, and what there is in them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from lawful.datasets import READERS, RULES, reader_named, rules_named
+from lawful.datasets.split import PARTS, split_documents
+from lawful.datasets.survey import Survey, Truth, judge_gold, survey
+from lawful.document import Labelled
+from lawful.errors import InputError
+from lawful.io.atomic import make_folder, whole_file
+from lawful.io.jsonl import read_labelled, read_lines
+from lawful.io.writing import write_labelled
+
+app = typer.Typer(help="Read data sets: convert and describe them.", no_args_is_help=True)
+told = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+
+Format = Annotated[str, typer.Argument(metavar="FORMAT", help=f"One of {', '.join(READERS)}.")]
+Data = Annotated[Path, typer.Argument(help="The data set's folder, or one of its files.")]
+Split = Annotated[str | None, typer.Option(help="One split, such as train; otherwise all.")]
+ByPage = Annotated[bool, typer.Option("--by-page", help="Make every page a document of its own.")]
+
+
+@app.command()
+def convert(
+    format_: Format,
+    path: Data,
+    out: Annotated[str, typer.Option("--out", "-o", help="Where to write; - is stdout.")] = "-",
+    split: Split = None,
+    by_page: ByPage = False,
+) -> None:
+    """Write a data set as JSON lines: documents with their true labels, without scores."""
+    count = write_labelled(out, _read(format_, path, split, by_page))
+    told.print(f"{count:,} document{'s' * (count != 1)}", markup=False)
+
+
+@app.command()
+def info(
+    format_: Format,
+    path: Data,
+    rules: Annotated[
+        str | None,
+        typer.Option(
+            "--rules", "-r", help=f"A rule file, or one of {', '.join(RULES)}, as by default."
+        ),
+    ] = None,
+    split: Split = None,
+    by_page: ByPage = False,
+) -> None:
+    """Say how large a data set is, and how many of its true labels obey the rules."""
+    reader_named(format_)
+    named = rules or (format_ if format_ in RULES else None)
+    loaded = None if named is None else rules_named(named)
+    documents = list(_read(format_, path, split, by_page))
+    console = Console(highlight=False, emoji=False, markup=False, soft_wrap=True)
+    console.print(_survey_table(survey(documents)))
+    if loaded is not None:
+        truth = judge_gold(documents, loaded)
+        whose = f"the paper's rules for {named}" if named in RULES else named
+        console.print(f"\ntrue labels under {whose}:")
+        console.print(_truth_table(truth))
+        console.print()
+        console.print(_states_table(truth))
+        if truth.absent:
+            console.print(f"\nin no document: {', '.join(truth.absent)}")
+
+
+@app.command()
+def rules(format_: Format) -> None:
+    """Print the paper's rules for a data set, to be changed and used as a file."""
+    reader_named(format_)
+    if format_ not in RULES:
+        raise InputError(f"no rules for {format_!r}; there are some for: {', '.join(RULES)}")
+    sys.stdout.write(RULES[format_].read_text(encoding="utf-8"))
+
+
+@app.command("split")
+def split_file(
+    documents: Annotated[Path, typer.Argument(help="JSON lines with gold labels, .gz too.")],
+    rules: Annotated[
+        str, typer.Option("--rules", "-r", help=f"A rule file, or one of {', '.join(RULES)}.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
+    seed: Annotated[int, typer.Option(help="Which documents go where.")] = 0,
+) -> None:
+    """Split documents as the paper does: lines as they are, to train, validate and test on."""
+    loaded = rules_named(rules)
+    pages = list(read_labelled(documents))
+    if not pages:
+        raise InputError(f"no document in {documents}")
+    found = {label[2:] for page in pages for label in page.gold}
+    if loaded.fields and not found & {f.label for f in loaded.fields}:
+        wanted = ", ".join(f.label for f in loaded.fields)
+        raise InputError(f"no field of {rules} occurs in {documents}: looked for {wanted}")
+    parts = split_documents(pages, loaded, seed)
+    make_folder(out)
+    packed = ".gz" if documents.suffix == ".gz" else ""
+    lines = [text.decode().strip() for _, text in read_lines(documents)]
+    for part in PARTS:
+        some = [
+            line for page, line in zip(pages, lines, strict=True) if parts[page.document.id] == part
+        ]
+        path = out / f"{part}.jsonl{packed}"
+        with whole_file(path) as file:
+            file.writelines(f"{line}\n" for line in some)
+        told.print(f"{path}: {len(some):,} document{'s' * (len(some) != 1)}", markup=False)
+
+
+def _read(format_: str, path: Path, split: str | None, by_page: bool) -> Iterator[Labelled]:
+    found = False
+    for labelled in reader_named(format_)(path, split):
+        found = True
+        yield from labelled.by_page() if by_page else [labelled]
+    if not found:
+        raise InputError(f"no document in {path}")
+
+
+def _survey_table(found: Survey) -> Table:
+    splits = ", ".join(f"{name} {count:,}" for name, count in found.splits.items())
+    table = Table("", "", box=None, show_header=False, pad_edge=False)
+    table.add_row("documents", f"{found.documents:,}{f' ({splits})' if splits else ''}")
+    table.add_row("pages", f"{found.pages:,}")
+    table.add_row(
+        "words",
+        f"{found.words:,}: {found.words / found.pages:.1f} a page, "
+        f"{found.longest:,} in the longest document",
+    )
+    if found.pieces is not None:
+        table.add_row(
+            "word pieces",
+            f"{found.pieces:,}: {found.pieces / found.pages:.1f} a page, "
+            f"{found.most_pieces:,} in the longest document",
+        )
+    table.add_row(
+        "labels", f"{found.types} types; {found.labels} labels, with their prefixes, occur"
+    )
+    return table
+
+
+def _truth_table(truth: Truth) -> Table:
+    table = Table("", "", "", box=None, show_header=False, pad_edge=False)
+    for what, count in (
+        ("no rule violated", truth.lawful),
+        ("and every text can be read", truth.readable),
+        ("and labels are legal, repeated fields agree", truth.clean),
+        ("of the first, no rule could be checked", truth.unchecked),
+    ):
+        table.add_row(what, f"{count:,}", f"{count / truth.documents:.1%}")
+    return table
+
+
+def _states_table(truth: Truth) -> Table:
+    table = Table("", "satisfied", "violated", "vacuous", box=None, pad_edge=False)
+    for name, states in truth.states.items():
+        table.add_row(name, *(f"{states[s]:,}" for s in ("satisfied", "violated", "vacuous")))
+    for name, count in truth.implied.items():
+        table.add_row(name, "", f"{count:,}", "")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    return table

@@ -1,0 +1,58 @@
+"""Data sets: one reader per data set, and the paper's rules for it as a file to use or to copy.
+
+``READERS`` yield documents with their true labels; ``RULES`` are rule files. Both go by the data
+set's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Protocol
+
+from lawful.datasets.cord import read_cord
+from lawful.datasets.docile import read_docile
+from lawful.datasets.wildreceipt import read_wildreceipt
+from lawful.document import Labelled
+from lawful.errors import InputError, RulesError
+from lawful.io.jsonl import read_labelled
+from lawful.rules.definitions import Rules
+
+__all__ = ["READERS", "RULES", "Reader", "reader_named", "rules_named"]
+
+
+class Reader(Protocol):
+    """Yields the documents of a data set, of all its splits or of one, in the files' order.
+
+    An ``InputError`` says what was looked for and where, or what is wrong in which file and line.
+    """
+
+    def __call__(self, path: Path, split: str | None = None) -> Iterator[Labelled]: ...
+
+
+READERS: Mapping[str, Reader] = {
+    "cord": read_cord,
+    "wildreceipt": read_wildreceipt,
+    "docile": read_docile,
+    "jsonl": read_labelled,
+}
+
+RULES: Mapping[str, Path] = {
+    name: Path(__file__).with_name(f"{name}.yaml") for name in ("cord", "wildreceipt", "docile")
+}
+"""By the name of the data set, which is its reader's too."""
+
+
+def reader_named(name: str) -> Reader:
+    """The reader of a format, or an ``InputError`` that lists them."""
+    if name not in READERS:
+        raise InputError(f"unknown format {name!r}; formats: {', '.join(READERS)}")
+    return READERS[name]
+
+
+def rules_named(name: str) -> Rules:
+    """The paper's rules for the data set of that name, or those of a file."""
+    path = RULES.get(name, Path(name))
+    if not path.exists():
+        raise RulesError(f"no rule file {name!r}; rules by name: {', '.join(RULES)}")
+    return Rules.load(path)

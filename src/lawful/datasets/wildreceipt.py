@@ -1,0 +1,129 @@
+"""WildReceipt: receipts in the wild (Sun et al., 2021), as distributed with MMOCR.
+
+A folder with ``train.txt`` and ``test.txt``, one JSON object a line, and ``class_list.txt``; one
+such file (``.gz`` too) will do, with ``class_list.txt`` beside it or in the folder above.
+
+An annotation is a piece of text with a class, such as Total_key or Total_value. It is split at
+blanks; its words are B-, then I-, and share its box. Ignore and Others are O, and so are no
+entities; annotations without text are left out. An address over several lines is several
+annotations, so it is several entities.
+
+Annotations come in no order at all. They are put into rows, from top to bottom, and from left to
+right within a row: the next one down is in the row of the one before it if its middle is less than
+half its own height below the middle of the row's first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from lawful.datasets.common import bio, box_around, check_there, choose, decode, not_found
+from lawful.document import Box, Document, Labelled
+from lawful.errors import InputError
+from lawful.io.jsonl import read_lines
+
+CLASSES = "class_list.txt"
+_NO_ENTITY = ("Ignore", "Others")
+
+
+class _Annotation(msgspec.Struct):
+    box: list[float]
+    text: str
+    label: int
+
+
+class _Receipt(msgspec.Struct):
+    file_name: str
+    height: float
+    width: float
+    annotations: list[_Annotation]
+
+
+_DECODER = msgspec.json.Decoder(_Receipt)
+
+
+def read_wildreceipt(path: Path, split: str | None = None) -> Iterator[Labelled]:
+    """The receipts of both splits, or of one: ``train`` or ``test``."""
+    check_there(path)
+    splits = choose(_find(path), split, path)
+    classes = _read_classes(path)
+    for name, file in splits.items():
+        for number, text in read_lines(file):
+            where = f"{file}, line {number}"
+            yield _labelled(decode(_DECODER, text, where), classes, name, where)
+
+
+def _find(path: Path) -> Mapping[str, Path]:
+    if path.is_file():
+        return {path.name.split(".")[0]: path}
+    files = (path / f"{split}{end}" for split in ("train", "test") for end in (".txt", ".txt.gz"))
+    found = {file.name.split(".")[0]: file for file in files if file.is_file()}
+    if not found:
+        raise not_found("WildReceipt", path, "train.txt", "test.txt")
+    return found
+
+
+def _read_classes(path: Path) -> Mapping[int, str]:
+    """The classes by their number: a line has the one, then the other."""
+    folders = [path] if path.is_dir() else [path.parent, path.resolve().parent.parent]
+    file = next((folder / CLASSES for folder in folders if (folder / CLASSES).is_file()), None)
+    if file is None:
+        raise InputError(f"no {CLASSES} in {' or '.join(map(str, folders))}: it names the classes")
+    classes = {}
+    for number, line in read_lines(file):
+        code, _, name = line.decode("utf-8", "replace").strip().partition(" ")
+        if not code.isdecimal() or not name.strip():
+            raise InputError(
+                f"{file}, line {number}: {line.decode('utf-8', 'replace').strip()!r}, "
+                "expected a number and a name"
+            )
+        classes[int(code)] = name.strip()
+    return classes
+
+
+def _labelled(receipt: _Receipt, classes: Mapping[int, str], split: str, where: str) -> Labelled:
+    printed, boxes = [], []
+    for i, annotation in enumerate(receipt.annotations):
+        if annotation.label not in classes:
+            raise InputError(
+                f"{where}: label of annotation {i} is {annotation.label}, which is not in {CLASSES}"
+            )
+        if len(annotation.box) != 8:
+            raise InputError(
+                f"{where}: box of annotation {i} has {len(annotation.box)} numbers, "
+                "expected 8: x and y of four corners"
+            )
+        if annotation.text.strip():
+            xs, ys = annotation.box[::2], annotation.box[1::2]
+            printed.append(annotation)
+            boxes.append(box_around(xs, ys, receipt.width, receipt.height))
+    words = [
+        (i, classes[printed[i].label], word)
+        for i in reading_order(boxes)
+        for word in printed[i].text.split()
+    ]
+    return Labelled(
+        Document(
+            receipt.file_name,
+            tuple(word for _, _, word in words),
+            tuple(boxes[i] for i, _, _ in words),
+        ),
+        bio(None if name in _NO_ENTITY else (i, name) for i, name, _ in words),
+        split,
+    )
+
+
+def reading_order(boxes: Sequence[Box]) -> list[int]:
+    """Where boxes come when a page is read row by row."""
+    middles = [(box.y0 + box.y1) / 2 for box in boxes]
+    rows: list[list[int]] = []
+    for i in sorted(range(len(boxes)), key=middles.__getitem__):
+        half = (boxes[i].y1 - boxes[i].y0) / 2
+        if rows and middles[i] - middles[rows[-1][0]] < half:
+            rows[-1].append(i)
+        else:
+            rows.append([i])
+    return [i for row in rows for i in sorted(row, key=lambda i: boxes[i].x0)]

@@ -1,0 +1,148 @@
+"""A cell of a table: one method with one budget on one set of pages, measured once and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import mean, pstdev
+
+import numpy as np
+
+from lawful.decoding import Budget
+from lawful.evaluation import Scoreboard
+from lawful.experiments.measure import measure
+from lawful.experiments.methods import MASS_CANDIDATES, Method
+from lawful.experiments.pages import Pages
+
+PATIENCE = 60.0
+"""Seconds: a page stops its search, and a cell starts no further repeat, after so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What came out; ratios are between 0 and 1, arrays have one number a page."""
+
+    outputs: str
+    data: str
+    units: str
+    semantics: str
+    fingerprint: str  # of the pages and the rules
+    method: str
+    candidates: int
+    mass: float | None  # where that is the budget
+    asked: int  # repeats; fewer were made where one takes long
+    pages: int
+    f1s: float
+    f1: float
+    satisfied: float  # as the paper counts: pages on which no rule can be checked are in it
+    unchecked: float  # the share of those
+    value_f1: float
+    repeats: int
+    seconds: float  # a page, mean over repeats
+    deviation: float  # of that, over repeats
+    memory: float | None  # MiB
+    page_words: list[int]
+    page_seconds: list[float]
+    page_tried: list[int]
+    page_accepted: list[bool]  # whether the labels obey the rules
+
+    @property
+    def key(self) -> Hashable:
+        """What tells it from other cells before it is measured."""
+        return (
+            self.outputs, self.units, self.semantics, self.fingerprint,
+            self.method, self.candidates, self.mass, self.asked,
+        )  # fmt: skip
+
+    @property
+    def budget(self) -> str:
+        """The budget as people read it."""
+        return f"{self.candidates:,}" if self.mass is None else f"mass {self.mass:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A cell that is to be measured."""
+
+    pages: Pages
+    fingerprint: str
+    method: Method
+    candidates: int
+    mass: float | None = None
+    repeats: int = 3
+
+    @property
+    def key(self) -> Hashable:
+        """As of the cell."""
+        return (
+            self.pages.name, self.pages.units, self.pages.semantics, self.fingerprint,
+            self.method.name, self.candidates, self.mass, self.repeats,
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        budget = f"{self.candidates:,}" if self.mass is None else f"mass {self.mass:g}"
+        return f"{self.pages.name}, {self.pages.units}: {self.method.name} {budget}"
+
+    def measure(self) -> Cell:
+        """Decodes the pages, in a process of its own, and compares with the true labels.
+
+        A method that accepts nothing within its budget answers with its first candidate, under the
+        paper's semantics: of those that try assignments that is the argmax.
+        """
+        pages, rules = self.pages.pages, self.pages.rules
+        budget = Budget(self.candidates, PATIENCE, self.mass)
+        found = measure(pages, rules, self.method.decoder, budget, self.repeats, PATIENCE)
+        argmax = self.pages.semantics == "paper" and self.method.order == "assignments"
+        board, accepted = Scoreboard(rules), []
+        for page, labels, proven in zip(pages, found.labels, found.proven, strict=True):
+            if argmax and not proven:
+                labels = page.scores.log_probs.argmax(axis=1)  # noqa: PLW2901
+            before = board.satisfied
+            board.add_labels(page, [page.scores.labels[i] for i in labels])
+            accepted.append(board.satisfied > before)
+        by_repeat = [mean(times) for times in found.seconds]
+        return Cell(
+            outputs=self.pages.name,
+            data=self.pages.data,
+            units=self.pages.units,
+            semantics=self.pages.semantics,
+            fingerprint=self.fingerprint,
+            method=self.method.name,
+            candidates=self.candidates,
+            mass=self.mass,
+            asked=self.repeats,
+            pages=len(pages),
+            f1s=board.f1_s,
+            f1=board.entities.f1,
+            satisfied=board.satisfaction,
+            unchecked=board.unchecked_pages / len(pages),
+            value_f1=board.values.f1,
+            repeats=len(by_repeat),
+            seconds=mean(by_repeat),
+            deviation=pstdev(by_repeat),
+            memory=found.memory,
+            page_words=[len(page.document) for page in pages],
+            page_seconds=np.mean(found.seconds, axis=0).round(7).tolist(),
+            page_tried=found.tried,
+            page_accepted=accepted,
+        )
+
+
+def plan(
+    pages: Pages,
+    methods: Sequence[Method],
+    *,
+    masses: Sequence[float],
+    slow_pages: int,
+    repeats: int,
+) -> Iterator[Task]:
+    """The cells of a table in its order; slow methods have the first few pages only."""
+    everything = pages, pages.fingerprint
+    few = pages.only(pages.pages[:slow_pages])
+    first = few, few.fingerprint
+    for method in methods:
+        some = first if method.slow else everything
+        for candidates in method.budgets:
+            yield Task(*some, method, candidates, repeats=repeats)
+        for mass in masses if method.masses else ():
+            yield Task(*some, method, MASS_CANDIDATES, mass, repeats=repeats)

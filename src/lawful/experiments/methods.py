@@ -1,0 +1,119 @@
+"""The rows of the paper's table: its methods, and lawful's decoders beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from lawful.decoders import DECODERS, Decoder
+from lawful.decoding import Budget, Decoding
+from lawful.errors import InputError, MissingExtraError
+from lawful.experiments.baselines import lazyk
+from lawful.search.problem import Problem
+from lawful.search.walk import Chunk, walk
+
+Order: TypeAlias = Literal["assignments", "paths", "readings", "partial readings"]
+"""What a method counts as its candidates, and in what order it tries them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enumerated:
+    """Assignments enumerated in Python, judged as ``lazyk`` judges them.
+
+    By the pseudo-code of the paper, or by the package lazy-k, whose authors are the paper's.
+    """
+
+    name: str
+    exact: ClassVar[bool] = True
+    default_budget: ClassVar[Budget] = Budget(candidates=2**13)
+
+    def decode(self, problem: Problem, budget: Budget) -> Decoding:
+        chunks = self._chunks(np.exp(problem.scores.log_probs))
+        return walk(self.name, problem, chunks, budget, legal=False, complete=lambda: True)
+
+    def _chunks(self, probs: np.ndarray) -> Iterator[Chunk]:
+        for labels, log_prob in self._all(probs):
+            yield np.array([labels]), np.array([log_prob])
+
+    def _all(self, probs: np.ndarray) -> Iterator[tuple[Any, float]]:
+        if self.name == "published":
+            yield from lazyk(probs.tolist())
+            return
+        try:
+            from lazyk import lazyk as peer
+        except ImportError:
+            raise MissingExtraError(
+                "the method lazy-k needs the package lazy-k: install the 'paper' extra"
+            ) from None
+        words = np.arange(len(probs))
+        for labels in peer(probs):
+            yield labels, float(np.log(probs[words, labels]).sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A way to decode, and the budgets of candidates that it is tried with.
+
+    ``masses``: it may also stop by the probability mass that it has seen. ``slow``: takes seconds a
+    page. ``needs``: a module that may be missing.
+    """
+
+    name: str
+    decoder: Decoder
+    order: Order
+    budgets: tuple[int, ...]
+    masses: bool = False
+    slow: bool = False
+    needs: str | None = None
+
+    @property
+    def is_here(self) -> bool:
+        """Whether what it needs is installed."""
+        return self.needs is None or find_spec(self.needs) is not None
+
+
+def _powers(first: int, last: int) -> tuple[int, ...]:
+    return tuple(2**exponent for exponent in range(first, last + 1))
+
+
+METHODS: Mapping[str, Method] = {
+    method.name: method
+    for method in (
+        Method("argmax", DECODERS["argmax"], "assignments", (1,)),
+        Method("beam", DECODERS["beam"], "assignments", _powers(1, 5)),
+        Method("best_first", DECODERS["best_first"], "assignments", _powers(4, 8)),
+        Method("lazy_ilp", DECODERS["lazy_ilp"], "paths", _powers(0, 4), slow=True, needs="pulp"),
+        Method(
+            "lazyk",
+            DECODERS["lazyk"],
+            "assignments",
+            tuple(2**e for e in (5, 6, 7, 9, 11, 13, 15, 16)),
+            masses=True,
+        ),
+        Method("published", Enumerated("published"), "assignments", _powers(5, 9)),
+        Method("lazy-k", Enumerated("lazy-k"), "assignments", (2**5, 2**9, 2**13), needs="lazyk"),
+        # The first five are the candidates of lazy_ilp, on all pages.
+        Method("paths", DECODERS["paths"], "paths", (*_powers(0, 5), 2**9, 2**13), masses=True),
+        Method("readings", DECODERS["readings"], "readings", (2**5, 2**9, 2**13)),
+        Method("exact", DECODERS["exact"], "partial readings", (2**9, 2**13, 2**17)),
+        Method("auto", DECODERS["auto"], "partial readings", (2**17,)),
+    )
+}
+"""By name. Budgets of the paper's methods are the paper's."""
+
+MASS_CANDIDATES = 2**16
+"""The most that a method tries whose budget is a probability mass: a flat page has no end."""
+
+
+def methods_named(names: Iterable[str]) -> list[Method]:
+    """The methods of these names."""
+    chosen = []
+    for name in names:
+        if name not in METHODS:
+            raise InputError(f"unknown method {name!r}; methods: {', '.join(METHODS)}")
+        chosen.append(METHODS[name])
+    return chosen

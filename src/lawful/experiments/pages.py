@@ -1,0 +1,137 @@
+"""What experiments run on: scored pages with their true labels, chosen as in the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from lawful.datasets import RULES, rules_named
+from lawful.datasets.split import split_documents
+from lawful.document import BadLine, Labelled, Scored
+from lawful.errors import InputError
+from lawful.evaluation import gold_obeys
+from lawful.io.jsonl import read_jsonl, read_labelled
+from lawful.labels import labels_of_pieces
+from lawful.rules.definitions import PAPER, Rules
+
+GENERATED = 200
+"""How many receipts are generated where there are no predictions."""
+
+Semantics: TypeAlias = Literal["paper", "lawful"]
+Units: TypeAlias = Literal["pieces", "first", "mean"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Pages to decode under rules, and what they are called in tables."""
+
+    name: str
+    data: str  # the data set whose rules of the paper these are; empty where they are not
+    rules: Rules
+    pages: tuple[Scored, ...]
+    units: str = "pieces"
+    semantics: Semantics = "paper"
+
+    @property
+    def fingerprint(self) -> str:
+        """Differs where what is decoded differs, or the rules that it is decoded under."""
+        digest = sha256(repr((self.rules.fields, self.rules.rules, self.rules.defaults)).encode())
+        for page in self.pages:
+            digest.update(repr((page.document.words, page.document.joins, page.gold)).encode())
+            digest.update(page.scores.log_probs.tobytes())
+        return digest.hexdigest()[:16]
+
+    def under(self, semantics: Semantics) -> Pages:
+        """The same pages, under rules that mean what the paper says or what their file says."""
+        rules = self.rules.with_defaults(**PAPER) if semantics == "paper" else self.rules
+        return replace(self, rules=rules, semantics=semantics)
+
+    def of_part(self, part: str, seed: int) -> Pages:
+        """The pages of one part of the paper's split."""
+        labelled = [Labelled(page.document, page.gold or ()) for page in self.pages]
+        parts = split_documents(labelled, self.rules, seed)
+        return self.only(page for page in self.pages if parts[page.document.id] == part)
+
+    def satisfied(self) -> Pages:
+        """The pages whose true labels satisfy the rules: the others no decoder can get right."""
+        return self.only(page for page in self.pages if gold_obeys(page, self.rules))
+
+    def only(self, pages: Iterable[Scored]) -> Pages:
+        """Some of the pages."""
+        return replace(self, pages=tuple(pages))
+
+    def in_units(self, units: Units) -> Pages:
+        """Word pieces as they are, or words: by their first piece's scores, or all pieces' mean.
+
+        Where no piece joins another these are words, whatever was asked for.
+        """
+        if not any(any(page.document.joins or ()) for page in self.pages):
+            return replace(self, units="words")
+        if units == "pieces":
+            return replace(self, units=units)
+        pages = tuple(page.to_words(units) for page in self.pages)
+        return replace(self, units=units, pages=pages)
+
+
+def load(
+    predictions: Sequence[Path], rules: Sequence[str], data: Path | None = None
+) -> list[Pages]:
+    """The pages of each file of predictions, under its rules; generated receipts where none is.
+
+    Rules are files, or named after their data set: one for all, or one for each. A page without
+    true labels takes those of the document of the same id in ``data``.
+    """
+    if not predictions:
+        return [generated(GENERATED, rules[0] if rules else None)]
+    if len(rules) not in (1, len(predictions)):
+        raise InputError(
+            f"{len(predictions)} files of predictions and {len(rules)} of rules, expected one file "
+            f"of rules for all or one for each: a file, or one of {', '.join(RULES)}"
+        )
+    gold = {} if data is None else {page.document.id: page.gold for page in read_labelled(data)}
+    each = rules if len(rules) == len(predictions) else list(rules) * len(predictions)
+    return [_read(path, name, gold, data) for path, name in zip(predictions, each, strict=True)]
+
+
+def generated(count: int, rules: str | None = None) -> Pages:
+    """Receipts of ``lawful.demo``, with a simulated tagger's scores."""
+    from lawful import demo
+
+    pages = (Scored(page.document, page.scores, page.gold) for page in demo.generate(count))
+    return Pages("receipts", "", rules_named(rules or str(demo.RULES)), tuple(pages))
+
+
+def _read(path: Path, rules: str, gold: Mapping[str, tuple[str, ...]], data: Path | None) -> Pages:
+    pages = []
+    for page in read_jsonl(path):
+        if isinstance(page, BadLine):
+            raise InputError(f"{path}, line {page.line}: {page.message}")
+        pages.append(page if page.gold is not None else _with_gold(page, gold, data, path))
+    if not pages:
+        raise InputError(f"no document in {path}")
+    name = path.name.removesuffix(".gz").removesuffix(".jsonl")
+    return Pages(name, rules if rules in RULES else "", rules_named(rules), tuple(pages))
+
+
+def _with_gold(
+    page: Scored, gold: Mapping[str, tuple[str, ...]], data: Path | None, path: Path
+) -> Scored:
+    """With the true labels of its words; those of their pieces where it has pieces."""
+    name = page.document.id
+    if name not in gold:
+        where = "and --data gives none" if data is None else f"and is not in {data}"
+        raise InputError(f"document {name!r} of {path} has no gold labels, {where}")
+    labels = gold[name]
+    if len(labels) != len(page.document):
+        joins = page.document.joins or (False,) * len(page.document)
+        words = len(joins) - sum(joins)
+        if len(labels) != words:
+            raise InputError(
+                f"document {name!r} of {path} has {words} words, its gold in {data} "
+                f"{len(labels)} labels"
+            )
+        labels = labels_of_pieces(labels, joins)
+    return replace(page, gold=labels)

@@ -1,0 +1,1 @@
+"""Files in and out: JSON lines, arrays beside them, and atomic writes."""

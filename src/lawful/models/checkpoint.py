@@ -1,0 +1,80 @@
+"""A model's folder: what it holds beside what Hugging Face puts there.
+
+``lawful.json`` says how the model is to be run; a folder without one is a plain model of
+transformers and is run as such. ``model.safetensors`` has all weights, so that a new state of them
+replaces an old one at once; ``model.onnx`` is the same network for onnxruntime.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+import numpy as np
+
+from lawful.errors import InputError, LawfulError
+from lawful.io.atomic import umask
+from lawful.scores import Chain
+
+Transitions: TypeAlias = tuple[list[list[float]], list[float], list[float]]
+"""Scores between labels, at the start and at the end."""
+
+CARD, WEIGHTS, ONNX = "lawful.json", "model.safetensors", "model.onnx"
+
+
+class Card(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """How a model is to be run."""
+
+    labels: tuple[str, ...]
+    window: int  # pieces at once, the model's own marks included
+    boxes: bool = False  # whether it wants boxes at all
+    own_boxes: bool = False  # whether the tables of boxes are ours, not its architecture's
+    crf: bool = False
+    chain: Transitions | None = None  # of the CRF, where the weights are in ONNX alone
+    base: str = ""  # what it was trained from
+    recipe: dict[str, Any] = {}  # how
+
+    @property
+    def learned(self) -> Chain | None:
+        """The CRF's scores of transitions, where the card has them."""
+        return None if self.chain is None else Chain(*map(np.array, self.chain))
+
+    def save(self, folder: Path) -> None:
+        """Writes the card, whole or not at all."""
+        with replaced(folder / CARD) as file:
+            file.write_bytes(msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n")
+
+
+def read_card(folder: Path) -> Card | None:
+    """The card of a folder that has one."""
+    file = folder / CARD
+    if not file.is_file():
+        return None
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Card)
+    except (msgspec.DecodeError, OSError) as error:
+        raise InputError(f"{file}: not a card of a model: {error}") from None
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """A path to write to, which takes the place of ``path`` when all went well."""
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    for left in path.parent.glob(f".{path.name}.*"):  # by a process that was killed
+        left.unlink(missing_ok=True)
+    try:
+        try:
+            yield new
+        except (LawfulError, OSError):
+            raise
+        except Exception as error:  # torch's and safetensors' own words for a full disk
+            first = (str(error).strip().splitlines() or [repr(error)])[0]
+            raise InputError(f"cannot write {path}: {first}") from None
+        new.chmod(0o666 & ~umask())  # some who write are shier than others
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)

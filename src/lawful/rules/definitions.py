@@ -1,0 +1,471 @@
+"""Fields and rules: what a user knows about the documents, as values.
+
+A field names the spans of one label type and says how to read them. A rule relates fields. Both
+take what they leave open from the ``Defaults`` of the file they stand in.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from dataclasses import fields as dataclass_fields
+from decimal import Decimal, InvalidOperation
+from keyword import iskeyword
+from math import inf
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias, get_args
+
+from lawful.errors import RulesError
+from lawful.labels import SCHEMES, Scheme
+from lawful.rules import language
+from lawful.values import read, type_named
+
+Presence: TypeAlias = Literal["keep", "free", "required"]
+"""``keep``: a field that the best legal labelling has may not vanish. ``required``: it must be
+there. ``free``: it may come and go, and rules that need it are then not checked (the paper)."""
+
+Repeat: TypeAlias = Literal["agree", "first", "any"]
+"""Where one value is expected and the field occurs again: the values must ``agree``, the ``first``
+one counts (the paper), or a rule holds if it holds for ``any`` of them."""
+
+Weight: TypeAlias = float
+"""How many nats of the model's evidence a rule may overrule; ``inf`` is hard."""
+
+DEFAULT_WEIGHT = 10.0
+DEFAULT_UNCHECKED = 0.5
+"""Half a nat: that a rule can be checked, and holds, is some evidence that its fields are right."""
+
+HEAVIEST = 1e6
+"""A larger weight than this is meant to be ``hard``."""
+
+_OF_FIELDS = ("presence", "repeat", "max_words", "ambiguity")
+
+DEFAULT_TOLERANCE = Decimal("0.005")
+"""Half a cent: amounts that print alike are equal, amounts that differ by a cent are not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What fields and rules take where they say nothing themselves.
+
+    ``ambiguity`` is the price in nats of reading a text in another way than the most plausible one
+    (``3.350`` as 3.35 and not 3350); infinite, it is never done. ``unchecked`` is the price in nats
+    of a rule that cannot be checked because a value it needs is missing.
+
+    The paper's semantics is ``Defaults(**PAPER)``.
+    """
+
+    presence: Presence = "keep"
+    repeat: Repeat = "agree"
+    weight: Weight = DEFAULT_WEIGHT
+    tolerance: Decimal = DEFAULT_TOLERANCE
+    max_words: int | None = None
+    ambiguity: float = inf
+    unchecked: float = DEFAULT_UNCHECKED
+
+    def __post_init__(self) -> None:
+        _check_choice(self.presence, Presence, "presence")
+        _check_choice(self.repeat, Repeat, "repeat")
+        object.__setattr__(self, "weight", as_weight(self.weight))
+        object.__setattr__(self, "tolerance", as_tolerance(self.tolerance))
+        _check_max_words(self.max_words)
+        object.__setattr__(self, "ambiguity", as_ambiguity(self.ambiguity))
+        object.__setattr__(self, "unchecked", as_unchecked(self.unchecked))
+
+
+PAPER: Mapping[str, Any] = MappingProxyType(
+    {"presence": "free", "repeat": "first", "weight": inf, "unchecked": 0.0}
+)
+"""The paper's semantics, for ``with_defaults``: rules are hard, and what is missing breaks none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """The spans of one label type, and how to read them.
+
+    ``label`` is the type without its prefix (``total.total_price``). ``default`` is the value when
+    the field is missing. ``pattern`` must match the whole text of a span, and a span may have at
+    most ``max_words`` words; neither, nor a text that its type cannot read, is allowed.
+    ``ambiguity`` is the price of another reading than the most plausible one.
+    """
+
+    name: str
+    label: str
+    type: str = "text"
+    many: bool = False
+    default: Any = None
+    presence: Presence | None = None
+    repeat: Repeat | None = None
+    max_words: int | None = None
+    pattern: str | None = None
+    ambiguity: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.isidentifier():
+            raise RulesError(
+                f"field {self.name!r}: a name is letters, digits and _, no digit first"
+            )
+        if iskeyword(self.name):
+            raise RulesError(f"field {self.name!r} has a name that expressions cannot use")
+        if not isinstance(self.many, bool):
+            raise RulesError(f"field {self.name!r}: many is {self.many!r}, expected true or false")
+        if not isinstance(self.label, str) or not self.label:
+            raise RulesError(f"field {self.name!r}: label is {self.label!r}, expected a label type")
+        type_named(self.type)
+        if self.presence is not None:
+            _check_choice(self.presence, Presence, f"field {self.name!r}: presence")
+        if self.repeat is not None:
+            _check_choice(self.repeat, Repeat, f"field {self.name!r}: repeat")
+        _check_max_words(self.max_words, f"field {self.name!r}: ")
+        if self.pattern is not None:
+            try:
+                re.compile(self.pattern)
+            except (re.error, TypeError, OverflowError, RecursionError) as error:
+                raise RulesError(
+                    f"field {self.name!r}: bad pattern {self.pattern!r}: {error}"
+                ) from None
+        if self.ambiguity is not None:
+            where = f"field {self.name!r}: "
+            object.__setattr__(self, "ambiguity", as_ambiguity(self.ambiguity, where))
+        if self.default is not None:
+            object.__setattr__(self, "default", self._read_default())
+
+    def _read_default(self) -> Any:
+        if self.many:
+            raise RulesError(f"field {self.name!r}: a field with many has no default")
+        number = isinstance(self.default, int | float | Decimal)
+        if self.kind == "number" and number and not isinstance(self.default, bool):
+            return Decimal(str(self.default))  # as written, not as a till would print it
+        readings = read(str(self.default), self.type)
+        if len(readings) != 1:
+            what = "may be read in several ways" if readings else f"is no {self.type}"
+            raise RulesError(f"field {self.name!r}: default {self.default!r} {what}")
+        return readings[0]
+
+    @property
+    def kind(self) -> str:
+        """What expressions may do with its values: number, date or text."""
+        return type_named(self.type).kind
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A condition over fields, which a labelling satisfies, violates, or leaves unchecked.
+
+    ``check`` is an expression, or a Python function of the fields in ``reads``. ``when`` is an
+    expression that must hold for the rule to apply. ``message`` takes the place of the one made
+    from the expression, with ``{field}`` for values. ``unchecked`` is what it costs, in nats, to
+    leave the rule unchecked for want of a value.
+    """
+
+    check: str | Callable[..., Any]
+    id: str | None = None
+    when: str | None = None
+    tolerance: Decimal | None = None
+    message: str | None = None
+    weight: Weight | None = None
+    reads: tuple[str, ...] = ()
+    unchecked: float | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.reads, str):
+            object.__setattr__(self, "reads", (self.reads,))
+        if callable(self.check):
+            if self.id is None:
+                object.__setattr__(self, "id", getattr(self.check, "__name__", "rule"))
+        elif not isinstance(self.check, str):
+            raise RulesError(f"check is {self.check!r}, expected an expression or a function")
+        if self.id is None:
+            object.__setattr__(self, "id", " ".join(str(self.check).split()))
+        if not isinstance(self.id, str) or not self.id:
+            raise RulesError(f"rule id is {self.id!r}, expected a name")
+        if self.weight is not None:
+            object.__setattr__(self, "weight", as_weight(self.weight, f"rule {self.id!r}: "))
+        if self.tolerance is not None:
+            object.__setattr__(
+                self, "tolerance", as_tolerance(self.tolerance, f"rule {self.id!r}: ")
+            )
+        if self.unchecked is not None:
+            object.__setattr__(
+                self, "unchecked", as_unchecked(self.unchecked, f"rule {self.id!r}: ")
+            )
+        if self.message is not None and not isinstance(self.message, str):
+            raise RulesError(f"rule {self.id!r}: message is {self.message!r}, expected a text")
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledRule:
+    """A rule with everything filled in and its expressions parsed."""
+
+    id: str
+    weight: Weight
+    message: str | None
+    reads: tuple[str, ...]
+    names: frozenset[str]  # all fields whose values it may need
+    expression: language.Expression | None  # none: a function
+    function: Callable[..., Any] | None
+    when: language.Expression | None
+    tolerance: Decimal
+    unchecked: float
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """Fields and rules that belong together, checked against each other when made.
+
+    ``Rules.load`` reads them from a file. ``labels`` of documents come with their scores; a field
+    whose label a document's labels do not have is an error at that point.
+    """
+
+    fields: tuple[Field, ...]
+    rules: tuple[Rule, ...] = ()
+    scheme: str = "BIO"
+    defaults: Defaults = field(default_factory=Defaults)
+
+    def __init__(
+        self,
+        fields: Iterable[Field],
+        rules: Iterable[Rule | str | Callable[..., Any]] = (),
+        *,
+        scheme: str = "BIO",
+        defaults: Defaults | None = None,
+    ) -> None:
+        defaults = Defaults() if defaults is None else defaults
+        if not isinstance(scheme, str) or scheme.upper() not in SCHEMES:
+            raise RulesError(f"unknown scheme {scheme!r}; schemes: {', '.join(SCHEMES)}")
+        for name, values in (("fields", fields), ("rules", rules)):
+            if isinstance(values, str) or not isinstance(values, Iterable):
+                raise RulesError(f"{name} is {values!r}, expected a list")
+        fields = tuple(fields)
+        for f in fields:
+            if not isinstance(f, Field):
+                raise RulesError(f"{f!r} is no field: expected a Field")
+        object.__setattr__(self, "fields", tuple(self._fill(f, defaults) for f in fields))
+        object.__setattr__(self, "rules", tuple(map(as_rule, rules)))
+        object.__setattr__(self, "scheme", scheme.upper())
+        object.__setattr__(self, "defaults", defaults)
+        object.__setattr__(self, "_schemes", {})
+        object.__setattr__(self, "_layouts", {})
+        object.__setattr__(self, "_plans", {})
+        names = [f.name for f in self.fields]
+        labels = [f.label for f in self.fields]
+        for f in self.fields:
+            if names.count(f.name) > 1:
+                raise RulesError(f"field {f.name!r} is defined twice")
+            if labels.count(f.label) > 1:
+                raise RulesError(f"field {f.name!r} has label {f.label!r}, as another field has")
+        object.__setattr__(self, "compiled", tuple(self._compile()))
+
+    compiled: tuple[CompiledRule, ...] = field(init=False, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.fields, self.rules, self.scheme, self.defaults)
+
+    @staticmethod
+    def _fill(f: Field, defaults: Defaults) -> Field:
+        return replace(
+            f,
+            presence=f.presence or defaults.presence,
+            repeat=f.repeat or defaults.repeat,
+            max_words=f.max_words or defaults.max_words,
+            ambiguity=defaults.ambiguity if f.ambiguity is None else f.ambiguity,
+        )
+
+    def _compile(self) -> Iterable[CompiledRule]:
+        known = {f.name: (f.kind, f.many) for f in self.fields}
+        seen: set[str] = set()
+        for rule in self.rules:
+            identity = rule.id or ""
+            if identity in seen:
+                raise RulesError(f"rule {identity!r} is defined twice; give one of them another id")
+            seen.add(identity)
+            try:
+                yield self._compile_rule(rule, known)
+            except RulesError as error:
+                raise RulesError(f"rule {identity!r}: {error}") from None
+
+    def _compile_rule(self, rule: Rule, known: Mapping[str, tuple[str, bool]]) -> CompiledRule:
+        tolerance = self.defaults.tolerance if rule.tolerance is None else rule.tolerance
+        when = None if rule.when is None else language.parse(rule.when, known, tolerance)
+        expression = None
+        function = None
+        reads: tuple[str, ...] = rule.reads
+        if isinstance(rule.check, str):
+            expression = language.parse(rule.check, known, tolerance)
+            reads = tuple(sorted(expression.reads | (when.reads if when else frozenset())))
+        else:
+            function = rule.check
+            for name in reads:
+                if name not in known:
+                    raise RulesError(
+                        f"reads unknown field {name!r}; fields: {', '.join(sorted(known))}"
+                    )
+        if rule.message is not None:
+            _check_message(rule.message, known)
+        return CompiledRule(
+            id=rule.id or "",
+            weight=self.defaults.weight if rule.weight is None else rule.weight,
+            message=rule.message,
+            reads=reads,
+            names=frozenset(reads) | (when.reads if when else frozenset()),
+            expression=expression,
+            function=function,
+            when=when,
+            tolerance=tolerance,
+            unchecked=self.defaults.unchecked if rule.unchecked is None else rule.unchecked,
+        )
+
+    @classmethod
+    def load(cls, path: str | Path) -> Rules:
+        """From a ``.yaml``, ``.toml`` or ``.json`` file; errors name the place."""
+        from lawful.rules.files import load_rules
+
+        return load_rules(Path(path))
+
+    def with_defaults(self, **changes: Any) -> Rules:
+        """The same fields and rules under other defaults, which win over what they say now."""
+        known = {f.name for f in dataclass_fields(Defaults)}
+        if unknown := set(changes) - known:
+            names = ", ".join(sorted(known))
+            raise RulesError(f"unknown default {min(unknown)!r}; defaults: {names}")
+        of_fields = {k: changes[k] for k in _OF_FIELDS if k in changes}
+        of_rules = {k: changes[k] for k in ("weight", "tolerance", "unchecked") if k in changes}
+        return Rules(
+            [replace(f, **of_fields) for f in self.fields],
+            [replace(r, **of_rules) for r in self.rules],
+            scheme=self.scheme,
+            defaults=replace(self.defaults, **changes),
+        )
+
+    def scheme_for(self, labels: tuple[str, ...]) -> Scheme:
+        """The scheme over a model's labels; checked and compiled once for each list of labels."""
+        schemes: dict[tuple[str, ...], Scheme] = self.__dict__["_schemes"]
+        scheme = schemes.get(labels)
+        if scheme is None:
+            scheme = Scheme.named(self.scheme, labels)
+            for f in self.fields:
+                if f.label not in scheme.types:
+                    raise RulesError(
+                        f"field {f.name!r} has label {f.label!r}, which the model does not know; "
+                        f"its labels: {', '.join(scheme.types)}"
+                    )
+                if f.label not in scheme.reachable_types:
+                    raise RulesError(
+                        f"field {f.name!r} has label {f.label!r}, but no label can begin it: "
+                        f"{self.scheme} needs more than the model's labels for it"
+                    )
+            schemes[labels] = scheme
+        return scheme
+
+
+def _rebuild(
+    fields: tuple[Field, ...], rules: tuple[Rule, ...], scheme: str, defaults: Defaults
+) -> Rules:
+    return Rules(fields, rules, scheme=scheme, defaults=defaults)
+
+
+def rule(
+    *,
+    reads: Iterable[str],
+    id: str | None = None,  # noqa: A002 - the word that rule files use
+    weight: Weight | str | None = None,
+    message: str | None = None,
+) -> Callable[[Callable[..., Any]], Rule]:
+    """Makes a rule of a Python function of the fields that it reads.
+
+        @lawful.rule(reads=("date", "due"))
+        def due_after_date(date, due):
+            return due >= date
+
+    It gets their values in this order, a tuple for a field with ``many``, and is not called while
+    one of them is missing. It returns whether the rule holds, or ``None`` if it does not apply.
+    """
+    names = (reads,) if isinstance(reads, str) else tuple(reads)
+
+    def decorate(function: Callable[..., Any]) -> Rule:
+        try:
+            inspect.signature(function).bind(*names)
+        except TypeError as error:
+            raise RulesError(f"rule {function!r} cannot take the fields {names}: {error}") from None
+        return Rule(
+            function,
+            id=id,
+            weight=None if weight is None else as_weight(weight),
+            message=message,
+            reads=names,
+        )
+
+    return decorate
+
+
+def as_rule(value: Rule | str | Callable[..., Any]) -> Rule:
+    """A rule as it is, or from its expression alone."""
+    if isinstance(value, Rule):
+        return value
+    if isinstance(value, str):
+        return Rule(value)
+    raise RulesError(
+        f"{value!r} is no rule: expected an expression, a Rule, or a function made one by @rule"
+    )
+
+
+def as_weight(value: Any, where: str = "") -> float:
+    """A weight in nats; ``"hard"`` is infinite."""
+    return _as_nats(value, f"{where}weight", "hard")
+
+
+def as_ambiguity(value: Any, where: str = "") -> float:
+    """A price in nats; ``"never"`` is infinite."""
+    return _as_nats(value, f"{where}ambiguity", "never")
+
+
+def as_unchecked(value: Any, where: str = "") -> float:
+    """A price in nats."""
+    price = _as_nats(value, f"{where}unchecked")
+    if price == inf:
+        raise RulesError(f"{where}unchecked is {value!r}, expected a number of nats")
+    return price
+
+
+def _as_nats(value: Any, where: str, infinite: str | None = None) -> float:
+    if infinite and isinstance(value, str) and value.strip().lower() == infinite:
+        return inf
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or (not 0 <= value <= HEAVIEST and value != inf):
+        other = f" or {infinite!r}" if infinite else ""
+        raise RulesError(f"{where} is {value!r}, expected a number of nats{other}")
+    return float(value)
+
+
+def as_tolerance(value: Any, where: str = "") -> Decimal:
+    """A tolerance as an exact decimal, not negative."""
+    if isinstance(value, int) and abs(value) > 10**18:
+        raise RulesError(f"{where}tolerance is too large")
+    try:
+        tolerance = Decimal(str(value))
+    except InvalidOperation:
+        tolerance = Decimal("NaN")
+    if isinstance(value, bool) or not tolerance.is_finite() or tolerance < 0:
+        raise RulesError(f"{where}tolerance is {value!r}, expected a number of 0 or more")
+    return tolerance
+
+
+def _check_choice(value: Any, choices: Any, where: str) -> None:
+    if value not in get_args(choices):
+        raise RulesError(f"{where} is {value!r}, expected one of {', '.join(get_args(choices))}")
+
+
+def _check_max_words(value: Any, where: str = "") -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        raise RulesError(f"{where}max_words is {value!r}, expected a number of 1 or more")
+
+
+def _check_message(message: str, known: Mapping[str, Any]) -> None:
+    for name in re.findall(r"\{([^{}]*)\}", message):
+        if name not in known:
+            raise RulesError(
+                f"message names unknown field {name!r}; fields: {', '.join(sorted(known))}"
+            )

@@ -1,0 +1,258 @@
+"""Rule files: YAML, TOML or JSON in, checked ``Rules`` out; errors name the place.
+
+For example:
+
+    presence: keep            # for all fields and rules below, unless they say otherwise
+    weight: 10
+    fields:
+      total:    {label: total.total_price, type: money}
+      items:    {label: menu.price, type: money, many: true}
+    rules:
+      - total == sum(items)
+      - {id: round, check: total == round(total), weight: 2}
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from lawful.errors import RulesError
+from lawful.rules.definitions import Defaults, Field, Presence, Repeat, Rule, Rules
+from lawful.values import TYPES
+
+Where: TypeAlias = tuple[str | int, ...]
+Lines: TypeAlias = Mapping[Where, int]
+
+MOST_NODES = 20_000
+_DEFAULT_KEYS = ("presence", "repeat", "weight", "tolerance", "max_words", "ambiguity", "unchecked")
+_FILE_KEYS = ("fields", "rules", "scheme", *_DEFAULT_KEYS)
+_FIELD_KEYS = (
+    "label", "type", "many", "default", "presence", "repeat", "max_words", "pattern", "ambiguity",
+)  # fmt: skip
+_RULE_KEYS = ("id", "check", "when", "tolerance", "message", "weight", "unchecked")
+
+
+def load_rules(path: Path) -> Rules:
+    """The rules in a file, by its ending; raises ``RulesError`` with the file and the line."""
+    readers: dict[str, Callable[[str], tuple[Any, Lines]]] = {
+        ".yaml": _read_yaml,
+        ".yml": _read_yaml,
+        ".toml": lambda text: (tomllib.loads(text), {}),
+        ".json": lambda text: (json.loads(text, object_pairs_hook=_unique), {}),
+    }
+    reader = readers.get(path.suffix.lower())
+    if reader is None:
+        raise RulesError(f"{path}: unknown kind of rule file; expected {', '.join(readers)}")
+    try:
+        data, lines = reader(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RulesError(f"cannot read rule file {path}: {error.strerror}") from None
+    except RulesError as error:
+        raise RulesError(f"{path}: {error}") from None
+    except (ValueError, RecursionError) as error:  # what json, tomllib and decoding raise
+        raise RulesError(f"{path}: {error}") from None
+    return rules_from(data, str(path), lines)
+
+
+def rules_from(data: Any, name: str = "rules", lines: Lines | None = None) -> Rules:
+    """Rules from plain dictionaries and lists, as a file would hold them."""
+    return _Loader(name, lines or {}).load(data)
+
+
+class _Loader:
+    def __init__(self, name: str, lines: Lines) -> None:
+        self.name = name
+        self.lines = lines
+
+    def fail(self, message: object, where: Where) -> RulesError:
+        line = next(
+            (self.lines[where[:n]] for n in range(len(where), -1, -1) if where[:n] in self.lines),
+            None,
+        )
+        place = self.name if line is None else f"{self.name}, line {line}"
+        return RulesError(f"{place}: {message}")
+
+    def check_keys(self, data: Any, known: tuple[str, ...], what: str, where: Where) -> None:
+        if not isinstance(data, dict):
+            raise self.fail(f"{what} is {data!r}, expected a mapping", where)
+        for key in data:
+            if key not in known:
+                close = get_close_matches(str(key), known, 1)
+                hint = f"did you mean {close[0]!r}? " if close else ""
+                raise self.fail(
+                    f"unknown key {key!r} in {what}; {hint}keys: {', '.join(known)}", (*where, key)
+                )
+
+    def load(self, data: Any) -> Rules:
+        self.check_keys(data, _FILE_KEYS, "the rule file", ())
+        fields, rules = data.get("fields"), data.get("rules", [])
+        if not isinstance(fields, dict) or not fields:
+            raise self.fail(f"fields is {fields!r}, expected a mapping of fields", ("fields",))
+        if not isinstance(rules, list):
+            raise self.fail(f"rules is {rules!r}, expected a list", ("rules",))
+        try:
+            defaults = Defaults(**{key: data[key] for key in _DEFAULT_KEYS if key in data})
+        except RulesError as error:
+            wrong = next(((key,) for key in _DEFAULT_KEYS if str(error).startswith(key)), ())
+            raise self.fail(error, wrong) from None
+        made_fields = [self.load_field(name, entry) for name, entry in fields.items()]
+        made_rules = [self.load_rule(i, entry) for i, entry in enumerate(rules)]
+        for i, rule in enumerate(made_rules):  # one by one, so that an error has its line
+            try:
+                Rules(made_fields, [rule], defaults=defaults)
+            except RulesError as error:
+                raise self.fail(error, ("rules", i, "check")) from None
+        try:
+            return Rules(
+                made_fields, made_rules, scheme=data.get("scheme", "BIO"), defaults=defaults
+            )
+        except RulesError as error:
+            raise self.fail(error, ()) from None
+
+    def load_field(self, name: Any, entry: Any) -> Field:
+        where: Where = ("fields", name)
+        self.check_keys(entry, _FIELD_KEYS, f"field {name!r}", where)
+        if "label" not in entry:
+            raise self.fail(f"field {name!r} has no label", where)
+        if not isinstance(entry.get("many", False), bool):
+            raise self.fail(
+                f"field {name!r}: many is {entry['many']!r}, expected true or false",
+                (*where, "many"),
+            )
+        try:
+            return Field(name=name, **entry)
+        except RulesError as error:
+            raise self.fail(error, where) from None
+
+    def load_rule(self, index: int, entry: Any) -> Rule:
+        where: Where = ("rules", index)
+        if isinstance(entry, str):
+            entry = {"check": entry}
+        self.check_keys(entry, _RULE_KEYS, f"rule {index + 1}", where)
+        if not isinstance(entry.get("check"), str):
+            raise self.fail(
+                f"rule {index + 1}: check is {entry.get('check')!r}, expected an expression", where
+            )
+        try:
+            return Rule(**entry)
+        except RulesError as error:
+            raise self.fail(error, where) from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    for i, (key, _) in enumerate(pairs):
+        if any(key == other for other, _ in pairs[:i]):
+            raise RulesError(f"{key!r} is defined twice")
+    return dict(pairs)
+
+
+def _read_yaml(text: str) -> tuple[Any, Lines]:
+    """YAML as plain values, and the line of each; a key that is defined twice is an error."""
+    import yaml
+
+    lines: dict[Where, int] = {}
+
+    def build(loader: yaml.SafeLoader, node: yaml.Node, where: Where) -> Any:
+        lines[where] = node.start_mark.line + 1
+        if len(lines) > MOST_NODES:  # aliases of aliases grow without end
+            raise RulesError(f"over {MOST_NODES:,} entries")
+        if isinstance(node, yaml.SequenceNode):
+            return [build(loader, child, (*where, i)) for i, child in enumerate(node.value)]
+        if not isinstance(node, yaml.MappingNode):
+            return loader.construct_object(node)
+        result: dict[Any, Any] = {}
+        for key_node, value_node in node.value:
+            key = loader.construct_object(key_node, deep=True)
+            if not isinstance(key, str):
+                raise RulesError(f"line {key_node.start_mark.line + 1}: {key!r} is no name")
+            if key in result:
+                raise RulesError(f"line {key_node.start_mark.line + 1}: {key!r} is defined twice")
+            result[key] = build(loader, value_node, (*where, key))
+            lines[(*where, key)] = key_node.start_mark.line + 1
+        return result
+
+    try:
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        return (None if node is None else build(loader, node, ())), lines
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise RulesError(f"{where}{error.problem}") from None
+    except yaml.YAMLError as error:
+        raise RulesError(str(error).splitlines()[0]) from None
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a rule file, for editors."""
+    presence = {"enum": list(Presence.__args__)}  # type: ignore[attr-defined]
+    repeat = {"enum": list(Repeat.__args__)}  # type: ignore[attr-defined]
+    weight = {"anyOf": [{"type": "number", "minimum": 0}, {"const": "hard"}]}
+    ambiguity = {
+        "anyOf": [{"type": "number", "minimum": 0}, {"const": "never"}],
+        "description": "the price in nats of reading a text in another than the most plausible way",
+    }
+    unchecked = {
+        "type": "number",
+        "minimum": 0,
+        "description": "the price in nats of leaving a rule unchecked for want of a value",
+    }
+    tolerance = {"type": "number", "minimum": 0}
+    max_words = {"type": "integer", "minimum": 1}
+    text = {"type": "string"}
+    properties: dict[str, dict[str, Any]] = {
+        "label": {**text, "description": "the label's type, without its prefix"},
+        "type": {**text, "description": f"one of {', '.join(TYPES)}, or a registered type"},
+        "many": {"type": "boolean", "description": "the field is a list of values"},
+        "default": {"description": "the value when the field is missing"},
+        "presence": presence,
+        "repeat": repeat,
+        "max_words": max_words,
+        "pattern": {**text, "description": "a regular expression for the whole text of a span"},
+        "ambiguity": ambiguity,
+    }
+    rule = {
+        "id": text,
+        "check": {**text, "description": "the condition, as in total == subtotal + tax"},
+        "when": {**text, "description": "the rule applies only where this holds"},
+        "tolerance": tolerance,
+        "message": {**text, "description": "what to say when violated; {field} for its value"},
+        "weight": weight,
+        "unchecked": unchecked,
+    }
+
+    def closed(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any]:
+        return {
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": False,
+        }
+
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "lawful rules",
+        **closed(
+            {
+                "fields": {"type": "object", "additionalProperties": closed(properties, ["label"])},
+                "rules": {
+                    "type": "array",
+                    "items": {"anyOf": [text, closed(rule, ["check"])]},
+                },
+                "scheme": text,
+                "presence": presence,
+                "repeat": repeat,
+                "weight": weight,
+                "tolerance": tolerance,
+                "max_words": max_words,
+                "ambiguity": ambiguity,
+                "unchecked": unchecked,
+            },
+            ["fields"],
+        ),
+    }

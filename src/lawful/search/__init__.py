@@ -1,0 +1,1 @@
+"""The search that decoders share: the problem, the walk over candidates, readings, explanations."""

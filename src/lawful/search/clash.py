@@ -1,0 +1,122 @@
+"""Which rules clash: hard rules that no labelling can satisfy together, none of them too many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf
+from time import perf_counter
+
+from lawful.clock import seconds_left
+from lawful.decoding import Budget
+from lawful.rules.definitions import Rules
+from lawful.search.problem import Problem
+
+LEAST = 256
+"""Candidates for one question, unless there are fewer left."""
+
+SPANS = "every span"
+"""In a clash: what fields ask of their spans, that they can be read, fit, and agree."""
+
+
+def find_clash(
+    problem: Problem,
+    budget: Budget,
+    is_feasible: Callable[[Problem, Budget], tuple[bool | None, int]],
+) -> tuple[tuple[str, ...], bool]:
+    """Hard rules that clash, by id, and whether none of them can be left out.
+
+    ``legal`` alone where no labelling is legal. Fields that must be there are ``name:kept`` and
+    ``name:required``. The same at every call, unless there is a limit of seconds.
+    """
+    if problem.best_legal is None:
+        return ("legal",), True
+    demands = _demands(problem)
+    trials = _Trials(problem, budget, is_feasible)
+    for demand in demands:  # one that cannot hold by itself says most
+        if trials.clash((demand,)):
+            return (demand,), True
+    trials.decided = True
+    clash = _reduce(trials, (), demands, changed=False)
+    return tuple(demand for demand in demands if demand in clash), trials.decided
+
+
+def _reduce(
+    trials: _Trials, held: tuple[str, ...], demands: tuple[str, ...], *, changed: bool
+) -> tuple[str, ...]:
+    """As few of the demands as clash with those that are held; all of them together do.
+
+    QuickXplain (Junker, 2004): halves are tried before single demands, so that a small clash among
+    many rules takes few trials, most of them with few rules. A trial that comes to no end counts as
+    one that found no clash: then what comes back does clash, but may be too much.
+    """
+    if changed and trials.clash(held):
+        return ()
+    if len(demands) < 2:
+        return demands
+    half = len(demands) // 2
+    first, second = demands[:half], demands[half:]
+    of_second = _reduce(trials, held + first, second, changed=True)
+    of_first = _reduce(trials, held + of_second, first, changed=bool(of_second))
+    return of_first + of_second
+
+
+class _Trials:
+    """Asks whether some demands clash, within one budget for all questions."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        budget: Budget,
+        is_feasible: Callable[[Problem, Budget], tuple[bool | None, int]],
+    ) -> None:
+        self.decided = True  # every question so far
+        self._problem = problem
+        self._is_feasible = is_feasible
+        self._left = inf if budget.candidates is None else budget.candidates
+        self._until = inf if budget.seconds is None else perf_counter() + budget.seconds
+
+    def clash(self, demands: tuple[str, ...]) -> bool:
+        """Whether that is proven."""
+        seconds = seconds_left(self._until)
+        feasible = None
+        if self._left >= 1 and seconds != 0.0:
+            # No question may spend what all others need.
+            some = min(self._left, max(LEAST, self._left if self._left == inf else self._left // 4))
+            relaxed = _relaxed(self._problem, demands)
+            feasible, spent = self._is_feasible(relaxed, Budget(candidates=some, seconds=seconds))
+            self._left -= spent
+        self.decided = self.decided and feasible is not None
+        return feasible is False
+
+
+def _demands(problem: Problem) -> tuple[str, ...]:
+    """All that is hard."""
+    rules = problem.judge.rules
+    hard = rules.defaults.weight == inf
+    return (
+        *(rule.id for rule in rules.compiled if rule.weight == inf),
+        *(f"{f.name}:kept" for f in rules.fields if f.name in problem.judge.kept),
+        *(f"{f.name}:required" for f in rules.fields if hard and f.presence == "required"),
+        *((SPANS,) if hard else ()),
+    )
+
+
+def _relaxed(problem: Problem, demands: tuple[str, ...]) -> Problem:
+    """The problem with these demands only."""
+    rules = problem.judge.rules
+    kept = {
+        f.name
+        for f in rules.fields
+        if f"{f.name}:kept" in demands or f"{f.name}:required" in demands
+    }
+    relaxed = Rules(
+        # The search remembers whether a field was there only where that may matter.
+        [replace(f, presence="keep" if f.name in kept else "free") for f in rules.fields],
+        [replace(rule, weight=inf, unchecked=0.0) for rule in rules.rules if rule.id in demands],
+        scheme=rules.scheme,
+        defaults=replace(rules.defaults, weight=inf if SPANS in demands else 0.0),
+    )
+    some = Problem(problem.document, problem.scores, relaxed, keep=False)
+    some.judge.keep_fields(kept)
+    return some

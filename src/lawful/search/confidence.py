@@ -1,0 +1,168 @@
+"""How sure each field is: the probability, under model and weights, that its value is right.
+
+Every labelling, with every way to read its texts, counts by e to its worth. The core adds them up,
+those with the field's value and those without, by dynamic programming over what compiled rules
+remember. Rules that stay Python can only make a labelling count less, so what the core finds is
+then an upper bound; what was seen of decodings, and the most that these rules can take away, are
+lower ones. What was not looked at is added to both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp, inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lawful import _core
+from lawful.clock import seconds_left
+from lawful.decoding import Confidence
+from lawful.errors import MemoryBudgetError, TimeBudgetError
+from lawful.rules.plan import plan_of
+from lawful.search.problem import ROUNDING
+from lawful.search.reading_search import LAST_SLACK, MEMORY, Lattice
+from lawful.search.walk import Walk
+from lawful.values import MOST_READINGS
+
+
+class Effort(NamedTuple):
+    """How closely to look."""
+
+    beyond: float  # nats below the answer at which spans are still looked at
+    smallest: float  # a state is let go that holds less of what the answer weighs
+    states: int  # how many there may be at a word
+    work: int  # elementary steps to find out what each equation leaves of them
+
+
+EFFORTS = (
+    Effort(8.0, 1e-5, 2**8, 0),
+    Effort(12.0, 1e-7, 2**9, 2**22),
+    Effort(12.0, 1e-8, 2**10, 2**24),
+)
+MOST_STATES = 2**14  # of a short document, all of whose spans are looked at
+NARROW = 0.005
+"""An interval this wide is narrow enough not to look more closely."""
+
+FEW_SPANS = 2**9
+"""Where there are no more, all are looked at."""
+
+ROUNDED = 1e-12
+LEAST_LOG_WEIGHT = -600.0  # a number of e to the -745 is 0
+SURELY = 1 - 1e-6
+UNKNOWN = Confidence(0.0, 1.0)
+
+
+def confidences(found: Walk, others: Sequence[Walk], until: float) -> dict[str, Confidence]:
+    """By field, the probability that it is as the answer has it.
+
+    A field that the answer does not have is listed unless it is missing with a probability above
+    ``SURELY``.
+    ``others`` are decodings with other values. Looks more and more closely until the intervals are
+    narrow; where the time is up first, they are wider.
+    """
+    fields = found.problem.judge.rules.fields
+    shares = [UNKNOWN] * len(fields)
+    try:
+        for effort in EFFORTS:
+            masses = _Masses(found, others, effort, until)
+            if masses.is_lost:
+                break
+            shares = [
+                Confidence(max(a.low, b.low), min(a.high, b.high))
+                for a, b in zip(shares, masses.shares(), strict=True)
+            ]
+            if masses.everything or all(share.high - share.low < NARROW for share in shares):
+                break
+    except (TimeBudgetError, MemoryBudgetError):
+        pass
+    seen = _seen(found)
+    return {
+        f.name: share
+        for f, values, share in zip(fields, seen, shares, strict=True)
+        if values or share.low < SURELY
+    }
+
+
+def _seen(walk: Walk) -> tuple[Any, ...]:
+    assert walk.reading is not None  # noqa: S101 - what was found has one
+    return walk.problem.judge.seen_values(walk.reading)
+
+
+class _Masses:
+    """The core's sums for one document, and what is known besides."""
+
+    def __init__(self, found: Walk, others: Sequence[Walk], effort: Effort, until: float) -> None:
+        problem = found.problem
+        judge, rules = problem.judge, problem.judge.rules
+        plan = plan_of(rules)
+        self.found, self.others, self.effort, self.until = found, others, effort, until
+        self.lattice = lattice = Lattice(problem.scores, judge, plan)
+        spans, self.everything = self._spans(-found.worth - lattice.best + effort.beyond)
+        readings, span, price = lattice.read(spans, until)
+        self.answers = [
+            [lattice.tables.number_of(i, value) for value in values]
+            for i, values in enumerate(_seen(found))
+        ]
+        other = [f.ambiguity if f.ambiguity is not None else inf for f in rules.fields]
+        self.core = _core.Mass(
+            spans,
+            span=np.array(span, np.uint32),
+            value=np.array([number for *_, number in readings], np.uint32),
+            price=np.array(price, np.float64),
+            plan=plan.core,
+            lookups=lattice.tables.lookups(),
+            missing=np.array([judge.missing(i) for i in range(len(rules.fields))]),
+            most_readings=np.array([1 + (MOST_READINGS - 1) * exp(-price) for price in other]),
+            everything=self.everything,
+            memory=MEMORY,
+            seconds=seconds_left(until),
+        )
+        self.undecided = sum(max(rule.weight, rule.unchecked) for rule in plan.python)
+        self.weights = sum(max(rule.weight, rule.unchecked) for rule in rules.compiled)
+
+    def _spans(self, slack: float) -> tuple[_core.Spans, bool]:
+        """The spans to look at, and whether these are all that there are: of a short document."""
+        spans = _core.Spans(self.lattice.core, inf, FEW_SPANS, seconds_left(self.until))
+        if spans.complete:
+            return spans, True
+        while True:
+            spans = self.lattice.spans(slack, self.until)
+            if spans.complete:
+                return spans, False
+            slack = min(slack, LAST_SLACK) / 2 if slack > ROUNDING else -inf
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the answer weighs so little, beside all that is legal, that sums cannot tell."""
+        return self.found.worth - self.core.log_total < LEAST_LOG_WEIGHT
+
+    def shares(self) -> list[Confidence]:
+        """How sure each field is."""
+        weight = self._weight(self.found)
+        smallest = 0.0 if self.everything else self.effort.smallest * weight
+        states = MOST_STATES if self.everything else self.effort.states
+        same, counted, open_, unsure = self.core.of(
+            self.answers, smallest, states, self.effort.work, seconds_left(self.until)
+        )
+        # What rules that the core has not decided leave of it, at least.
+        kept = exp(-(self.weights if unsure else self.undecided))
+        return [
+            self._interval(i, same[i], max(0.0, counted - same[i]), open_, kept)
+            for i in range(len(same))
+        ]
+
+    def _interval(
+        self, field: int, same: float, other: float, open_: float, kept: float
+    ) -> Confidence:
+        values = _seen(self.found)[field]
+        seen = sum(self._weight(walk) for walk in self.others if _seen(walk)[field] != values)
+        surely_same = max(same * kept, self._weight(self.found))
+        surely_other = max(other * kept, min(seen, other + open_))
+        low = surely_same / (surely_same + other + open_)
+        high = (same + open_) / (same + open_ + surely_other)
+        return Confidence(max(0.0, low - ROUNDED), max(min(1.0, high + ROUNDED), low))
+
+    def _weight(self, walk: Walk) -> float:
+        """What a labelling weighs by itself, as a share of all that are legal."""
+        return exp(walk.worth - self.core.log_total)

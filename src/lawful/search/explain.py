@@ -1,0 +1,70 @@
+"""Explanations: which words did not keep the model's first choice, and which rules asked for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from math import inf
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lawful.decoding import Correction
+from lawful.search.problem import Labels, Problem
+
+
+def corrections(
+    problem: Problem, labels: Labels, now: Counter[str], until: float = inf
+) -> Iterator[Correction]:
+    """Every word that did not keep the model's first choice, with its price and its reasons.
+
+    The reasons are found by putting labels back: the word's own, and those of all changed words
+    next to it, which often had to change together. A rule that is then violated, and is not now,
+    asked for the change. So did the scheme if the labels are illegal with all of them put back.
+    ``now`` says how often each rule is violated as it is: two unreadable spans are worse than one.
+    Reasons are no longer looked for when the time is up.
+    """
+    names, log_probs = problem.scores.labels, problem.evidence
+    changed = np.flatnonzero(labels != problem.argmax)
+    if not changed.size:
+        return
+    for group in np.split(changed, np.flatnonzero(np.diff(changed) > 1) + 1):
+        together = _reasons(problem, labels, group, now, until)
+        for word in group.tolist():
+            old, new = int(problem.argmax[word]), int(labels[word])
+            because = together
+            if len(group) > 1 and together is not None:
+                alone = _reasons(problem, labels, np.array([word]), now, until)
+                if alone is not None and together != ("legal",):
+                    # Half a span put back is illegal, and says nothing.
+                    alone = tuple(reason for reason in alone if reason != "legal")
+                because = None if alone is None else tuple(dict.fromkeys((*alone, *together)))
+            yield Correction(
+                word=word,
+                old=names[old],
+                new=names[new],
+                price=float(log_probs[word, old] - log_probs[word, new]),
+                because=because,
+            )
+
+
+def _reasons(
+    problem: Problem, labels: Labels, words: NDArray[np.intp], now: Counter[str], until: float
+) -> tuple[str, ...] | None:
+    """The rules that ask for the labels of these words; ``None`` when the time is up."""
+    if perf_counter() > until:
+        return None
+    back = labels.astype(np.intp)
+    back[words] = problem.argmax[words]
+    if not problem.scheme.allows(back):
+        return ("legal",)
+    if not problem.judge.tells_apart(labels, back):
+        return ()
+    judge = problem.judge
+    reading, cost = judge.settle(judge.read(back), until)
+    if cost.least < cost.most and perf_counter() > until:
+        return None
+    checks = judge.checks(reading, until)
+    then = Counter(check.id for check in checks if check.state == "violated")
+    return tuple(sorted(then - now))

@@ -1,0 +1,76 @@
+"""One decoding problem: a document, its scores and the rules, checked against each other."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import inf
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lawful import _core
+from lawful.document import Document
+from lawful.errors import DocumentError, InputError
+from lawful.rules.definitions import Rules
+from lawful.rules.judge import Judge
+from lawful.scores import Scores
+
+Labels: TypeAlias = NDArray[np.integer[Any]]  # (words,)
+
+ROUNDING = 1e-9
+"""Costs that differ by less than this are equal: sums of the same numbers in another order."""
+
+
+class Problem:
+    """One document with its scores and rules: everything a decoder needs to know."""
+
+    def __init__(
+        self, document: Document, scores: Scores, rules: Rules, *, keep: bool = True
+    ) -> None:
+        """With ``keep``, fields of the best legal labelling may not vanish, if they say so."""
+        for name, given, kind in (
+            ("document", document, Document),
+            ("scores", scores, Scores),
+            ("rules", rules, Rules),
+        ):
+            if not isinstance(given, kind):
+                found = type(given).__name__
+                raise InputError(f"{name} is of type {found}, expected a {kind.__name__}")
+        if len(document) != len(scores):
+            raise DocumentError(
+                f"document {document.id!r} has {len(document)} words, its scores {len(scores)} rows"
+            )
+        self.document = document
+        self.scores = scores
+        self.scheme = rules.scheme_for(scores.labels)
+        self.costs = scores.costs
+        if scores.chain is not None:
+            self.scheme = self.scheme.with_scores(*scores.chain)
+            # Paid once, by the first word: what a path costs is then its own -log p.
+            total = scores.log_total
+            self.costs[:1] = self.costs[:1] + total if total > -inf else inf
+        self.judge = Judge(document, rules, self.scheme)
+        if keep and self.best_legal is not None:
+            self.judge.keep(self.best_legal)
+
+    @cached_property
+    def argmax(self) -> Labels:
+        """The model's first choice for every word, legal or not."""
+        return np.asarray(self.evidence.argmax(axis=1))
+
+    @cached_property
+    def evidence(self) -> NDArray[np.float64]:
+        """For every word, the log-probabilities of its labels, whatever the others have."""
+        return self.scores.marginals().log_probs
+
+    @cached_property
+    def best_legal(self) -> Labels | None:
+        """The most probable legal labelling; ``None`` when no labelling is legal."""
+        labels, _ = _core.paths(self.costs, self.scheme.transitions).take(1)
+        return labels[0] if len(labels) else None
+
+    def log_prob(self, labels: Labels) -> float:
+        """The log-probability of a labelling."""
+        costs = float(self.costs[np.arange(len(labels)), labels].sum())
+        return -costs if self.scores.chain is None else self.scheme.score(labels) - costs

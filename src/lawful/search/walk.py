@@ -1,0 +1,256 @@
+"""The walk over candidates, best first, until the rules are satisfied or a proof is found.
+
+Candidates come by falling probability and cost ``-log p``. A labelling is worth its log-probability
+minus the weights of the rules it violates; a labelling that violates a hard rule is worth nothing.
+Later candidates are never more probable, so the walk may stop, with a proof, as soon as the next
+candidate's log-probability alone is not above what the best labelling so far is worth.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from math import exp, inf
+from time import perf_counter
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lawful import _core
+from lawful.decoding import Budget, Decoding, Limit, Status
+from lawful.errors import MemoryBudgetError, TimeBudgetError
+from lawful.rules.spans import Cost, Reading
+from lawful.search.explain import corrections
+from lawful.search.problem import ROUNDING, Labels, Problem
+
+Chunk: TypeAlias = tuple[NDArray[np.integer[Any]], NDArray[np.float64]]
+"""Candidates as arrays: labels (candidates, words) and log-probabilities."""
+
+LARGEST_CHUNK = 256
+
+SEARCH_SHARE = 0.9
+"""Of the time that a call may take, what its search may; the rest is for what is said about it."""
+
+SECONDS_PER_WORD = 5e-6
+"""What that takes at least, however long the search may take."""
+
+
+@dataclass(slots=True)
+class Walk:
+    """A walk over candidates, and what it has found so far."""
+
+    problem: Problem
+    budget: Budget
+    began: float
+    tried: int = 0
+    mass: float = 0.0
+    seen: set[int] = field(default_factory=set)  # labellings whose mass is counted, by their hash
+    last: float = 0.0  # log-probability of the last candidate
+    best: Labels | None = None  # none: every labelling seen violates a hard rule
+    reading: Reading | None = None  # of the best; none: as settles it best
+    worth: float = -inf  # of the best: its log-probability minus what rules make it cost
+    open: float = -inf  # what a labelling may be worth whose cost is not known exactly
+    proven: bool = False
+    stopped_by: Limit | None = None
+
+    @property
+    def until(self) -> float:
+        """When the search must end, so that there is time to say what was found."""
+        seconds = self.budget.seconds
+        if seconds is None:
+            return inf
+        reserved = max((1 - SEARCH_SHARE) * seconds, SECONDS_PER_WORD * len(self.problem.document))
+        return self.began + seconds - min(reserved, seconds / 2)
+
+    @property
+    def deadline(self) -> float:
+        """When the time is up."""
+        return inf if self.budget.seconds is None else self.began + self.budget.seconds
+
+    def run(self, chunks: Iterator[Chunk], *, legal: bool, complete: Callable[[], bool]) -> Walk:
+        """Follows the candidates to the end, the proof or the budget.
+
+        ``legal``: they are all legal, so that need not be asked. ``complete`` is asked when they
+        end: whether there are no others, which proves what was found, or that there is nothing.
+        """
+        try:
+            self._run(chunks, legal=legal, complete=complete)
+        except TimeBudgetError:
+            self.stopped_by = "seconds"
+        except MemoryBudgetError:
+            self.stopped_by = "memory"
+        if self.proven and self.open > self.worth:
+            self.proven = False
+            spent = perf_counter() > self.until
+            self.stopped_by = "seconds" if spent else "combinations"
+        return self
+
+    def _run(self, chunks: Iterator[Chunk], *, legal: bool, complete: Callable[[], bool]) -> None:
+        floor = self.floor
+        for rows, log_probs in chunks:
+            allowed = np.ones(len(rows), bool) if legal else self.problem.scheme.allow(rows)
+            costs = self.problem.judge.costs(rows[allowed], self.until)
+            for row, log_prob, is_legal in zip(
+                rows, log_probs.tolist(), allowed.tolist(), strict=True
+            ):
+                if log_prob <= self.worth:
+                    self.proven = True
+                    return
+                if log_prob < floor - ROUNDING:
+                    self.last, self.stopped_by = floor, "max_cost"
+                    return
+                self.stopped_by = self.spent()
+                if self.stopped_by is not None:
+                    return
+                self.tried += 1
+                self.mass += exp(log_prob)
+                self.last = log_prob
+                if is_legal:
+                    self._judge(row, log_prob, next(costs))
+        self.proven = complete() or (self.best is not None and self.worth >= self.last)
+        if not self.proven:
+            self.stopped_by = "candidates"
+
+    def _judge(self, labels: Labels, log_prob: float, cost: Cost) -> None:
+        """Keeps a labelling of this cost if it is the best so far, and how its texts are read."""
+        reading = None
+        if log_prob - cost.most > self.worth:
+            judge = self.problem.judge
+            reading, cost = judge.settle(judge.read(labels), self.until)
+        self._take(labels, log_prob, cost, reading)
+
+    def consider(
+        self,
+        labels: Labels,
+        log_prob: float,
+        reading: Reading | None = None,
+        *,
+        settle: bool = True,
+    ) -> float:
+        """Judges a legal labelling, and keeps it if it is the best so far; returns its worth.
+
+        Its texts are read as in ``reading``, or, to ``settle`` it, in a better way if there is one.
+        """
+        self.tried += 1
+        self.last = log_prob
+        if (
+            key := hash(labels.astype(np.uint32).tobytes())
+        ) not in self.seen:  # it may come with other readings
+            self.seen.add(key)
+            self.mass += exp(log_prob)
+        judge = self.problem.judge
+        cost = Cost(inf, inf) if reading is None else judge.weigh(reading, self.until)
+        if settle and cost.most > 0:
+            settled, least = judge.settle(judge.read(labels), self.until)
+            if least.most <= cost.most:
+                reading, cost = settled, least
+        return self._take(labels, log_prob, cost, reading)
+
+    def _take(
+        self, labels: Labels, log_prob: float, cost: Cost, reading: Reading | None = None
+    ) -> float:
+        """Keeps a labelling if it is the best so far; returns its worth."""
+        worth = log_prob - cost.most
+        if worth > self.worth:
+            self.best, self.worth, self.reading = labels.copy(), worth, reading
+        if cost.least < cost.most:
+            self.open = max(self.open, log_prob - cost.least)
+        return worth
+
+    @property
+    def floor(self) -> float:
+        """The least log-probability that may be paid for rules."""
+        most, best = self.budget.max_cost, self.problem.best_legal
+        if most is None or best is None:
+            return -inf
+        return self.problem.log_prob(best) - most
+
+    def spent(self) -> Limit | None:
+        """Which of the candidates, the mass and the time is spent, if any."""
+        budget = self.budget
+        if budget.candidates is not None and self.tried >= budget.candidates:
+            return "candidates"
+        if budget.mass is not None and self.mass >= budget.mass:
+            return "mass"
+        return "seconds" if perf_counter() >= self.until else None
+
+
+def walk(
+    decoder: str,
+    problem: Problem,
+    chunks: Iterator[Chunk] | Callable[[float], Iterator[Chunk]],
+    budget: Budget,
+    *,
+    legal: bool,
+    complete: Callable[[], bool],
+    fallback: Labels | None = None,
+) -> Decoding:
+    """The decoding that a walk over these candidates leads to.
+
+    Candidates that take long to come are a function of the moment at which it must end. Where
+    nothing is found, the answer is ``fallback``, or else the best legal labelling.
+    """
+    found = Walk(problem, budget, perf_counter())
+    some = chunks(found.until) if callable(chunks) else chunks
+    found.run(some, legal=legal, complete=complete)
+    return conclude(decoder, found, fallback)
+
+
+def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decoding:
+    """What was found, as a decoding."""
+    problem = found.problem
+    labels = found.best
+    if labels is None:
+        labels = problem.best_legal if fallback is None else fallback
+    if labels is None:
+        labels = problem.argmax
+    reading = found.reading
+    if reading is None:
+        reading, _ = problem.judge.settle(problem.judge.read(labels), found.until)
+    checks = problem.judge.checks(reading, found.until)
+    undecided = found.best is not None and not all(check.decided for check in checks)
+    if found.proven and undecided:  # by a rule of no weight, but still
+        found = replace(found, proven=False, stopped_by="combinations")
+    violated = [check for check in checks if check.state == "violated"]
+    status: Status = "exhausted"
+    if found.proven and found.best is None:
+        status = "infeasible"
+    elif found.proven:
+        held = any(check.state == "satisfied" for check in checks)
+        status = "relaxed" if violated else "satisfied" if held else "unchecked"
+    log_prob = problem.log_prob(labels)
+    worth = found.worth if found.best is not None else -inf
+    names = problem.scores.labels
+    return Decoding(
+        id=problem.document.id,
+        decoder=decoder,
+        status=status,
+        optimal=found.proven and found.best is not None,
+        labels=tuple(names[i] for i in labels),
+        fields=problem.judge.fields(reading),
+        log_prob=log_prob,
+        penalty=problem.judge.price(reading) + sum(check.price for check in checks),
+        bound=worth if found.proven else max(found.last, found.open, worth),
+        checks=tuple(checks),
+        corrections=tuple(
+            corrections(problem, labels, Counter(check.id for check in violated), found.deadline)
+        ),
+        tried=found.tried,
+        mass=min(found.mass, 1.0),
+        seconds=perf_counter() - found.began,
+        stopped_by=found.stopped_by,
+        words=problem.document.words,
+    )
+
+
+def chunked(stream: _core.Stream) -> Iterator[Chunk]:
+    """A stream in pieces that grow: the first candidate is often the last one needed."""
+    size = 1
+    while True:
+        rows, log_probs = stream.take(size)
+        if not len(rows):
+            return
+        yield rows, log_probs
+        size = min(2 * size, LARGEST_CHUNK)

@@ -1,0 +1,422 @@
+"""The command line, as a user would run it: in a process of its own."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lawful import Rules, Scored, demo, write_jsonl
+from lawful.datasets import RULES as PAPERS
+
+ROOT = Path(__file__).parent.parent.parent
+DOCUMENTS, RULES = str(demo.shipped()), str(demo.RULES)
+
+
+def run(*arguments, stdin=None, cwd=ROOT):
+    return subprocess.run(
+        [sys.executable, "-m", "lawful", *map(str, arguments)],
+        input=stdin, cwd=cwd, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def decoded():
+    return run("decode", DOCUMENTS, "--rules", RULES)
+
+
+def test_decode_prints_a_line_a_document(decoded):
+    records = [json.loads(line) for line in decoded.stdout.splitlines()]
+    assert len(records) == 48
+    assert decoded.returncode == 1  # some gold breaks a rule, so not all can be satisfied
+    assert decoded.stderr.strip() == (
+        "48 documents: 31 satisfied, 6 unchecked, 11 relaxed; 100 of 144 rules checked, 90 hold"
+    )
+    assert sum(record["checked"] for record in records) == 100
+    assert sum(record["rules"] for record in records) == 144
+    for record in records:
+        assert set(record) >= {
+            "id", "status", "checked", "rules", "optimal", "log_prob", "labels", "fields",
+            "checks", "corrections", "tried", "seconds",
+        }  # fmt: skip
+        assert (record["checked"] == 0) == (record["status"] == "unchecked")
+        for correction in record["corrections"]:
+            assert set(correction) == {"word", "from", "to", "price", "because"}
+
+
+def test_workers_keep_the_order_and_the_answers(decoded):
+    found = run("decode", DOCUMENTS, "-r", RULES, "--workers", 2)
+    assert found.returncode == 1
+
+    def timeless(text):
+        return [{**json.loads(line), "seconds": 0} for line in text.splitlines()]
+
+    assert timeless(found.stdout) == timeless(decoded.stdout)
+
+
+def test_standard_input_and_an_output_file(tmp_path):
+    lines = demo_lines(3, noise=0)
+    out = tmp_path / "out.jsonl"
+    found = run("decode", "-", "-r", RULES, "-o", out, "--quiet", stdin=lines)
+    assert found.stderr == ""
+    assert found.stdout == ""
+    assert len(out.read_text().splitlines()) == 3
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def demo_lines(count, **options):
+    return "".join(demo.json_line(e) + "\n" for e in demo.generate(count, **options))
+
+
+def test_exit_code_0_when_everything_is_satisfied():
+    satisfied = [
+        demo.json_line(e)
+        for e, line in zip(
+            demo.generate(12, seed=4, noise=0),
+            run(
+                "decode", "-", "-r", RULES, stdin=demo_lines(12, seed=4, noise=0)
+            ).stdout.splitlines(),
+            strict=True,
+        )
+        if json.loads(line)["status"] == "satisfied"
+    ]
+    assert len(satisfied) > 3
+    assert run("decode", "-", "-r", RULES, stdin="\n".join(satisfied)).returncode == 0
+
+
+def test_a_bad_line_is_skipped_or_fatal_as_asked(tmp_path):
+    good = demo_lines(2, noise=0)
+    lines = good + '{"id": "bad"}\n' + good
+    found = run("decode", "-", "-r", RULES, stdin=lines)
+    assert len(found.stdout.splitlines()) == 4
+    assert "line 3: " in found.stderr
+    assert "1 bad lines" in found.stderr
+    assert found.returncode == 1
+    out = tmp_path / "out.jsonl"
+    found = run("decode", "-", "-r", RULES, "--bad-lines", "fail", "-o", out, stdin=lines)
+    assert found.returncode == 2
+    assert "line 3: " in found.stderr
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["decode", "nothing.jsonl", "-r", RULES], "cannot read nothing.jsonl: No such file"),
+        (["decode", DOCUMENTS, "-r", "nothing.yaml"], "cannot read rule file nothing.yaml"),
+        (["decode", DOCUMENTS], "Missing option '--rules'"),
+        (
+            ["decode", DOCUMENTS, "-r", RULES, "-d", "best"],
+            "unknown decoder 'best'; decoders: auto",
+        ),
+        (["decode", DOCUMENTS, "-r", RULES, "--candidates", "0"], "budget: candidates is 0"),
+        (["decode", DOCUMENTS, "-r", RULES, "--format", "xml"], "Invalid value for '--format'"),
+        (["decode", DOCUMENTS, "-r", RULES, "-o", "no/such/folder/x"], "cannot write"),
+        (["decode", DOCUMENTS, "-r", RULES, "--temperature", "0"], "temperature is 0"),
+        (["explain", DOCUMENTS, "-r", RULES, "--id", "nobody"], "no document 'nobody'"),
+        (["decode", DOCUMENTS, "-r", RULES, "-o", "tests"], "cannot write tests: it is a folder"),
+        (["decode", DOCUMENTS, "-r", RULES, "--temperature", "0", "--workers", "2"], "temperature"),
+        (["rules"], "name a rule file"),
+        (["nonsense"], "No such command"),
+    ],
+)
+def test_usage_and_input_errors_exit_with_2_and_no_traceback(arguments, message):
+    found = run(*arguments)
+    assert found.returncode == 2
+    assert message in " ".join(found.stderr.replace("│", " ").split())
+    assert "Traceback" not in found.stderr
+
+
+def test_what_is_no_regular_file_is_written_to_not_replaced(tmp_path):
+    fifo, link, target = tmp_path / "fifo", tmp_path / "link", tmp_path / "target"
+    os.mkfifo(fifo)
+    reader = subprocess.Popen(["/bin/cat", str(fifo)], stdout=subprocess.PIPE, text=True)
+    run("decode", "-", "-r", RULES, "-o", fifo, stdin=demo_lines(2))
+    assert len(reader.communicate(timeout=20)[0].splitlines()) == 2
+    assert fifo.is_fifo()
+    target.write_text("before")
+    target.chmod(0o600)
+    link.symlink_to(target)
+    run("decode", "-", "-r", RULES, "-o", link, stdin=demo_lines(2))
+    assert link.is_symlink()
+    assert len(target.read_text().splitlines()) == 2
+    assert target.stat().st_mode & 0o777 == 0o600
+
+
+def test_packed_lines_on_standard_input():
+    found = subprocess.run(
+        [sys.executable, "-m", "lawful", "decode", "-", "-r", RULES],
+        input=demo.shipped().read_bytes(), cwd=ROOT, capture_output=True, check=False,
+    )  # fmt: skip
+    assert len(found.stdout.splitlines()) == 48
+
+
+def test_other_alphabets_survive_a_plain_terminal():
+    line = demo_lines(1).replace('"words":["', '"words":["Ünïcødé ', 1)
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    found = subprocess.run(
+        [sys.executable, "-m", "lawful", "decode", "-", "-r", RULES, "--format", "html"],
+        input=line.encode(), cwd=ROOT, capture_output=True, env=environment, check=False,
+    )  # fmt: skip
+    assert "Ünïcødé" in found.stdout.decode()
+
+
+def test_nothing_usable_is_an_error(tmp_path):
+    assert run("decode", "-", "-r", RULES, stdin='{"id": "bad"}\n').returncode == 2
+    rules = tmp_path / "rules.yaml"
+    rules.write_text("fields: {a: {label: nobody}}")
+    found = run("decode", "-", "-r", rules, stdin=demo_lines(2))
+    assert found.returncode == 2
+    assert "which the model does not know" in found.stderr
+    assert "NaN and Infinity are not JSON" in run("check", "-", "-r", RULES, stdin="NaN").stderr
+
+
+def test_alternatives_come_with_their_margin_and_how_sure_each_field_is():
+    found = run("decode", DOCUMENTS, "-r", RULES, "--alternatives", "2", "--quiet")
+    for line in map(json.loads, found.stdout.splitlines()):
+        assert line["decoder"] == "exact"
+        assert len(line["alternatives"]) == 2
+        assert line["margin"] >= 0
+        assert all(0 <= low <= high <= 1 for low, high in line["confidence"].values())
+        assert all(
+            {"optimal", "fields", "violated"} <= set(other) for other in line["alternatives"]
+        )
+    found = run("decode", DOCUMENTS, "-r", RULES, "--alternatives", "1", "--format", "csv", "-q")
+    rows = list(csv.DictReader(found.stdout.splitlines()))
+    assert all(float(row["margin"]) >= 0 and "confidence" in row for row in rows)
+    found = run("decode", DOCUMENTS, "-r", RULES, "--alternatives", "1", "--format", "html", "-q")
+    assert found.returncode == 1, found.stderr
+    assert found.stdout.count("Next best values") == 48
+
+
+def test_max_cost_keeps_the_models_answer_where_rules_would_cost_more():
+    free = run("decode", DOCUMENTS, "-r", RULES, "--quiet")
+    capped = run("decode", DOCUMENTS, "-r", RULES, "--max-cost", "0", "--quiet")
+    pairs = list(zip(free.stdout.splitlines(), capped.stdout.splitlines(), strict=True))
+    stopped = 0
+    for before, after in (map(json.loads, pair) for pair in pairs):
+        assert after["log_prob"] >= before["log_prob"] - 1e-9
+        stopped += after["stopped_by"] == "max_cost"
+        if after["stopped_by"] is None:
+            assert after["labels"] == before["labels"]
+    assert stopped > 5
+
+
+def test_rules_say_how_they_are_judged():
+    found = run("rules", RULES)
+    assert "inside the search" in found.stdout
+    assert "auto decodes with exact: every rule is compiled" in found.stdout
+
+
+def test_csv_has_a_column_a_field():
+    found = run("decode", DOCUMENTS, "-r", RULES, "--format", "csv", "--quiet")
+    rows = list(csv.DictReader(found.stdout.splitlines()))
+    assert len(rows) == 48
+    assert {"id", "status", "checked", "rules", "total", "items", "violated"} <= set(rows[0])
+    assert sum(int(row["checked"]) for row in rows) == 100
+
+
+def test_html_is_one_file(tmp_path):
+    out = tmp_path / "report.html"
+    run("decode", DOCUMENTS, "-r", RULES, "--format", "html", "-o", out)
+    text = out.read_text()
+    assert text.startswith("<!")
+    assert "receipt-00007" in text
+    assert "http://" not in text
+    assert "https://" not in text
+
+
+def test_check_judges_gold_without_decoding():
+    found = run("check", DOCUMENTS, "-r", RULES)
+    records = [json.loads(line) for line in found.stdout.splitlines()]
+    violated = [r for r in records if any(c["state"] == "violated" for c in r["checks"])]
+    assert len(records) == 48
+    assert 5 < len(violated) < 20
+    assert not any(c["id"].endswith(":kept") for r in records for c in r["checks"])
+    assert found.returncode == 1
+    assert run("check", DOCUMENTS, "-r", RULES, "--labels", "argmax").returncode == 1
+    for record in records:
+        states = [c["state"] for c in record["checks"] if not c.get("implied")]
+        assert record["rules"] == len(states) == 3
+        assert record["checked"] == 3 - states.count("vacuous")
+        assert (record["status"] == "unchecked") == (
+            {c["state"] for c in record["checks"]} == {"vacuous"}
+        )
+    assert "rules checked" in found.stderr
+    assert " unchecked, " in found.stderr
+
+
+def test_labels_that_are_not_legal_are_violated_and_no_rule(tmp_path):
+    labels = ["O", "B-total", "I-total"]
+    line = {"id": "d", "words": ["7"], "labels": labels, "probs": [[0, 0, 1]]}
+    rules = tmp_path / "r.yaml"
+    rules.write_text("fields: {total: {label: total, type: money}}\nrules: [total > 0]\n")
+    found = run("check", "-", "-r", rules, "--labels", "argmax", stdin=json.dumps(line))
+    record = json.loads(found.stdout)
+    assert (record["status"], record["checked"], record["rules"]) == ("violated", 1, 1)
+    assert record["checks"][-1]["id"] == "legal"
+    assert record["checks"][-1]["implied"] is True
+    assert "1 document: 1 violated; 1 of 1 rules checked, 1 holds" in found.stderr
+
+
+def test_explain_says_what_was_wrong_what_changed_and_what_came_next(decoded):
+    corrected = next(
+        record["id"]
+        for record in map(json.loads, decoded.stdout.splitlines())
+        if any(set(c["because"]) - {"legal"} for c in record["corrections"])
+    )
+    text = run("explain", DOCUMENTS, "-r", RULES, "--id", corrected).stdout
+    assert "what the model said" in text
+    assert "nats, because of" in text
+    assert "6. log p" in text
+
+
+def test_explain_shows_the_arithmetic_before_and_after():
+    before, after = (
+        run("explain", DOCUMENTS, "-r", RULES, "--id", "receipt-00005")
+        .stdout.split("the next best")[0]
+        .split("what exact made of it")
+    )
+    held = "satisfied items: 16.20 + 56.00 + 46.05 + 26.00 = 144.25"
+    assert ", legal, 2 of 3 rules checked" in before
+    assert held in before
+    assert "violated total: total is 152.91" in before
+    assert "receipt-00005: satisfied (2 of 3 rules checked" in after
+    assert held in after
+    assert "satisfied total: 144.25 + 8.66 + 0 - abs(0) = 152.91" in after
+
+
+def test_rules_are_validated_listed_and_described(tmp_path):
+    found = run("rules", RULES)
+    assert found.returncode == 0
+    assert "list of money" in found.stdout
+    assert "9 fields, 3 rules" in found.stderr
+    assert json.loads(run("rules", "--schema").stdout)["title"] == "lawful rules"
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("fields: {a: {label: x}}\nrules: [b == 1]\n")
+    assert "unknown field 'b'" in run("rules", wrong).stderr
+    priced = tmp_path / "priced.yaml"
+    priced.write_text("fields: {a: {label: x}}\nrules: [{check: present(a), unchecked: 2.5}]\n")
+    row = next(line for line in run("rules", priced).stdout.splitlines() if "present(a)" in line)
+    assert row.split()[:3] == ["present(a)", "10", "2.5"]
+    odd = tmp_path / "odd.yaml"
+    odd.write_text("fields: {a: {label: x}}\nrules: [\"matches(a, '[/a]+')\"]\n")
+    assert "'[/a]+'" in run("rules", odd).stdout
+
+
+def test_demo_shows_pages_a_table_and_a_report(tmp_path):
+    out = tmp_path / "demo.html"
+    found = run("demo", "--out", out)
+    assert found.returncode == 0, found.stderr
+    assert "because of" in found.stdout
+    assert "now satisfied, 2 of 3 rules checked:\n    16.20 + 56.00 + 46.05 + 26.00 = 144.25" in (
+        found.stdout
+    )
+    summary = "31 satisfied, 6 unchecked, 11 relaxed; 100 of 144 rules checked, 90 hold"
+    assert f"lawful's defaults, 48 documents: {summary}" in found.stdout
+    for name in ("argmax", "best legal labelling", "the paper's semantics", "lawful's defaults"):
+        assert name in found.stdout
+    assert out.stat().st_size > 10_000
+
+
+def test_version():
+    assert run("--version").stdout.strip().count(".") == 2
+
+
+def big_file(tmp_path, count):
+    path = tmp_path / "big.jsonl"
+    lines = demo_lines(50, words=(24, 40), noise=0.3)
+    path.write_text(lines * (count // 50))
+    return path
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_leaves_nothing_half_written(tmp_path, workers):
+    path, out = big_file(tmp_path, 20_000), tmp_path / "out.jsonl"
+    command = [sys.executable, "-m", "lawful", "decode", str(path), "-r", RULES, "-o", str(out),
+               "--workers", str(workers)]  # fmt: skip
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    time.sleep(2.5)
+    os.kill(process.pid, signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130, stderr
+    assert "interrupted" in stderr
+    assert "Traceback" not in stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["big.jsonl"]
+
+
+def test_memory_stays_flat_over_ten_thousand_documents(tmp_path):
+    script = (
+        "import resource, sys; from lawful.batch import Job, decode_lines;"
+        "from lawful.io.jsonl import read_lines; from pathlib import Path;"
+        "from lawful import Budget; peaks = [];\n"
+        "job = Job(sys.argv[1], Path(sys.argv[2]), budget=Budget(candidates=16))\n"
+        "for i, _ in enumerate(decode_lines(job, read_lines(sys.argv[1]))):\n"
+        "    if i in (999, 9999): peaks.append(resource.getrusage(resource.RUSAGE_SELF)[2])\n"
+        "print(*peaks)"
+    )
+    path = big_file(tmp_path, 10_000)
+    command = [sys.executable, "-c", script, str(path), RULES]
+    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    early, late = map(int, output.split())  # in KiB
+    assert late - early < 20_000
+
+
+def test_written_documents_decode(tmp_path):
+    path = tmp_path / "d.jsonl.gz"
+    write_jsonl(path, (Scored(e.document, e.scores, e.gold) for e in demo.generate(3)))
+    assert len(run("decode", path, "-r", RULES).stdout.splitlines()) == 3
+
+
+@pytest.fixture
+def nothing_to_check(tmp_path):
+    """A document on which no rule can be checked, and its rules."""
+    line = {"id": "d", "words": ["a"], "labels": ["O", "B-total"], "probs": [[1, 0]], "gold": ["O"]}
+    (tmp_path / "d.jsonl").write_text(json.dumps(line))
+    (tmp_path / "r.yaml").write_text(
+        "fields:\n  total: {label: total, type: money}\nrules:\n  - total > 0\n"
+    )
+    return tmp_path / "d.jsonl", "-r", tmp_path / "r.yaml"
+
+
+def test_nothing_to_check_is_a_status_of_its_own(nothing_to_check):
+    done = run("decode", *nothing_to_check, "--format", "csv")
+    assert "1 document: 1 unchecked; 0 of 1 rules checked, 0 hold" in done.stderr
+    assert done.stdout.splitlines()[1] == "d,unchecked,0,1,True,,,total > 0"
+    text = run("explain", *nothing_to_check).stdout
+    assert "d: unchecked (0 of 1 rules checked, optimal" in text
+    assert "vacuous total > 0: not checked: total missing" in text
+
+
+@pytest.mark.parametrize("command", ["decode", "check"])
+@pytest.mark.parametrize(
+    ("options", "code"), [([], 1), (["--unchecked", "fail"], 1), (["--unchecked", "pass"], 0)]
+)
+def test_nothing_to_check_needs_a_person_unless_told_otherwise(
+    nothing_to_check, command, options, code
+):
+    done = run(command, *nothing_to_check, *options)
+    assert done.returncode == code
+    assert json.loads(done.stdout)["status"] == "unchecked"
+    assert "1 document: 1 unchecked; 0 of 1 rules checked" in done.stderr
+
+
+def test_letting_the_unchecked_pass_lets_nothing_else_pass():
+    assert run("decode", DOCUMENTS, "-r", RULES, "-q", "--unchecked", "pass").returncode == 1
+    assert run("decode", DOCUMENTS, "-r", RULES, "--unchecked", "maybe").returncode == 2
+    text = " ".join(run("--help").stdout.replace("│", " ").split())
+    assert "(unless --unchecked pass)" in text
+
+
+def test_rules_may_be_named_after_their_data_set(tmp_path):
+    labels = ["O", *(f"B-{f.label}" for f in Rules.load(PAPERS["cord"]).fields)]
+    line = {"id": "d", "words": ["a"], "labels": labels, "logits": [[0.0] * len(labels)]}
+    (tmp_path / "d.jsonl").write_text(json.dumps(line))
+    assert run("decode", tmp_path / "d.jsonl", "--rules", "cord").stdout

@@ -1,0 +1,109 @@
+"""Words and their pieces: every word has some, and none is lost, whatever it is made of."""
+
+import numpy as np
+import pytest
+
+from lawful import Document
+from lawful.models.tokenizer import GRID, Cutter, on_grid
+from tests.fixtures.small_models import ODD, WORDS, tokenizer
+
+pytest.importorskip("tokenizers")
+
+FAMILIES = ("wordpiece", "bytes", "unigram")
+
+
+@pytest.fixture(params=FAMILIES, scope="module")
+def cutter(request):
+    return Cutter(tokenizer(request.param))
+
+
+def test_every_word_has_pieces_and_they_read_as_the_words_did(cutter):
+    document = Document("d", ODD)
+    pieces = cutter.cut(document)
+    assert np.unique(pieces.words).tolist() == list(range(len(ODD)))
+    assert (np.diff(pieces.words) >= 0).all()
+    cut = pieces.document(document)
+    assert len(cut) == len(pieces)
+    texts = [""] * len(ODD)
+    for word, text in zip(pieces.words.tolist(), cut.words, strict=True):
+        texts[word] += text
+    assert tuple(texts) == ODD
+
+
+@pytest.mark.parametrize("word", ODD)
+def test_a_word_is_cut_alike_wherever_it_stands(cutter, word):
+    alone = cutter.cut(Document("d", (word,)))
+    among = cutter.cut(Document("d", ("Total", word, "Tax")))
+    assert among.ids[among.words == 1].tolist() == alone.ids.tolist()
+
+
+def test_words_are_cut_as_words_and_not_as_what_follows_others():
+    made = tokenizer("bytes")
+    inside = made.encode("xTotal").ids
+    first = Cutter(made).cut(Document("d", ("Total",))).ids.tolist()
+    assert first == made.encode(" Total").ids[1:-1]
+    assert first != inside[2:-1]
+
+
+def test_an_empty_document_has_no_pieces(cutter):
+    pieces = cutter.cut(Document("d", ()))
+    assert len(pieces) == 0
+    assert len(pieces.document(Document("d", ()))) == 0
+
+
+def test_labels_of_pieces_go_on_where_words_begin(cutter):
+    document = Document("d", ("Total", "1,250.00", "x"))
+    pieces = cutter.cut(document)
+    labels = pieces.labels(("O", "B-total", "I-total"))
+    for word, joins, label in zip(pieces.words, pieces.joins, labels, strict=True):
+        expected = {0: "O", 1: "I-total" if joins else "B-total", 2: "I-total"}[int(word)]
+        assert label == expected
+    assert sum(label == "B-total" for label in labels) == 1
+
+
+def test_marks_of_beginning_and_end_are_the_tokenizers_own(cutter):
+    assert len(cutter.opening) == 1
+    assert len(cutter.closing) == 1
+    assert cutter.opening != cutter.closing
+
+
+def test_a_tokenizer_that_truncates_or_pads_does_not_here():
+    made = tokenizer("wordpiece")
+    made.enable_truncation(4)
+    made.enable_padding(length=8)
+    assert len(Cutter(made).cut(Document("d", WORDS))) >= len(WORDS)
+
+
+def test_a_cutter_is_saved_and_loaded(cutter, tmp_path):
+    cutter.save(tmp_path)
+    document = Document("d", ODD)
+    assert Cutter.load(tmp_path).cut(document).ids.tolist() == cutter.cut(document).ids.tolist()
+
+
+def test_boxes_are_measured_from_the_printed_area_of_each_page():
+    boxes = ((100, 50, 200, 60), (300, 150, 500, 250), (0, 0, 10, 10), (10, 10, 20, 20))
+    grid = on_grid(Document("d", ("a", "b", "c", "d"), boxes, pages=(0, 0, 1, 1)))
+    assert grid.tolist() == [
+        [0, 0, 250, 50],
+        [500, 500, GRID, GRID],
+        [0, 0, 500, 500],
+        [500, 500, GRID, GRID],
+    ]
+
+
+def test_a_page_of_one_point_and_a_page_without_boxes_stay_on_the_grid():
+    grid = on_grid(Document("d", ("a", "b"), ((5, 5, 5, 5), (5, 5, 5, 5))))
+    assert ((grid >= 0) & (grid <= GRID)).all()
+    assert not on_grid(Document("d", ("a", "b"))).any()
+
+
+def test_a_mark_of_the_model_on_a_page_is_a_word_like_others():
+    cutter = Cutter(tokenizer("wordpiece"))
+    pieces = cutter.cut(Document("d", ("Total", "[SEP]", "12")))
+    assert not {*cutter.opening, *cutter.closing} & set(pieces.ids.tolist())
+
+
+def test_words_that_join_still_do_in_pieces(cutter):
+    document = Document("d", ("56", ".", "000", "Tax"), joins=(False, True, True, False))
+    cut = cutter.cut(document).document(document)
+    assert cut.text(0, len(cut)) == document.text(0, 4) == "56.000 Tax"

@@ -1,0 +1,144 @@
+"""``lawful train``, ``predict``, ``extract`` and ``export``, as a person types them."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from lawful import read_jsonl
+from lawful.io.writing import write_labelled
+from tests.fixtures.small_models import encoder, receipts
+
+torch = pytest.importorskip("torch", reason="needs the 'train' extra: make test-models")
+
+RULES = """
+fields:
+  total: {label: total, type: money}
+  tax: {label: tax, type: money}
+rules:
+  - total > tax
+"""
+QUICK = ("--epochs", 6, "--batch", 8, "--rate", 5e-3, "--new-rate", 5e-3)
+
+
+def lawful(*arguments, code=0, **how):
+    command = [sys.executable, "-m", "lawful", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **how)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("work")
+    encoder("bert", folder / "base")
+    pages = receipts(24)
+    write_labelled(folder / "pages.jsonl", pages)
+    lines = [json.dumps({"id": p.document.id, "words": p.document.words}) for p in pages[:3]]
+    (folder / "words.jsonl").write_text("\n".join([*lines[:2], "{nonsense", lines[2]]) + "\n")
+    (folder / "rules.yaml").write_text(RULES)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(work):
+    done = lawful(
+        "train", work / "pages.jsonl", "--base", work / "base", "--out", work / "model",
+        "--rules", work / "rules.yaml", *QUICK,
+    )  # fmt: skip
+    assert "19 documents to train on, 5 to validate on; 7 labels" in done.stderr
+    assert "epoch 1: loss" in done.stderr
+    assert f"{work / 'model'}: F1" in done.stderr
+    return work / "model"
+
+
+def test_predict_writes_what_decode_reads(work, model):
+    out = work / "scored.jsonl"
+    done = lawful("predict", work / "words.jsonl", "--model", model, "--out", out, code=1)
+    assert "line 3: JSON is malformed" in done.stderr
+    assert "3 documents: 3 scored, 1 bad lines" in done.stderr
+    assert [scored.document.id for scored in read_jsonl(out)] == ["r0", "r1", "r2"]
+    lawful("decode", out, "--rules", work / "rules.yaml", "--out", work / "decoded.jsonl")
+    assert len((work / "decoded.jsonl").read_text().splitlines()) == 3
+
+
+def test_scores_may_go_into_an_npz_file(work, model):
+    lawful(
+        "predict", work / "pages.jsonl", "--model", model, "--out", work / "n.jsonl", "--npz",
+        "--units", "pieces",
+    )  # fmt: skip
+    assert (work / "n.npz").exists()
+    found = list(read_jsonl(work / "n.jsonl"))
+    assert len(found) == 24
+    assert all(scored.document.joins and scored.gold for scored in found)
+    done = lawful("predict", work / "pages.jsonl", "--model", model, "--npz", code=2)
+    assert "--npz puts a file beside --out" in done.stderr
+
+
+def test_extract_reads_fields(work, model):
+    rules = work / "rules.yaml"
+    done = lawful("extract", work / "words.jsonl", "-m", model, "-r", rules, code=1)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["id"] for line in lines] == ["r0", "r1", "r2"]
+    assert all(line["status"] == "satisfied" for line in lines)
+
+
+def test_export_and_run_without_torch(work, model):
+    done = lawful("export", model, "--out", work / "onnx", "--int8")
+    assert "MiB" in done.stderr
+    lawful("predict", work / "pages.jsonl", "-m", work / "onnx", "-o", work / "o.jsonl")
+    assert len(list(read_jsonl(work / "o.jsonl"))) == 24
+
+
+def test_training_that_is_killed_goes_on(work):
+    command = (
+        "train", work / "pages.jsonl", "--base", work / "base", "--out", work / "killed",
+        "--epochs", 4, "--batch", 8,
+    )  # fmt: skip
+    whole = [sys.executable, "-m", "lawful", *map(str, command)]
+    with subprocess.Popen(whole, stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stderr:
+            if line.startswith("epoch 1"):
+                break
+        process.terminate()
+        rest = process.stderr.read()
+    assert process.returncode == 130
+    assert "has the best model so far" in rest
+    assert "--resume goes on" in rest
+    assert "no output file" not in rest
+    assert "did not end: resume it" in lawful(*command, code=2).stderr
+    done = lawful(*command, "--resume")
+    assert "epoch 1:" not in done.stderr
+    assert "epoch 4:" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ("--base", "nowhere/at-all"),
+            "no folder nowhere/at-all here, and from the hub",
+        ),
+        (("--device", "cuda:7"), "no device 'cuda:7' here"),
+        (("--layers", 9), "layers is 9, expected 1 to 2"),
+        (("--rules", "shop.yaml"), "label 'shop', which the model does not know"),
+        (("--epochs", 0), "epochs is 0, expected a whole number from 1"),
+    ],
+)
+def test_what_cannot_be_trained_says_why(work, arguments, said):
+    (work / "shop.yaml").write_text("fields:\n  shop: {label: shop, type: text}\nrules: []\n")
+    given = {"--base": work / "base", "--out": work / "never"} | {arguments[0]: arguments[1]}
+    options = [part for pair in given.items() for part in pair]
+    environment = {"HF_HUB_OFFLINE": "1", "PATH": "", "HOME": str(work)}
+    done = lawful("train", "pages.jsonl", *options, code=2, cwd=work, env=environment)
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (work / "never" / "model.safetensors").exists()
+
+
+def test_gold_labels_that_the_model_lacks_are_a_bad_line(work, model):
+    line = {"id": "odd", "words": ["a"], "gold": ["B-shop"]}
+    (work / "odd.jsonl").write_text(json.dumps(line) + "\n")
+    done = lawful("predict", work / "odd.jsonl", "-m", model, "-o", work / "x.jsonl", code=2)
+    assert "line 1: document 'odd' has gold label 'B-shop', which the model" in done.stderr

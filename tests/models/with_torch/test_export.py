@@ -1,0 +1,95 @@
+"""Models as ONNX: the same scores without torch."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from lawful import Document, InputError, from_pretrained
+from tests.fixtures.small_models import ODD, encoder, receipts
+
+torch = pytest.importorskip("torch", reason="needs the 'train' extra: make test-models")
+pytest.importorskip("onnxscript", reason="needs the 'train' extra: make test-models")
+
+from lawful.models.export import export  # noqa: E402 - what is behind the extra
+from lawful.models.network import Network  # noqa: E402
+from lawful.models.tokenizer import Cutter  # noqa: E402
+from lawful.models.training import labels_of  # noqa: E402
+
+PAGES = receipts(4)
+DOCUMENTS = [
+    *(page.document for page in PAGES),
+    Document("odd", ODD, boxes=[(i, 0, i + 1, 2) for i in range(len(ODD))]),
+    Document("long", ("Total", "56.000") * 100, boxes=[(i, 0, i + 1, 2) for i in range(200)]),
+]
+CASES = [
+    ("bert", {}),
+    ("bert", {"boxes": True}),
+    ("bert", {"crf": True}),
+    ("roberta", {}),
+    ("distilbert", {}),
+    ("layoutlm", {}),
+]
+
+
+def made(tmp_path, kind, how, *, int8=False):
+    base = encoder(kind, tmp_path / "base")
+    network = Network.start(base, labels_of(PAGES), **how)
+    for part in network.ours.values():
+        for parameter in part.parameters():
+            torch.nn.init.normal_(parameter, std=0.1)
+    network.save(tmp_path / "torch")
+    Cutter.load(base).save(tmp_path / "torch")
+    export(Network.load(tmp_path / "torch"), Cutter.load(base), tmp_path / "onnx", int8=int8)
+    return tmp_path / "torch", tmp_path / "onnx"
+
+
+@pytest.mark.parametrize(("kind", "how"), CASES)
+def test_scores_are_the_same_without_torch(tmp_path, kind, how):
+    folders = made(tmp_path, kind, how)
+    ours, theirs = (from_pretrained(folder) for folder in folders)
+    assert type(theirs.runner).__name__ == "OnnxRunner"
+    for scored, other in zip(ours.predict(DOCUMENTS), theirs.predict(DOCUMENTS), strict=True):
+        assert scored.scores.log_probs == pytest.approx(other.scores.log_probs, abs=1e-3)
+        if how.get("crf"):
+            for part, again in zip(scored.scores.chain, other.scores.chain, strict=True):
+                assert part == pytest.approx(again)
+
+
+def test_eight_bits_are_a_fraction_of_the_size_and_about_the_same(tmp_path):
+    folders = made(tmp_path, "bert", {"boxes": True}, int8=True)
+    (tmp_path / "whole").mkdir()
+    _, whole = made(tmp_path / "whole", "bert", {"boxes": True})
+    assert (folders[1] / "model.onnx").stat().st_size < (whole / "model.onnx").stat().st_size / 2
+    ours, theirs = (from_pretrained(folder) for folder in folders)
+    for scored, other in zip(ours.predict(DOCUMENTS), theirs.predict(DOCUMENTS), strict=True):
+        probs, again = (np.exp(each.scores.log_probs) for each in (scored, other))
+        assert np.abs(probs - again).max() < 0.1
+
+
+def test_a_folder_with_both_is_run_as_asked(tmp_path):
+    source, exported = made(tmp_path, "bert", {})
+    shutil.copy(exported / "model.onnx", source)
+    assert type(from_pretrained(source).runner).__name__ == "TorchRunner"
+    assert type(from_pretrained(source, backend="onnx").runner).__name__ == "OnnxRunner"
+    with pytest.raises(InputError, match="backend is 'jax', expected torch or onnx"):
+        from_pretrained(source, backend="jax")
+
+
+def test_a_broken_export_says_so(tmp_path):
+    source, exported = made(tmp_path, "bert", {})
+    (exported / "model.onnx").write_bytes(b"nothing")
+    with pytest.raises(InputError, match=r"model\.onnx: not an ONNX model that can be run"):
+        from_pretrained(exported)
+    with pytest.raises(InputError, match=r"no model\.onnx of lawful in .*: make one with lawful e"):
+        from_pretrained(source, backend="onnx")
+
+
+def test_another_models_folder_is_left_alone(tmp_path):
+    source, _ = made(tmp_path, "bert", {})
+    (tmp_path / "other").mkdir()
+    other, _ = made(tmp_path / "other", "bert", {"crf": True})
+    with pytest.raises(InputError, match="has another model already"):
+        export(Network.load(source), Cutter.load(source), other)
+    export(Network.load(source), Cutter.load(source), source)  # beside its own weights
+    assert (source / "model.onnx").exists()

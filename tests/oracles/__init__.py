@@ -1,0 +1,1 @@
+"""Slow and obvious versions of what lawful does, to compare it with."""

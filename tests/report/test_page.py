@@ -1,0 +1,386 @@
+"""The report: harmless whatever the words are, well-formed, streamed, and its totals add up."""
+
+from __future__ import annotations
+
+import io
+import re
+import time
+from dataclasses import replace
+from html.parser import HTMLParser
+from math import inf
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from lawful import Document, Field, Rules, Scores, decode, demo
+from lawful.decoding import Confidence, Correction, Decoding
+from lawful.document import Scored
+from lawful.errors import InputError
+from lawful.report.page import write_report
+from lawful.rules.judge import Check, FieldValue
+
+VOID = {"meta", "input", "br"}
+LABELS = ["O", "B-total", "I-total", "B-cash", "I-cash"]
+RULES = Rules([Field("total", "total", "money"), Field("cash", "cash", "money")], ["cash > total"])
+
+
+class Reader(HTMLParser):
+    """Reads the report as a browser would, and objects to tags that do not match."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.open, self.tags, self.attributes, self.text = [], [], [], []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open[-1:] not in (["style"], ["script"]):
+            self.text.append(data)
+
+
+def report(*items, **options):
+    out = io.StringIO()
+    write_report(out, items, **options)
+    return out.getvalue()
+
+
+def shown(html):
+    """What a person reads, blanks made one."""
+    return " ".join(" ".join(Reader(html).text).split())
+
+
+def drawings(html):
+    return [ElementTree.fromstring(svg) for svg in re.findall(r"<svg.*?</svg>", html, re.DOTALL)]  # noqa: S314
+
+
+def scored(words, gold=None, first=None, **layout):
+    """A document whose model prefers ``first`` (or gold), and finds ``cash`` almost as good."""
+    probs = np.full((len(words), len(LABELS)), 0.01)
+    for i, label in enumerate(first or gold or ["O"] * len(words)):
+        probs[i, LABELS.index("B-cash")] = 1.0
+        probs[i, LABELS.index(label)] = 2.0
+    probs /= probs.sum(axis=1, keepdims=True)
+    document = Document("r1", words, **layout)
+    return Scored(document, Scores.from_probs(probs, LABELS), None if gold is None else tuple(gold))
+
+
+def solved(*args, **layout):
+    item = scored(*args, **layout)
+    return item, decode(item.document, item.scores, RULES)
+
+
+def corrected(**layout):
+    """The model reads both amounts as totals, which do not agree; the second becomes cash."""
+    return solved(
+        ["Total", "66.000", "Cash", "70.000"],
+        ["O", "B-total", "O", "B-cash"],
+        ["O", "B-total", "O", "B-total"],
+        **layout,
+    )
+
+
+BOXES = [(0, 0, 50, 10), (60, 0, 100, 10), (0, 20, 40, 30), (60, 20, 100, 30)]
+
+
+def decoding(item, status="satisfied", **changes):
+    values = {
+        "id": item.document.id,
+        "decoder": "paths",
+        "status": status,
+        "optimal": status in ("satisfied", "relaxed"),
+        "labels": ("O",) * len(item.document),
+        "fields": {},
+        "log_prob": -1.0,
+        "penalty": 0.0,
+        "bound": -1.0,
+        "checks": (),
+        "corrections": (),
+        "tried": 3,
+        "mass": 0.5,
+        "seconds": 0.0012,
+    }
+    return Decoding(**values | changes)
+
+
+@pytest.mark.parametrize("boxes", [None, BOXES], ids=["flow", "drawn"])
+def test_shows_what_was_corrected_and_why(boxes):
+    html = report(corrected(boxes=boxes))
+    text = shown(html)
+    assert "“ 70.000 ”: total → cash , 0.69 nats, because of total:agrees" in text
+    assert "✓ satisfied r1 1 of 1 rules checked · 1 correction" in text
+    assert "✓ satisfied cash > total : 70,000 > 66,000" in text
+    assert "Proven optimal." in text
+    assert "1 → 0 words wrong" in text
+    assert "✓ was wrong, now right" in text
+    assert '<details class="card corrected" open>' in html
+    assert len(drawings(html)) == (boxes is not None)
+    assert ("<mark" in html) == (boxes is None)
+
+
+def test_draws_every_word_in_its_box():
+    (page,) = drawings(report(corrected(boxes=BOXES)))
+    words = {text.text: text for text in page.iter("text")}
+    assert words["66.000"].get("textLength") == "80"  # boxes are drawn twice as large
+    assert float(words["70.000"].get("y")) > float(words["66.000"].get("y"))
+    titles = [title.text for title in page.iter("title")]
+    assert titles[-1] == "cash: 70.000\ncorrected: total → cash\n✓ was wrong, now right"
+    (caption,) = (t for t in page.iter("text") if t.find("tspan") is not None)
+    assert "".join(caption.itertext()) == "total → cash"
+
+
+def test_words_that_differ_from_gold_are_marked():
+    item = scored(["1", "2", "3"], ["B-total", "O", "B-cash"])
+    change = Correction(2, "B-cash", "O", 0.5, ())
+    html = report((item, decoding(item, labels=("O", "O", "O"), corrections=(change,))))
+    assert "✗ still wrong, gold is total" in html
+    assert "✗! made wrong, gold is cash" in html
+    assert "words wrong: 1 → 2" in html
+    assert "wrong" not in shown(report((scored(["1"]), decoding(scored(["1"])))))
+
+
+EVIL = [
+    "<script>alert(1)</script>",
+    '"onload="alert(1)',
+    "'><img src=x onerror=alert(1)>",
+    "]]>&amp;",
+]
+
+
+@pytest.mark.parametrize("boxes", [None, BOXES], ids=["flow", "drawn"])
+def test_nothing_from_a_document_is_markup(boxes):
+    evil = EVIL[0] + EVIL[1] + "{0}{x}"
+    item = scored(EVIL, boxes=boxes)
+    item = Scored(Document(evil, EVIL, boxes), item.scores)
+    html = report(
+        (
+            item,
+            decoding(
+                item,
+                decoder=evil,
+                labels=(evil,) * 4,
+                fields={evil: [FieldValue(evil, evil, (0, 2))]},
+                checks=(Check(evil, "violated", evil),),
+                corrections=(
+                    Correction(1, evil, "O", 1.0, (evil,)),
+                    Correction(2, "O", evil, 1, ()),
+                ),
+            ),
+        ),
+        title=evil,
+    )
+    page = Reader(html)
+    assert page.tags.count("script") == 1
+    assert "img" not in page.tags
+    assert not [name for name, _ in page.attributes if name.startswith("on")]
+    for word in EVIL:
+        assert any(word in text for text in page.text)
+    assert len(drawings(html)) == (boxes is not None)
+
+
+def test_text_that_no_file_can_hold_is_replaced():
+    words = ["a\0b", "\ud800", "c\x1bd", ""]
+    html = report((scored(words, boxes=BOXES), decoding(scored(words))))
+    html.encode()
+    (page,) = drawings(html)
+    assert [text.text for text in page.iter("text")] == ["a\ufffdb", "\ufffd", "c\ufffdd"]
+
+
+def test_asks_for_nothing_but_itself():
+    page = Reader(report(corrected(boxes=BOXES)))
+    assert not {"link", "img", "iframe", "base"} & set(page.tags)
+    assert not {"src", "href"} & {name for name, _ in page.attributes}
+
+
+def test_is_written_as_the_documents_come():
+    out = io.StringIO()
+    seen = []
+
+    def items():
+        for _ in range(3):
+            seen.append(out.getvalue().count("<details"))
+            yield corrected()
+
+    write_report(out, items())
+    assert seen == [0, 1, 2]
+
+
+def test_two_pages_are_two_drawings():
+    html = report(corrected(boxes=BOXES, pages=[0, 0, 1, 1]))
+    first, second = drawings(html)
+    assert "Total" in list(first.itertext())
+    assert "Cash" in list(second.itertext())
+    assert "Cash" not in list(first.itertext())
+    assert "Page 2" in shown(html)
+    assert len(drawings(report(corrected(pages=[0, 0, 1, 1])))) == 0
+
+
+def test_a_document_without_words_has_a_card():
+    assert "no words" in shown(report(solved([])))
+    assert "no words" in shown(report(solved([], boxes=[])))
+
+
+@pytest.mark.parametrize("box", [(5, 5, 5, 5), (0, 0, 9, 0), (-1e8, 3, 1e8, 3.5), (0, 0, 1e-9, 1)])
+def test_odd_boxes_are_drawn_all_the_same(box):
+    item = scored(["x", "word"], boxes=[box, (0, 0, 0.5, 0.1)])
+    Reader(report((item, decoding(item))))
+    (page,) = drawings(report((item, decoding(item))))
+    assert "nan" not in ElementTree.tostring(page, "unicode")
+    assert [text.text for text in page.iter("text")] == ["x", "word"]
+
+
+def test_joined_words_flow_without_blanks():
+    item = scored(["56", ".", "000"], joins=[False, True, True])
+    assert "56.000" in report((item, decoding(item)))
+
+
+def test_the_proof_is_told():
+    item = scored(["x"])
+    infeasible = report((item, decoding(item, "infeasible", penalty=float("inf"))))
+    assert "✗ infeasible" in shown(infeasible)
+    assert "Proven: the hard rules cannot hold." in shown(infeasible)
+    assert "Proven optimal" not in infeasible
+    exhausted = report((item, decoding(item, "exhausted", stopped_by="seconds")))
+    assert "Not proven optimal: out of time." in shown(exhausted)
+
+
+def test_totals_add_up():
+    item = scored(["1", "2"])
+    ok, bad, not_checked = (Check("r", state, "") for state in ("satisfied", "violated", "vacuous"))
+    implied = Check("total:agrees", "violated", "", implied=True)
+    change = Correction(0, "B-total", "O", 0.5, ())
+    html = report(
+        (item, decoding(item, checks=(ok, ok, not_checked))),
+        (
+            item,
+            decoding(
+                item, "relaxed", checks=(ok, bad, implied, implied), corrections=(change, change)
+            ),
+        ),
+        (item, decoding(item, "infeasible", checks=(bad,))),
+        (item, decoding(item, "exhausted", corrections=(change,))),
+        (item, decoding(item, "unchecked", checks=(not_checked,))),
+        (item, decoding(item, checks=(ok,))),
+    )
+    totals = shown(html[html.index('<section id="totals"') : html.index("</section>") + 10])
+    assert totals == (
+        "6 documents 2 ✓ satisfied 1 ○ unchecked 1 ≈ relaxed 1 … exhausted 1 ✗ infeasible "
+        "6 rules checked 4 ✓ passed 2 ✗ violated 2 ○ not checked "
+        "2 other checks violated: what fields ask for by themselves "
+        "3 corrections 2 documents corrected 4 left alone"
+    )
+    cards = re.findall(r'<details class="([^"]*)"( open)?>', html)
+    assert cards == [
+        ("card", ""),
+        ("card corrected open", " open"),
+        ("card open", " open"),
+        ("card corrected open", " open"),
+        ("card open", " open"),  # no rule spoke for it, so it needs a person
+        ("card", ""),
+    ]
+    assert "1 of 2 rules checked" not in html
+    text = shown(html)
+    assert "≈ relaxed r1 2 of 2 rules checked, 1 violated · 2 other checks violated" in text
+    assert "○ unchecked r1 0 of 1 rules checked" in text
+    assert "… exhausted r1 no rules · 1 correction" in text
+
+
+def test_unchecked_is_grey_and_not_green():
+    style = report().split("<style>")[1].split("</style>")[0]
+    assert ".unchecked" in style.split("{color:var(--muted)}")[0].rsplit("}", 1)[-1]
+
+
+def test_alternatives_are_told_with_how_far_behind_they_are():
+    item, best = corrected()
+    amounts = {"total": [FieldValue("66.000", 66000, (1, 2))]}
+    spent = {"cash": [FieldValue("<9>", 9, (3, 4))]}
+    best = replace(best, fields=amounts | spent, log_prob=-1.0, penalty=0.0)
+    broken = (Check("<r>", "violated", "", 10.0),)
+    others = (
+        replace(best, fields=amounts, log_prob=-2.5, checks=()),
+        replace(best, fields=spent | amounts | {"cash": spent["cash"] * 2}, log_prob=-3.0,
+                checks=broken, optimal=False),
+    )  # fmt: skip
+    html = report((item, replace(best, alternatives=others, margin=1.5)))
+    text = shown(html)
+    assert "Next best values 1.50 nats worse: cash 9 → missing" in text
+    assert "2.00 nats worse: cash with 9 (violates <r> ), not proven the next best" in text
+    assert "Everything with other values is worth at least 1.50 nats less." in text
+    single = report((item, replace(best, alternatives=others, margin=1.5)), rules=RULES)
+    assert "cash with" not in shown(single)  # it has one value, which is the same
+    assert "Next best" not in report((item, best))
+    assert "No other values are possible." in report((item, replace(best, margin=inf)))
+    unproven = replace(best, alternatives=others, optimal=False, status="exhausted")
+    assert "Margin unknown: the answer is not proven best." in report((item, unproven))
+
+
+def test_how_sure_each_field_is_stands_beside_it():
+    item, best = corrected()
+    assert "sure" not in shown(report((item, best)))
+    sure = {"total": Confidence(0.2, 0.4), "tax": Confidence(0.995, 0.999)}
+    text = shown(report((item, replace(best, confidence=sure))))
+    assert "field text read as sure" in text
+    assert "total 66.000 66,000 20 to 40 %" in text
+    assert "tax missing at least 99 %" in text
+
+
+@pytest.mark.parametrize("minimal", [True, False])
+def test_a_clash_is_listed(minimal):
+    item = scored(["x"])
+    clash = decoding(item, "infeasible", clash=("a", "<b>"), clash_minimal=minimal)
+    some = "These" if minimal else "These, or some of these,"
+    assert f"Clash {some} cannot hold together: a <b>" in shown(report((item, clash)))
+
+
+def test_no_time_to_find_out_why_is_told():
+    item = scored(["x"])
+    changes = (Correction(0, "B-total", "O", 0.5, None), Correction(0, "B-total", "O", 0.5, ()))
+    text = shown(report((item, decoding(item, corrections=changes))))
+    assert "0.50 nats, no time to find out why" in text
+    assert text.count("0.50 nats,") == 1
+
+
+def test_a_proven_answer_whose_alternatives_were_cut_short_is_still_proven():
+    item = scored(["x"])
+    text = shown(report((item, decoding(item, stopped_by="candidates"))))
+    assert "Proven optimal." in text
+    assert "Not proven" not in text
+
+
+def test_no_documents_is_a_report_too():
+    assert "0 documents" in shown(report())
+
+
+def test_a_decoding_of_another_document_is_refused():
+    item = scored(["1", "2"])
+    with pytest.raises(InputError, match="has 2 words, its decoding 1 labels"):
+        report((item, decoding(item, labels=("O",))))
+
+
+def test_generated_receipts_are_well_formed_and_fast():
+    rules = Rules.load(demo.RULES)
+    items = [
+        (Scored(e.document, e.scores, e.gold), decode(e.document, e.scores, rules))
+        for e in demo.generate(20, words=(40, 90))
+    ]
+    html = report(*items)
+    Reader(html)
+    assert len(drawings(html)) >= 20
+    assert len(html) < 20 * 25_000
+    began = time.perf_counter()
+    report(*items * 10)
+    assert time.perf_counter() - began < 5
