@@ -72,7 +72,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("build/decoders.json"))
     arguments = parser.parse_args()
     rules = Rules.load(demo.RULES)
-    pages = [Scored(e.document, e.scores, e.gold) for e in demo.generate(arguments.pages, seed=11)]
+    pages = list(demo.generate(arguments.pages, seed=11))
     header = ("decoder", "candidates", "pages", "pages/s", "median ms", "worst ms", "satisfied",
               "unchecked", "value F1", "entity F1")  # fmt: skip
     print("{:<12}{:>10}{:>7}{:>10}{:>11}{:>11}{:>11}{:>11}{:>10}{:>11}".format(*header))

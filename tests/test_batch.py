@@ -19,13 +19,12 @@ from lawful import (
     Field,
     InputError,
     Rules,
-    Scored,
     decode,
     decode_many,
     demo,
 )
 
-PAGES = [Scored(e.document, e.scores, e.gold) for e in demo.generate(40, seed=3, words=(24, 60))]
+PAGES = list(demo.generate(40, seed=3, words=(24, 60)))
 RULES = Rules.load(demo.RULES)
 
 workers = pytest.mark.parametrize("workers", [1, 2])
@@ -51,7 +50,7 @@ def test_a_bad_document_is_reported_and_the_rest_go_on(workers):
     assert [type(result) for result in found] == [Decoding, Failed, Failed, Decoding]
     assert found[1].index == 1
     assert found[1].id == "bad"
-    assert "1 words" in found[1].message
+    assert "1 word," in found[1].message
     assert found[2].id is None
     assert "str is given, expected a Scored" in found[2].message
 
@@ -124,7 +123,7 @@ def test_alternatives_and_budgets_reach_the_decoder():
 ENDLESS = """
 import itertools
 from lawful import Rules, Scored, decode_many, demo
-pages = [Scored(e.document, e.scores) for e in demo.generate(8, seed=3, words=(24, 60))]
+pages = list(demo.generate(8, seed=3, words=(24, 60)))
 for done, _ in enumerate(decode_many(itertools.cycle(pages), Rules.load(demo.RULES), workers=2)):
     if done == 100:
         print("going", flush=True)

@@ -18,7 +18,7 @@ from lawful import Box, Document, Scored, Scores
         ({"words": None}, "words is None, expected a list"),
         ({"boxes": [(0, 0, 10**400, 1), (0, 0, 1, 1)]}, "box of word 0"),
         ({"words": ["a", 3]}, "document 'd': word 1 is 3, expected a string"),
-        ({"boxes": [(0, 0, 1, 1)]}, "document 'd' has 1 boxes for 2 words"),
+        ({"boxes": [(0, 0, 1, 1)]}, "document 'd' has 2 words, but 1 box"),
         ({"boxes": [(0, 0, 1, 1), (2, 0, 1, 1)]}, r"box of word 1 is \(2, 0, 1, 1\), expected"),
         ({"boxes": [(0, 0, 1), (0, 0, 1, 1)]}, "box of word 0"),
         ({"boxes": [(0, 0, float("nan"), 1), (0, 0, 1, 1)]}, "box of word 0"),

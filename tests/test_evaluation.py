@@ -185,8 +185,8 @@ def test_gold_is_needed():
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (("O",), "document 'd' has 2 words, its decoding 1 labels"),
-        (("O", "B-tax"), "document 'd': decoding has 'B-tax', which is no label of it"),
+        (("O",), "document 'd' has 2 words, but 1 decoded label"),
+        (("O", "B-tax"), "document 'd' has decoded label 'B-tax', which is not among the labels"),
     ],
 )
 def test_labels_that_do_not_fit_are_refused(labels, message):

@@ -115,7 +115,7 @@ class Job:
             scored = scored.to_words(self.pool)
         if self.temperature != 1.0:
             scores = scored.scores.with_temperature(self.temperature)
-            scored = Scored(scored.document, scores, scored.gold, scored.line)
+            scored = Scored(scored.document, scores, scored.gold)
         return scored
 
 

@@ -1,4 +1,4 @@
-"""The records: a document, one with true labels, one with scores, and a line that is none.
+"""The records: a document, one with true labels, one with scores, and a line that is neither.
 
 ``Document`` has words in reading order, with boxes and pages where they are known. ``Labelled`` is
 a document with its true labels, ``Scored`` one with a model's scores, ``BadLine`` a line of input
@@ -8,7 +8,7 @@ that could not be used.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import NamedTuple
 
@@ -39,7 +39,8 @@ class Document:
     """Words in reading order; checked when made, so everything behind may rely on it.
 
     ``joins`` marks words that are glued to the one before: with word pieces for words, ``"56"``,
-    ``"."`` and ``"000"`` read as ``56.000``.
+    ``"."`` and ``"000"`` read as ``56.000``. ``line`` is the document's line in the file that it
+    was read from; documents that differ in nothing else are equal.
     """
 
     id: str
@@ -47,26 +48,25 @@ class Document:
     boxes: tuple[Box, ...] | None = None
     pages: tuple[int, ...] | None = None
     joins: tuple[bool, ...] | None = None
+    line: int | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not self.id:
             raise DocumentError(f"the document's id is {self.id!r}, expected a name")
-        for field in ("words", "boxes", "pages", "joins"):
-            values = getattr(self, field)
-            if values is None and field != "words":
+        for name in ("words", "boxes", "pages", "joins"):
+            values = getattr(self, name)
+            if values is None and name != "words":
                 continue
             if isinstance(values, str) or not isinstance(values, Iterable):
-                raise DocumentError(f"{self._name}: {field} is {values!r}, expected a list")
-            object.__setattr__(self, field, tuple(values))
+                raise DocumentError(f"{self._name}: {name} is {values!r}, expected a list")
+            object.__setattr__(self, name, tuple(values))
         for i, word in enumerate(self.words):
             if not isinstance(word, str):
                 raise DocumentError(f"{self._name}: word {i} is {word!r}, expected a string")
-        for field in ("boxes", "pages", "joins"):
-            values = getattr(self, field)
-            if values is not None and len(values) != len(self.words):
-                raise DocumentError(
-                    f"{self._name} has {len(values)} {field} for {len(self.words)} words"
-                )
+        for name in ("boxes", "pages", "joins"):
+            values = getattr(self, name)
+            if values is not None:
+                check_length(self, len(values), *_UNITS[name])
         if self.boxes is not None:
             object.__setattr__(self, "boxes", tuple(map(self._box, range(len(self.words)))))
         for i, page in enumerate(self.pages or ()):
@@ -100,7 +100,7 @@ class Document:
         return len(self.words)
 
     def text(self, start: int, end: int) -> str:
-        """The words of a span as printed: parted by blanks, but for those that join."""
+        """The words of a span as printed: separated by blanks, but for those that join."""
         if self.joins is None:
             return " ".join(self.words[start:end])
         glue = ("" if i == start or self.joins[i] else " " for i in range(start, end))
@@ -121,6 +121,22 @@ class Document:
         return None if self.pages is None else self.pages[start]
 
 
+_UNITS = {"boxes": ("box", "boxes"), "pages": ("page", "pages"), "joins": ("join", "joins")}
+
+
+def check_length(document: Document, count: int, one: str, several: str) -> None:
+    """Raises a ``DocumentError`` unless ``count`` is the number of words.
+
+    ``one`` and ``several`` name what is counted, such as "gold label" and "gold labels".
+    """
+    words = len(document)
+    if count != words:
+        raise DocumentError(
+            f"document {document.id!r} has {words} word{'s' * (words != 1)}, "
+            f"but {count} {one if count == 1 else several}"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Labelled:
     """A document with its true labels and, where the data set has them, the split it is in."""
@@ -130,11 +146,12 @@ class Labelled:
     split: str | None = None
 
     def __post_init__(self) -> None:
-        if len(self.gold) != len(self.document):
-            raise DocumentError(
-                f"document {self.document.id!r} has {len(self.document)} words, "
-                f"its gold {len(self.gold)} labels"
-            )
+        check_length(self.document, len(self.gold), "gold label", "gold labels")
+
+    @property
+    def line(self) -> int | None:
+        """The document's line in the file that it was read from."""
+        return self.document.line
 
     def by_page(self) -> Iterator[Labelled]:
         """One document for every page that has words; as it is where there is one at most.
@@ -157,6 +174,7 @@ class Labelled:
                     None if boxes is None else tuple(compress(boxes, kept)),
                     tuple(compress(document.pages or (), kept)),
                     None if joins is None else tuple(compress(joins, kept)),
+                    document.line,
                 ),
                 tuple(compress(self.gold, kept)),
                 self.split,
@@ -170,24 +188,23 @@ class Scored:
     document: Document
     scores: Scores
     gold: tuple[str, ...] | None = None
-    line: int | None = None
 
     def __post_init__(self) -> None:
         document, scores, gold = self.document, self.scores, self.gold
-        if len(document) != len(scores):
-            raise InputError(
-                f"document {document.id!r} has {len(document)} words, its scores {len(scores)} rows"
-            )
-        if gold is not None and len(gold) != len(document):
-            raise InputError(
-                f"document {document.id!r} has {len(document)} words, its gold {len(gold)} labels"
-            )
+        check_length(document, len(scores), "row of scores", "rows of scores")
+        if gold is not None:
+            check_length(document, len(gold), "gold label", "gold labels")
         for i, label in enumerate(gold or ()):
             if label not in scores.labels:
                 raise InputError(
                     f"document {document.id!r}: gold of word {i} is {label!r}, which is not among "
                     "the labels"
                 )
+
+    @property
+    def line(self) -> int | None:
+        """The document's line in the file that it was read from."""
+        return self.document.line
 
     def to_words(self, how: Pooling = "mean") -> Scored:
         """From word pieces to words; as it is where no word joins another."""
@@ -207,6 +224,7 @@ class Scored:
                 words,
                 None if document.boxes is None else tuple(box for box in boxes if box is not None),
                 None if document.pages is None else tuple(document.pages[i] for i in starts),
+                line=document.line,
             ),
             scores=scores,
             gold=None if self.gold is None else tuple(self.gold[i] for i in starts),
@@ -215,7 +233,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A line that could not be read, and why."""
+    """A line that could not be used, and why."""
 
     line: int
     message: str

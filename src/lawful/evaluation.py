@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from lawful.document import Document, Scored
+from lawful.document import Document, Scored, check_length
 from lawful.errors import InputError
 from lawful.labels import Scheme, Span
 from lawful.rules.definitions import Rules
@@ -126,7 +126,7 @@ class Scoreboard:
         scheme = self.rules.scheme_for(scored.scores.labels)
         judge = Judge(scored.document, self.rules, scheme)
         true = _look(judge, _indices(scheme, scored.document, _gold(scored), "gold"))
-        found = _look(judge, _indices(scheme, scored.document, labels, "decoding"))
+        found = _look(judge, _indices(scheme, scored.document, labels, "decoded"))
         self.entities.add(found.spans, true.spans)
         for type_ in {span.type for span in found.spans | true.spans}:
             self.by_label.setdefault(type_, Counts()).add(
@@ -214,7 +214,7 @@ def obeys(scored: Scored, labels: Sequence[str], rules: Rules) -> bool:
 
 def labels_obey(document: Document, labels: Sequence[str], rules: Rules, scheme: Scheme) -> bool:
     """The same without scores: ``scheme`` has the labels that there may be."""
-    indices = _indices(scheme, document, labels, "decoding")
+    indices = _indices(scheme, document, labels, "decoded")
     return _look(Judge(document, rules, scheme), indices).obeys
 
 
@@ -269,10 +269,11 @@ def _gold(scored: Scored) -> tuple[str, ...]:
 
 
 def _indices(scheme: Scheme, document: Document, labels: Sequence[str], what: str) -> Labels:
-    name, words = document.id, len(document)
-    if len(labels) != words:
-        raise InputError(f"document {name!r} has {words} words, its {what} {len(labels)} labels")
+    check_length(document, len(labels), f"{what} label", f"{what} labels")
     unknown = set(labels) - set(scheme.labels)
     if unknown:
-        raise InputError(f"document {name!r}: {what} has {min(unknown)!r}, which is no label of it")
+        raise InputError(
+            f"document {document.id!r} has {what} label {min(unknown)!r}, which is not among "
+            "the labels"
+        )
     return scheme.indices(labels)

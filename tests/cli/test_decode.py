@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lawful import Rules, Scored, demo, write_jsonl
+from lawful import Rules, demo, write_jsonl
 from lawful.datasets import RULES as PAPERS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -371,7 +371,7 @@ def test_memory_stays_flat_over_ten_thousand_documents(tmp_path):
 
 def test_written_documents_decode(tmp_path):
     path = tmp_path / "d.jsonl.gz"
-    write_jsonl(path, (Scored(e.document, e.scores, e.gold) for e in demo.generate(3)))
+    write_jsonl(path, demo.generate(3))
     assert len(run("decode", path, "-r", RULES).stdout.splitlines()) == 3
 
 

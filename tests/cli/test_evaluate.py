@@ -80,7 +80,7 @@ def test_decodings_that_do_not_fit_are_reported(tmp_path):
     found = run("evaluate", "-", "-r", RULES, "--decodings", decodings, stdin=lines)
     assert found.returncode == 1
     assert "line 3: of " in found.stderr
-    assert "words, its decoding 1 labels" in found.stderr
+    assert "words, but 1 decoded label" in found.stderr
     assert "line 4: document 'receipt-00003' is not in" in found.stderr
     assert "2 documents: " in found.stderr
     assert "left out: 2 bad lines, 1 without a decoding" in found.stderr

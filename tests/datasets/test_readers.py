@@ -422,7 +422,7 @@ def test_labelled_lines_are_read_as_they_were_written(docile, cord, tmp_path):
     ("change", "message"),
     [
         ({"gold": None}, "d.jsonl, line 2: document 'r' has no gold labels"),
-        ({"gold": ["O", "O"]}, "line 2: document 'r' has 1 words, its gold 2 labels"),
+        ({"gold": ["O", "O"]}, "line 2: document 'r' has 1 word, but 2 gold labels"),
         ({"words": "a"}, "line 2: Expected `array`, got `str`"),
         ({"id": ""}, "line 2: the document's id is ''"),
     ],
@@ -435,7 +435,7 @@ def test_a_line_that_cannot_be_used_is_an_error(tmp_path, change, message):
 
 
 def test_as_many_labels_as_words():
-    with pytest.raises(DocumentError, match="document 'd' has 1 words, its gold 0 labels"):
+    with pytest.raises(DocumentError, match="document 'd' has 1 word, but 0 gold labels"):
         Labelled(Document("d", ("a",)), ())
 
 

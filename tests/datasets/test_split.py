@@ -68,7 +68,7 @@ def test_without_gold_or_rules_it_says_so(tmp_path):
 
 
 def test_rules_for_other_labels_are_refused(tmp_path):
-    pages = (Scored(page.document, page.scores, page.gold) for page in demo.generate(3))
+    pages = demo.generate(3)
     write_jsonl(tmp_path / "d.jsonl", pages)
     done = run(
         "data", "split", tmp_path / "d.jsonl", "--rules", "cord", "--out", tmp_path / "parts"

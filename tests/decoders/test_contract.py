@@ -138,7 +138,7 @@ def test_what_is_given_must_be_what_is_expected():
 
 
 def test_words_and_rows_must_agree():
-    with pytest.raises(lawful.DocumentError, match="has 1 words, its scores 2 rows"):
+    with pytest.raises(lawful.DocumentError, match="has 1 word, but 2 rows of scores"):
         decode(
             Document("d", ["a"]), Scores.from_probs([[1.0]] * 2, ["O"]), Rules([Field("a", "a")])
         )

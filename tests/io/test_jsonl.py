@@ -74,7 +74,7 @@ def test_scores_in_an_npz_beside_the_lines(tmp_path):
     [
         ({"id": 3}, "Expected `str`, got `int` - at `$.id`"),
         ({"words": None}, "Expected `array`, got `null` - at `$.words`"),
-        ({"probs": [[0.9, 0.1, 0.0]]}, "document 'r1' has 2 words, its scores 1 rows"),
+        ({"probs": [[0.9, 0.1, 0.0]]}, "document 'r1' has 2 words, but 1 row of scores"),
         ({"probs": [[0.9, 0.1], [0.1, 0.9]]}, "3 labels, but the scores have 2 columns"),
         ({"probs": [[0.9, 0.1, 0.0], [0.2, 0.7]]}, "row 1 of probs has 2 labels, expected 3"),
         ({"probs": [[0.9, 0.1, 0.0], [0.2, 0.7, 0.3]]}, "row 1 of probs sums to 1.2"),
@@ -83,8 +83,8 @@ def test_scores_in_an_npz_beside_the_lines(tmp_path):
         ({"logits": [[0, 0, 0]] * 2}, "has probs and logits, expected one of"),
         ({"labels": None}, "document 'r1' has no labels"),
         ({"labels": ["O", "O", "x"]}, "label 1 is 'O' again"),
-        ({"boxes": [[0, 0, 1, 1]]}, "document 'r1' has 1 boxes for 2 words"),
-        ({"gold": ["O"]}, "document 'r1' has 2 words, its gold 1 labels"),
+        ({"boxes": [[0, 0, 1, 1]]}, "document 'r1' has 2 words, but 1 box"),
+        ({"gold": ["O"]}, "document 'r1' has 2 words, but 1 gold label"),
         ({"gold": ["O", "B-x"]}, "gold of word 1 is 'B-x', which is not among the labels"),
     ],
 )
@@ -141,7 +141,7 @@ def test_any_bytes_are_a_document_or_a_bad_line(text):
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])
 def test_what_is_written_is_read_again(tmp_path, name):
-    examples = [Scored(e.document, e.scores, e.gold) for e in demo.generate(5, seed=2)]
+    examples = list(demo.generate(5, seed=2))
     assert write_jsonl(tmp_path / name, examples) == 5
     for before, after in zip(examples, read_jsonl(tmp_path / name), strict=True):
         assert after.document == before.document

@@ -367,7 +367,7 @@ def test_no_documents_is_a_report_too():
 
 def test_a_decoding_of_another_document_is_refused():
     item = scored(["1", "2"])
-    with pytest.raises(InputError, match="has 2 words, its decoding 1 labels"):
+    with pytest.raises(InputError, match="has 2 words, but 1 decoded label"):
         report((item, decoding(item, labels=("O",))))
 
 

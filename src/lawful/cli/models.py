@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections import deque
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -271,14 +270,13 @@ def extract(
 
     def results() -> Iterator[Result]:
         for scored in counted(tagger.predict(lines, batch=batch, pool=pool.value)):
-            number = lines.numbers.popleft()
             try:
                 found = decode(
                     scored.document, scored.scores, loaded, decoder=decoder, budget=budget
                 )
                 yield scored, found
             except LawfulError as error:
-                yield BadLine(number, str(error))
+                yield BadLine(scored.line or 0, str(error))
 
     with whole_file(out) as file:
         WRITERS[format_](file, good(results(), bad_lines, lines.tally), loaded, ranked=False)
@@ -303,16 +301,14 @@ class _Lines:
         self._path, self._tagger, self._bad_lines = path, tagger, bad_lines
         self._with_gold = with_gold
         self.tally = Tally()
-        self.numbers: deque[int] = deque()  # lines of the documents that went by
         self._boxless = 0
 
     def __iter__(self) -> Iterator[Document | Labelled]:
         known = set(self._tagger.labels)
-        for line in read_documents(self._path):
-            if isinstance(line, BadLine):
-                complain(line, self._bad_lines, self.tally)
+        for found in read_documents(self._path):
+            if isinstance(found, BadLine):
+                complain(found, self._bad_lines, self.tally)
                 continue
-            number, found = line
             document = found.document if isinstance(found, Labelled) else found
             gold = found.gold if isinstance(found, Labelled) and self._with_gold else ()
             if unknown := set(gold) - known:
@@ -320,9 +316,8 @@ class _Lines:
                     f"document {document.id!r} has gold label {min(unknown)!r}, which the model "
                     f"does not know; its labels: {', '.join(self._tagger.labels)}"
                 )
-                complain(BadLine(number, message), self._bad_lines, self.tally)
+                complain(BadLine(found.line or 0, message), self._bad_lines, self.tally)
                 continue
-            self.numbers.append(number)
             self._boxless += self._tagger.lacks_boxes(document)
             yield found if self._with_gold else document
 

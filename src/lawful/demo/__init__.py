@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,11 @@ import numpy as np
 from lawful.demo.dice import Dice
 from lawful.demo.receipts import LABELS, SMALLEST, print_receipt
 from lawful.demo.tagger import tag
-from lawful.document import Document
+from lawful.document import Document, Scored
 from lawful.errors import InputError
 from lawful.scores import Scores
 
-__all__ = ["LABELS", "MODEL", "RULES", "Example", "generate", "json_line", "shipped"]
+__all__ = ["LABELS", "MODEL", "RULES", "generate", "json_line", "shipped"]
 
 RULES = Path(__file__).with_name("rules.yaml")
 """The rule file: the arithmetic that about 72 % of the pages obey in full."""
@@ -36,19 +35,10 @@ MODEL = Path(__file__).with_name("model")
 _DECIMALS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A page, the right label of every word, and what the simulated tagger says."""
-
-    document: Document
-    gold: tuple[str, ...]
-    scores: Scores
-
-
 def generate(
     count: int, *, seed: int = 0, words: tuple[int, int] | None = None, noise: float = 1.0
-) -> Iterator[Example]:
-    """Receipts and invoices, made one by one as they are asked for.
+) -> Iterator[Scored]:
+    """Receipts and invoices with gold labels and scores, made one by one as they are asked for.
 
     Repeatable: a page depends on ``seed``, ``words``, ``noise`` and its number alone, so a longer
     run starts with the shorter one; on another machine the probabilities may differ in their last
@@ -62,10 +52,10 @@ def generate(
     in five have a wrong amount.
     """
     _check(count, seed, words, noise)
-    return (_example(number, seed, words, noise) for number in range(count))
+    return (_page(number, seed, words, noise) for number in range(count))
 
 
-def _example(number: int, seed: int, words: tuple[int, int] | None, noise: float) -> Example:
+def _page(number: int, seed: int, words: tuple[int, int] | None, noise: float) -> Scored:
     dice = Dice(seed, number)
     page = print_receipt(dice, words)
     document = Document(
@@ -75,7 +65,7 @@ def _example(number: int, seed: int, words: tuple[int, int] | None, noise: float
         pages=tuple(page.pages) if page.pages[-1] else None,
     )
     probabilities = tag(dice, page.words, page.labels, noise)
-    return Example(document, tuple(page.labels), Scores.from_probs(probabilities, LABELS))
+    return Scored(document, Scores.from_probs(probabilities, LABELS), tuple(page.labels))
 
 
 def _check(count: int, seed: int, words: tuple[int, int] | None, noise: float) -> None:
@@ -90,7 +80,7 @@ def _check(count: int, seed: int, words: tuple[int, int] | None, noise: float) -
         raise InputError(f"noise is {noise!r}, expected a number of 0 or more")
 
 
-def json_line(example: Example) -> str:
+def json_line(example: Scored) -> str:
     """The example as a line of a document file, its probabilities rounded to five decimals.
 
     No probability is rounded to zero, which would forbid the label.

@@ -27,7 +27,7 @@ MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 
 def pages(count: int, seed: int) -> list[Labelled]:
     """Generated pages with their true labels."""
-    return [Labelled(e.document, e.gold) for e in demo.generate(count, seed=seed)]
+    return [Labelled(e.document, e.gold or ()) for e in demo.generate(count, seed=seed)]
 
 
 def make_encoder(

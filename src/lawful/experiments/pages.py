@@ -100,8 +100,8 @@ def generated(count: int, rules: str | None = None) -> Pages:
     """Receipts of ``lawful.demo``, with a simulated tagger's scores."""
     from lawful import demo
 
-    pages = (Scored(page.document, page.scores, page.gold) for page in demo.generate(count))
-    return Pages("receipts", "", rules_named(rules or str(demo.RULES)), tuple(pages))
+    pages = tuple(demo.generate(count))
+    return Pages("receipts", "", rules_named(rules or str(demo.RULES)), pages)
 
 
 def _read(path: Path, rules: str, gold: Mapping[str, tuple[str, ...]], data: Path | None) -> Pages:

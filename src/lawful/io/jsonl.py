@@ -108,7 +108,7 @@ class LineParser:
             return BadLine(number, f"cannot be read: {error}")
 
     def _scored(self, line: _Line, number: int) -> Scored:
-        document = _document(line)
+        document = _document(line, number)
         kind, rows, beside = self._rows(line)
         labels = line.labels
         if labels is None and self._beside is not None and "labels" in self._beside:
@@ -123,7 +123,7 @@ class LineParser:
         if (chain := self._chain(line, beside=beside)) is not None:
             scores = scores.with_chain(**chain)
         gold = None if line.gold is None else tuple(line.gold)
-        return Scored(document, scores, gold, number)
+        return Scored(document, scores, gold)
 
     def _chain(self, line: _Line, *, beside: bool) -> dict[str, Any] | None:
         """A CRF's scores of transitions: the line's own, or those for all in the .npz file."""
@@ -168,29 +168,30 @@ def _numbers(part: list[Any]) -> list[Any]:
     ]
 
 
-def _document(line: _Line) -> Document:
+def _document(line: _Line, number: int) -> Document:
     return Document(
         line.id,
         tuple(line.words),
         line.boxes,  # type: ignore[arg-type]
         line.pages,  # type: ignore[arg-type]
         line.joins,  # type: ignore[arg-type]
+        number,
     )
 
 
-def read_documents(path: str | Path) -> Iterator[tuple[int, Document | Labelled] | BadLine]:
-    """Every line of a file as a document, with its number, and true labels where it has them."""
+def read_documents(path: str | Path) -> Iterator[Document | Labelled | BadLine]:
+    """Every line of a file as a document, with its true labels where it has them."""
     decoder = msgspec.json.Decoder(_Line)
     for number, text in read_lines(path):
         try:
             line = decoder.decode(text)
-            document = _document(line)
+            document = _document(line, number)
             gold = line.gold
             found = document if gold is None else Labelled(document, tuple(gold), line.split)
         except (msgspec.DecodeError, LawfulError, RecursionError) as error:
             yield BadLine(number, str(error))
         else:
-            yield number, found
+            yield found
 
 
 def read_labelled(path: Path, split: str | None = None) -> Iterator[Labelled]:
@@ -205,7 +206,7 @@ def read_labelled(path: Path, split: str | None = None) -> Iterator[Labelled]:
             line = decoder.decode(text)
             if line.gold is None:
                 raise InputError(f"document {line.id!r} has no gold labels")
-            labelled = Labelled(_document(line), tuple(line.gold), line.split)
+            labelled = Labelled(_document(line, number), tuple(line.gold), line.split)
         except (msgspec.DecodeError, LawfulError, RecursionError) as error:
             raise InputError(f"{path}, line {number}: {error}") from None
         splits.add(line.split)

@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lawful.decoding import CLASHES, STOPPED, Decoding, differences, how_checked
-from lawful.document import Box, Document, Scored
-from lawful.errors import InputError
+from lawful.document import Box, Document, Scored, check_length
 from lawful.rules.definitions import Rules
 from lawful.values import format_value
 
@@ -98,11 +97,7 @@ class _View:
         colours: dict[str, int],
         single: frozenset[str],
     ) -> _View:
-        if len(decoding.labels) != len(scored.document):
-            raise InputError(
-                f"document {scored.document.id!r} has {len(scored.document)} words, "
-                f"its decoding {len(decoding.labels)} labels"
-            )
+        check_length(scored.document, len(decoding.labels), "decoded label", "decoded labels")
         spans = {
             word: (name, *value.words)
             for name, values in decoding.fields.items()

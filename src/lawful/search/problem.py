@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lawful import _core
-from lawful.document import Document
-from lawful.errors import DocumentError, InputError
+from lawful.document import Document, check_length
+from lawful.errors import InputError
 from lawful.rules.definitions import Rules
 from lawful.rules.judge import Judge
 from lawful.scores import Scores
@@ -37,10 +37,7 @@ class Problem:
             if not isinstance(given, kind):
                 found = type(given).__name__
                 raise InputError(f"{name} is of type {found}, expected a {kind.__name__}")
-        if len(document) != len(scores):
-            raise DocumentError(
-                f"document {document.id!r} has {len(document)} words, its scores {len(scores)} rows"
-            )
+        check_length(document, len(scores), "row of scores", "rows of scores")
         self.document = document
         self.scores = scores
         self.scheme = rules.scheme_for(scores.labels)
