@@ -17,7 +17,7 @@ from lawful import (
     read_jsonl,
     write_jsonl,
 )
-from lawful.io.writing import write_npz
+from lawful.io.jsonl import write_npz
 from lawful.rules import Field
 
 LABELS = ("O", "B-total", "I-total")

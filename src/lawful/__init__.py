@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from lawful.decoders.readings import Reading, ReadingStream, readings
     from lawful.decoding import Budget, Confidence, Correction, Decoding
     from lawful.document import BadLine, Box, Document, Scored
-    from lawful.io.jsonl import read_jsonl
-    from lawful.io.writing import write_jsonl
+    from lawful.io.jsonl import read_jsonl, write_jsonl
     from lawful.models.tagger import Tagger, from_pretrained
     from lawful.rules import Check, Defaults, Field, FieldValue, Rule, Rules, rule
     from lawful.values import register_type
@@ -64,7 +63,7 @@ _LATER = {
     "readings": "decoders.readings",
     "register_type": "values",
     "rule": "rules",
-    "write_jsonl": "io.writing",
+    "write_jsonl": "io.jsonl",
 }
 
 __all__ = [

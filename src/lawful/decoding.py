@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
-from math import ceil, exp, floor, inf
+from math import ceil, exp, floor, inf, isfinite
 from numbers import Real
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -190,6 +190,61 @@ class Decoding:
         """How many rules could be checked."""
         return sum(check.state != "vacuous" for check in self.rules)
 
+    def to_dict(self, *, ranked: bool = False) -> dict[str, Any]:
+        """Plain values, in the order in which people read them; JSON lines are made of them.
+
+        Infinite costs are ``"hard"``. With ``ranked``, the keys about alternatives are there even
+        if there are none.
+        """
+        more: dict[str, Any] = {}
+        if self.clash:
+            more["clash"] = list(self.clash)
+            more["clash_minimal"] = self.clash_minimal
+        if ranked or self.alternatives or self.confidence or self.margin is not None:
+            # JSON has no infinity; float() and Number() read the word.
+            more["margin"] = "Infinity" if self.margin == inf else self.margin
+            more["confidence"] = {name: list(sure) for name, sure in self.confidence.items()}
+            more["alternatives"] = [
+                {
+                    "optimal": other.optimal,
+                    "log_prob": other.log_prob,
+                    "penalty": _price(other.penalty),
+                    "fields": _fields_dict(other),
+                    "violated": [check.id for check in other.violations],
+                }
+                for other in self.alternatives
+            ]
+        return {
+            "id": self.id,
+            "status": self.status,
+            "checked": self.checked,
+            "rules": len(self.rules),
+            "optimal": self.optimal,
+            "log_prob": self.log_prob,
+            "labels": list(self.labels),
+            "fields": _fields_dict(self),
+            "checks": [check_dict(check) for check in self.checks],
+            "corrections": [
+                {
+                    "word": c.word,
+                    "from": c.old,
+                    "to": c.new,
+                    "price": c.price,
+                    "because": None if c.because is None else list(c.because),
+                }
+                for c in self.corrections
+            ],
+            **more,
+            "decoder": self.decoder,
+            **({"chosen": self.chosen} if self.chosen else {}),
+            "bound": self.bound if isfinite(self.bound) else None,
+            "penalty": _price(self.penalty),
+            "stopped_by": self.stopped_by,
+            "tried": self.tried,
+            "mass": self.mass,
+            "seconds": self.seconds,
+        }
+
     def __str__(self) -> str:
         proven = self.optimal or self.status == "infeasible"
         proof = "optimal" if self.optimal else "proven" if proven else "not proven optimal"
@@ -246,6 +301,37 @@ class Decoding:
             f"<table><tr><th>field</th><th>text</th><th>value</th></tr>{rows}</table>"
             f"<ul>{checks}</ul><ul>{corrections}</ul>"
         )
+
+
+def check_dict(check: Check) -> dict[str, Any]:
+    """A check as plain values; ``implied`` and ``price`` only where there is one."""
+    record: dict[str, Any] = {"id": check.id, "state": check.state, "message": check.message}
+    if check.price:
+        record["price"] = _price(check.price)
+    if check.implied:
+        record["implied"] = True
+    return record
+
+
+def _price(nats: float) -> float | str:
+    return nats if isfinite(nats) else "hard"
+
+
+def _fields_dict(decoding: Decoding) -> dict[str, Any]:
+    return {
+        name: [
+            {
+                "text": value.text,
+                "value": value.value,
+                "words": list(value.words),
+                "box": None if value.box is None else list(value.box),
+                **({} if value.page is None else {"page": value.page}),
+                **({"reading": value.reading} if value.reading else {}),
+            }
+            for value in values
+        ]
+        for name, values in decoding.fields.items()
+    }
 
 
 def how_checked(rules: Iterable[Check]) -> str:

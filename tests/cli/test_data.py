@@ -9,8 +9,7 @@ import pytest
 
 from lawful import Rules
 from lawful.datasets import RULES
-from lawful.io.jsonl import read_labelled
-from lawful.io.writing import write_labelled
+from lawful.io.jsonl import read_labelled, write_labelled
 from tests.cli.test_decode import run
 from tests.datasets.test_survey import MONEY, PAGES
 from tests.fixtures import outputs

@@ -16,8 +16,7 @@ from lawful.cli.output import WRITERS, Format
 from lawful.cli.tally import Tally
 from lawful.decoding import Confidence, Correction, differences
 from lawful.document import Scored
-from lawful.io.jsonl import read_decodings
-from lawful.io.writing import decoding_line
+from lawful.io.jsonl import decoding_line, read_decodings
 from lawful.rules.judge import Check, FieldValue
 
 LABELS = ("O", "B-total", "B-tax", "B-item")

@@ -13,8 +13,7 @@ from lawful import Box, Document, DocumentError, InputError, MissingExtraError, 
 from lawful.datasets import READERS, reader_named
 from lawful.datasets.wildreceipt import reading_order
 from lawful.document import Labelled
-from lawful.io.jsonl import read_labelled
-from lawful.io.writing import write_labelled
+from lawful.io.jsonl import read_labelled, write_labelled
 from tests.fixtures import outputs
 
 

@@ -11,7 +11,6 @@ import pytest
 import lawful
 from lawful import DECODERS, Budget, Document, Field, Rules, Scores, decode, demo
 from lawful.decoders.lazy_ilp import LazyIlp
-from lawful.io.writing import decoding_record
 
 decoders = pytest.mark.parametrize("decoder", DECODERS)
 EXAMPLES = list(demo.generate(6, seed=5, words=(24, 60)))
@@ -66,7 +65,7 @@ def test_without_rules_the_models_own_best_comes_back(decoder):
 @decoders
 def test_is_repeatable(decoder):
     for example in EXAMPLES[:3]:
-        one, other = (decoding_record(run(decoder, example)) for _ in range(2))
+        one, other = (run(decoder, example).to_dict() for _ in range(2))
         assert {**one, "seconds": 0} == {**other, "seconds": 0}
 
 

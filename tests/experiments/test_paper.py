@@ -35,7 +35,7 @@ from lawful.experiments.pages import Pages, generated, load
 from lawful.experiments.reported import REPORTED
 from lawful.experiments.store import Store
 from lawful.experiments.tables import markdown
-from lawful.io.writing import write_labelled
+from lawful.io.jsonl import write_labelled
 from tests.cli.test_decode import ROOT, run
 from tests.fixtures import outputs
 from tests.marks import needs_shared

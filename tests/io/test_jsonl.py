@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 import lawful
 from lawful import BadLine, Scored, demo, read_jsonl, write_jsonl
-from lawful.io.atomic import whole_file
-from lawful.io.jsonl import LineParser
-from lawful.io.writing import decoding_line
+from lawful.io.atomic import atomic_text
+from lawful.io.jsonl import LineParser, decoding_line
 
 LINE = {
     "id": "r1",
@@ -169,7 +168,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
     path.write_text("before")
 
     def fail():
-        with whole_file(path) as out:
+        with atomic_text(path) as out:
             out.write("half")
             raise KeyboardInterrupt
 
@@ -177,12 +176,12 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
         fail()
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
-    with whole_file(path) as out:
+    with atomic_text(path) as out:
         out.write("after")
     assert path.read_text() == "after"
-    with pytest.raises(lawful.InputError, match="cannot write"), whole_file(tmp_path / "no" / "x"):
+    with pytest.raises(lawful.InputError, match="cannot write"), atomic_text(tmp_path / "no" / "x"):
         pass
-    with pytest.raises(lawful.InputError, match="it is a folder"), whole_file(tmp_path):
+    with pytest.raises(lawful.InputError, match="it is a folder"), atomic_text(tmp_path):
         pass
 
 

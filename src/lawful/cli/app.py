@@ -54,12 +54,11 @@ from lawful.cli.output import (
 from lawful.cli.tally import Tally
 from lawful.decoders import check_call
 from lawful.decoders.auto import Auto
-from lawful.decoding import Budget, differences, how_checked
+from lawful.decoding import Budget, check_dict, differences, how_checked
 from lawful.document import BadLine, Scored
 from lawful.errors import InputError, LawfulError
-from lawful.io.atomic import whole_file
-from lawful.io.jsonl import read_jsonl, read_lines
-from lawful.io.writing import check_record, encode
+from lawful.io.atomic import atomic_text
+from lawful.io.jsonl import encode, read_jsonl, read_lines
 from lawful.rules.definitions import Rules
 from lawful.rules.files import json_schema
 from lawful.rules.judge import Check
@@ -137,7 +136,7 @@ def decode(
         alternatives,
     )
     tally = Tally()
-    with whole_file(out) as file, _Progress(documents, quiet) as progress:
+    with atomic_text(out) as file, _Progress(documents, quiet) as progress:
         results = progress.over(job, read_lines(documents), workers)
         results = good(results, bad_lines, tally)
         WRITERS[format_](file, results, loaded, ranked=alternatives > 0)
@@ -159,7 +158,7 @@ def check(
     loaded = Rules.load(rules)
     job = Job(documents, loaded, pool=pool.value if pool else None)
     tally = Tally()
-    with whole_file(out) as file:
+    with atomic_text(out) as file:
         for scored in read_jsonl(documents):
             result = scored if isinstance(scored, BadLine) else _judge(job, scored, loaded, labels)
             if isinstance(result, BadLine):
@@ -209,7 +208,7 @@ def _judge(
         "checked": len(judged) - judged.count("vacuous"),
         "rules": len(judged),
         "fields": fields,
-        "checks": [check_record(c) for c in checks],
+        "checks": [check_dict(c) for c in checks],
     }
     return record, checks
 

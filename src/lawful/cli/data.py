@@ -16,9 +16,8 @@ from lawful.datasets.split import PARTS, split_documents
 from lawful.datasets.survey import Survey, Truth, judge_gold, survey
 from lawful.document import Labelled
 from lawful.errors import InputError
-from lawful.io.atomic import make_folder, whole_file
-from lawful.io.jsonl import read_labelled, read_lines
-from lawful.io.writing import write_labelled
+from lawful.io.atomic import atomic_text, make_folder
+from lawful.io.jsonl import read_labelled, read_lines, write_labelled
 
 app = typer.Typer(help="Read data sets: convert and describe them.", no_args_is_help=True)
 told = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
@@ -109,7 +108,7 @@ def split_file(
             line for page, line in zip(pages, lines, strict=True) if parts[page.document.id] == part
         ]
         path = out / f"{part}.jsonl{packed}"
-        with whole_file(path) as file:
+        with atomic_text(path) as file:
             file.writelines(f"{line}\n" for line in some)
         told.print(f"{path}: {len(some):,} document{'s' * (len(some) != 1)}", markup=False)
 

@@ -38,7 +38,7 @@ from lawful.decoding import Budget, Decoding, Status
 from lawful.document import BadLine, Scored
 from lawful.errors import InputError, LawfulError
 from lawful.evaluation import Answer, Changes, Counts, Scoreboard, best_legal, gold_obeys
-from lawful.io.atomic import whole_file
+from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import DecodedLine, read_decodings
 from lawful.rules.definitions import Rules
 from lawful.scores import check_temperature
@@ -178,7 +178,7 @@ def reporting(out: str | None) -> Iterator[tuple[Console, Callable[[Mapping[str,
     if out is None:
         yield console, lambda _: None
         return
-    with whole_file(out) as file:
+    with atomic_text(out) as file:
         yield console, lambda record: print(json.dumps(record, indent=1), file=file)
 
 

@@ -23,7 +23,7 @@ from lawful.experiments import cells, plots, semantics, tables
 from lawful.experiments.methods import METHODS, Method, methods_named
 from lawful.experiments.pages import Pages, load
 from lawful.experiments.store import Record, Store
-from lawful.io.atomic import make_folder, whole_file
+from lawful.io.atomic import atomic_text, make_folder
 
 app = typer.Typer(help="Run the paper's experiments again.", no_args_is_help=True)
 
@@ -228,7 +228,7 @@ def _shown(tasks: Sequence[_Task]) -> Iterator[_Task]:
 
 
 def _say(text: str, path: Path) -> None:
-    with whole_file(path) as file:
+    with atomic_text(path) as file:
         file.write(text + "\n")
     print(text)
 

@@ -41,9 +41,8 @@ from lawful.decoders import check_call, decode
 from lawful.decoding import Budget
 from lawful.document import BadLine, Document, Labelled
 from lawful.errors import InputError, LawfulError
-from lawful.io.atomic import whole_file
-from lawful.io.jsonl import read_documents, read_labelled
-from lawful.io.writing import write_jsonl, write_npz
+from lawful.io.atomic import atomic_text
+from lawful.io.jsonl import read_documents, read_labelled, write_jsonl, write_npz
 from lawful.models.extras import needed
 from lawful.rules.definitions import Rules
 
@@ -278,7 +277,7 @@ def extract(
             except LawfulError as error:
                 yield BadLine(scored.line or 0, str(error))
 
-    with whole_file(out) as file:
+    with atomic_text(out) as file:
         WRITERS[format_](file, good(results(), bad_lines, lines.tally), loaded, ranked=False)
     summarise(lines.tally)
     lines.say_boxless()

@@ -16,7 +16,7 @@ from lawful.cli.tally import Tally
 from lawful.decoding import Confidence, Decoding
 from lawful.document import BadLine, Scored
 from lawful.errors import InputError
-from lawful.io.writing import decoding_line
+from lawful.io.jsonl import decoding_line
 from lawful.rules.definitions import Rules
 
 

@@ -10,18 +10,15 @@ True
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from lawful.demo.dice import Dice
 from lawful.demo.receipts import LABELS, SMALLEST, print_receipt
 from lawful.demo.tagger import tag
 from lawful.document import Document, Scored
 from lawful.errors import InputError
+from lawful.io.jsonl import scored_line
 from lawful.scores import Scores
 
 __all__ = ["LABELS", "MODEL", "RULES", "generate", "json_line", "shipped"]
@@ -31,8 +28,6 @@ RULES = Path(__file__).with_name("rules.yaml")
 
 MODEL = Path(__file__).with_name("model")
 """A small tagger that was trained on pages like these, to be run by onnxruntime."""
-
-_DECIMALS = 5
 
 
 def generate(
@@ -80,21 +75,9 @@ def _check(count: int, seed: int, words: tuple[int, int] | None, noise: float) -
         raise InputError(f"noise is {noise!r}, expected a number of 0 or more")
 
 
-def json_line(example: Scored) -> str:
-    """The example as a line of a document file, its probabilities rounded to five decimals.
-
-    No probability is rounded to zero, which would forbid the label.
-    """
-    document = example.document
-    least = 10.0**-_DECIMALS
-    probabilities = np.maximum(np.exp(example.scores.log_probs).round(_DECIMALS), least)
-    line: dict[str, Any] = {"id": document.id, "words": document.words}
-    if document.boxes is not None:
-        line["boxes"] = [[round(edge) for edge in box] for box in document.boxes]
-    if document.pages is not None:
-        line["pages"] = document.pages
-    line |= {"labels": example.scores.labels, "probs": probabilities.tolist(), "gold": example.gold}
-    return json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+def json_line(page: Scored) -> str:
+    """A page as a line of a document file, its probabilities rounded to five decimals."""
+    return scored_line(page, decimals=5)
 
 
 def shipped() -> Path:

@@ -15,7 +15,7 @@ from lawful.decoding import Decoding, how_checked
 from lawful.document import BadLine, Scored
 from lawful.errors import InputError, MissingExtraError
 from lawful.evaluation import Scoreboard
-from lawful.io.atomic import whole_file
+from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import read_jsonl
 from lawful.models.tagger import from_pretrained
 from lawful.report.page import write_report
@@ -42,7 +42,7 @@ def show(out: Path, pages: int) -> None:
     for rule in rules.rules:
         console.print(f"    {rule.check}", markup=False)
     decodings = _show_all(console, documents, rules, pages)
-    with whole_file(out) as file:
+    with atomic_text(out) as file:
         items = zip(documents, decodings, strict=True)
         write_report(file, items, title="lawful demo", rules=rules)
     console.print(f"every page, with its boxes: {out}", markup=False)

@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 import msgspec
 
 from lawful.errors import InputError
-from lawful.io.atomic import whole_file
+from lawful.io.atomic import atomic_text
 
 
 class Record(Protocol):
@@ -46,7 +46,7 @@ class Store(Generic[Kind]):
         """The record of that key: from the file, or measured now and then kept there."""
         if key not in self._known:
             self._known[key] = measure()
-            with whole_file(self._path) as file:
+            with atomic_text(self._path) as file:
                 for record in self._known.values():
                     file.write(msgspec.json.encode(record).decode() + "\n")
         return self._known[key]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lawful.experiments.cells import Cell
 from lawful.experiments.reported import REPORTED, Reported
-from lawful.io.atomic import whole_file
+from lawful.io.atomic import atomic_text
 
 
 def markdown(cells: Sequence[Cell]) -> str:
@@ -57,7 +57,7 @@ def _reported(cell: Cell) -> Reported | None:
 
 def write_csv(path: Path, cells: Sequence[Cell]) -> None:
     """All that a cell has but what it has by page; ratios between 0 and 1, times in seconds."""
-    with whole_file(path) as file:
+    with atomic_text(path) as file:
         writer: csv.DictWriter[str] | None = None
         for cell in cells:
             row = {name: v for name, v in asdict(cell).items() if not name.startswith("page_")}

@@ -1,1 +1,1 @@
-"""Files in and out: JSON lines, arrays beside them, and atomic writes."""
+"""Files in and out: JSON lines, arrays next to them, and atomic writes."""

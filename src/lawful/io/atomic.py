@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Atomic writes: a file appears complete, or not at all."""
 
 from __future__ import annotations
 
@@ -16,11 +16,44 @@ from lawful.errors import InputError
 
 
 @contextmanager
-def whole_file(path: str | Path) -> Iterator[IO[str]]:
-    """A text file that appears whole or not at all; ``-`` is standard output, ``.gz`` is packed.
+def atomic_path(path: str | Path) -> Iterator[Path]:
+    """A temporary file in the same folder, which replaces ``path`` when the block succeeds.
 
-    What is no regular file, such as a pipe or a device, is written to as it is.
+    A link stays a link, and an existing file keeps its permissions.
     """
+    target = Path(path).resolve()
+    if target.is_dir():
+        raise InputError(f"cannot write {path}: it is a folder")
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None
+    os.close(handle)
+    new = Path(name)
+    try:
+        yield new
+        # mkstemp's files, and those of some libraries, are private.
+        new.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+        new.replace(target)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_bytes(path: str | Path) -> Iterator[IO[bytes]]:
+    """A binary file, written atomically; a pipe or a device is written to directly."""
+    target = Path(path)
+    if target.exists() and not target.is_file() and not target.is_dir():
+        with target.open("wb") as special:
+            yield special
+    else:
+        with atomic_path(path) as new, new.open("wb") as file:
+            yield file
+
+
+@contextmanager
+def atomic_text(path: str | Path) -> Iterator[IO[str]]:
+    """A UTF-8 text file, written atomically; ``.gz`` is compressed, ``-`` is standard output."""
     if str(path) == "-":
         if sys.stdout is None:
             raise InputError("cannot write to standard output: it is closed")
@@ -29,7 +62,7 @@ def whole_file(path: str | Path) -> Iterator[IO[str]]:
         yield sys.stdout
         sys.stdout.flush()
         return
-    with whole_bytes(path) as raw:
+    with atomic_bytes(path) as raw:
         if Path(path).resolve().suffix == ".gz":
             packed = gzip.GzipFile(fileobj=raw, mode="wb", mtime=0)
             with packed, io.TextIOWrapper(packed, encoding="utf-8") as text:
@@ -39,32 +72,8 @@ def whole_file(path: str | Path) -> Iterator[IO[str]]:
                 yield plain
 
 
-@contextmanager
-def whole_bytes(path: str | Path) -> Iterator[io.BufferedWriter]:
-    """A file of bytes that appears whole or not at all."""
-    target = Path(path).resolve()  # a link stays a link
-    if target.is_dir():
-        raise InputError(f"cannot write {path}: it is a folder")
-    if target.exists() and not target.is_file():
-        with target.open("wb") as special:
-            yield special
-        return
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from None
-    try:
-        with os.fdopen(handle, "wb") as raw:
-            yield raw
-        Path(name).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~umask())
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
 def make_folder(path: Path) -> None:
-    """The folder is there, with those above it."""
+    """Makes the folder and those above it, unless they exist."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -72,8 +81,8 @@ def make_folder(path: Path) -> None:
         raise InputError(f"cannot make the folder {path}: {found}") from None
 
 
-def umask() -> int:
-    """What new files of this process may not be."""
+def _umask() -> int:
+    """The permissions that new files of this process do not get."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -1,13 +1,13 @@
-"""Documents as JSON lines, one object a line; ``.gz`` too, and ``-`` for standard input.
+"""Documents and decodings as JSON lines, read and written; ``.gz`` too, ``-`` for standard streams.
 
     {"id": "r1", "words": ["Total", "56.000"], "labels": ["O", "B-total", "I-total"],
      "probs": [[0.9, 0.1, 0.0], [0.2, 0.7, 0.1]]}
 
-Instead of ``probs``, scores may be ``log_probs`` or ``logits``, or sit in an ``.npz`` file of the
-same name (``scores/<id>`` for every document, ``labels`` and ``kind`` for all). ``boxes``,
+Instead of ``probs``, scores may be ``log_probs`` or ``logits``, or the ``.npz`` file of the same
+name has them (``lawful.io.npz``). ``boxes``,
 ``pages``, ``joins`` and ``gold`` are optional, and so is ``chain``: a CRF's scores of transitions,
-``{"between": [[..]..], "start": [..], "end": [..]}``. Files are read line by line:
-one may be larger than memory.
+``{"start": [..], "between": [[..]..], "end": [..]}``. Files are read and written line by line: one
+may be larger than memory.
 
 ``read_labelled`` leaves out the scores and insists on ``gold``; a line may then say which ``split``
 of a data set it is from.
@@ -18,9 +18,8 @@ from __future__ import annotations
 import gzip
 import re
 import sys
-import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -29,8 +28,11 @@ from typing import IO, Any
 import msgspec
 import numpy as np
 
+from lawful.decoding import Decoding
 from lawful.document import BadLine, Document, Labelled, Scored
 from lawful.errors import InputError, LawfulError
+from lawful.io.atomic import atomic_text
+from lawful.io.npz import UNREADABLE, NpzReader, NpzWriter
 from lawful.scores import Chain, Scores
 
 _KINDS = {
@@ -39,9 +41,10 @@ _KINDS = {
     "logits": Scores.from_logits,
 }
 
-
 _NOT_JSON = re.compile(rb"NaN|Infinity")
-_UNREADABLE = (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile)
+
+encode = msgspec.json.Encoder(decimal_format="number").encode
+"""Plain values as JSON; decimals keep their digits."""
 
 
 class _Line(msgspec.Struct):
@@ -86,10 +89,10 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
 
 
 class LineParser:
-    """Makes scored documents of lines; knows the ``.npz`` file beside them."""
+    """Makes scored documents of lines, with the ``.npz`` file of the same name if there is one."""
 
     def __init__(self, path: str | Path) -> None:
-        self._beside = None if str(path) == "-" else _npz_beside(Path(path))
+        self._arrays = None if str(path) == "-" else NpzReader.next_to(Path(path))
         self._decoder = msgspec.json.Decoder(_Line)
         self._labels: dict[tuple[str, ...], tuple[str, ...]] = {}
 
@@ -104,60 +107,65 @@ class LineParser:
             return BadLine(number, f"{error}{hint}")
         except (LawfulError, RecursionError) as error:
             return BadLine(number, str(error))
-        except _UNREADABLE as error:  # the .npz file
+        except UNREADABLE as error:  # the .npz file
             return BadLine(number, f"cannot be read: {error}")
 
     def _scored(self, line: _Line, number: int) -> Scored:
         document = _document(line, number)
-        kind, rows, beside = self._rows(line)
+        kind, rows = self._own_scores(line) or self._array(line)
         labels = line.labels
-        if labels is None and self._beside is not None and "labels" in self._beside:
-            labels = [str(name) for name in self._beside["labels"]]
+        if labels is None and self._arrays is not None:
+            labels = self._arrays.labels
         if labels is None:
-            raise InputError(f"document {line.id!r} has no labels: a list of names, one a column")
+            raise InputError(f"document {line.id!r} has no labels: a list of names, one per column")
         if not len(rows):
             rows = np.empty((0, len(labels)))
         # One tuple for all documents with the same labels, so that their scheme is made once.
         names = self._labels.setdefault(tuple(labels), tuple(labels))
         scores = replace(_KINDS[kind](rows, names), labels=names)
-        if (chain := self._chain(line, beside=beside)) is not None:
+        if (chain := self._chain(line)) is not None:
             scores = scores.with_chain(**chain)
         gold = None if line.gold is None else tuple(line.gold)
         return Scored(document, scores, gold)
 
-    def _chain(self, line: _Line, *, beside: bool) -> dict[str, Any] | None:
+    def _chain(self, line: _Line) -> dict[str, Any] | None:
         """A CRF's scores of transitions: the line's own, or those for all in the .npz file."""
-        found = self._beside
-        chain = line.chain
-        # An older file beside lines with scores of their own has nothing to say of them.
-        if chain is None and beside and found is not None and "chain/between" in found:
-            names = (name for name in Chain._fields if f"chain/{name}" in found)
-            chain = {name: found[f"chain/{name}"] for name in names}
-        elif chain is not None:
-            chain = {name: _numbers(part) for name, part in chain.items()}
+        chain: dict[str, Any] | None = None
+        if line.chain is not None:
+            chain = {name: _numbers(part) for name, part in line.chain.items()}
+        elif self._arrays is not None and not _given(line):
+            # An older .npz file has nothing to say of lines with scores of their own.
+            chain = self._arrays.chain
         if chain is not None and not {"between"} <= set(chain) <= set(Chain._fields):
             raise InputError(
                 f"document {line.id!r} has a chain of {', '.join(chain) or 'nothing'}, "
-                "expected between, start and end"
+                f"expected {', '.join(Chain._fields)}"
             )
         return chain
 
-    def _rows(self, line: _Line) -> tuple[str, Any, bool]:
-        given = [kind for kind in _KINDS if getattr(line, kind) is not None]
-        if len(given) == 1:
-            return given[0], getattr(line, given[0]), False
-        beside = self._beside
-        if not given and beside is not None and f"scores/{line.id}.npy" in beside:
-            kind = str(beside["kind"]) if "kind" in beside else "log_probs"
-            if kind not in _KINDS:
-                raise InputError(f"unknown kind of scores {kind!r}; kinds: {', '.join(_KINDS)}")
-            # With its ending, so that "x.npy" is not taken for "x".
-            return kind, beside[f"scores/{line.id}.npy"], True
+    def _own_scores(self, line: _Line) -> tuple[str, Any] | None:
+        given = _given(line)
+        return (given[0], getattr(line, given[0])) if len(given) == 1 else None
+
+    def _array(self, line: _Line) -> tuple[str, Any]:
+        given = _given(line)
+        if not given and self._arrays is not None:
+            rows = self._arrays.scores(line.id)
+            if rows is not None:
+                kind = self._arrays.kind
+                if kind not in _KINDS:
+                    raise InputError(f"unknown kind of scores {kind!r}; kinds: {', '.join(_KINDS)}")
+                return kind, rows
         found = " and ".join(given) or "no scores"
         raise InputError(
             f"document {line.id!r} has {found}, expected one of {', '.join(_KINDS)}"
-            + ("" if beside is None else f" or scores/{line.id} in the .npz file")
+            + ("" if self._arrays is None else f" or scores/{line.id} in the .npz file")
         )
+
+
+def _given(line: _Line) -> list[str]:
+    """The kinds of scores that a line has itself."""
+    return [kind for kind in _KINDS if getattr(line, kind) is not None]
 
 
 def _numbers(part: list[Any]) -> list[Any]:
@@ -217,21 +225,6 @@ def read_labelled(path: Path, split: str | None = None) -> Iterator[Labelled]:
         raise InputError(f"no split {split!r} in {path}; splits: {known}")
 
 
-def npz_name(path: Path) -> Path:
-    """The file beside lines that may have their scores."""
-    return path.with_name(path.name.removesuffix(".gz").removesuffix(".jsonl") + ".npz")
-
-
-def _npz_beside(path: Path) -> Mapping[str, Any] | None:
-    beside = npz_name(path)
-    if not beside.exists():
-        return None
-    try:
-        return np.load(beside, allow_pickle=False)  # type: ignore[no-any-return]
-    except _UNREADABLE as error:
-        raise InputError(f"{beside}: cannot be read: {error}") from None
-
-
 @contextmanager
 def _open(path: str | Path) -> Iterator[IO[bytes]]:
     if str(path) == "-":
@@ -256,7 +249,7 @@ def _unpacked(raw: Any, first: bytes) -> Iterator[IO[bytes]]:
 
 
 class DecodedLine(msgspec.Struct, frozen=True):
-    """What is needed of a decoding that was written earlier to compare it with the truth."""
+    """The part of a decoding's line that it takes to compare the decoding with the truth."""
 
     id: str
     labels: list[str]
@@ -272,3 +265,89 @@ def read_decodings(path: str | Path) -> Iterator[DecodedLine | BadLine]:
             yield msgspec.structs.replace(decoder.decode(text), line=number)
         except (msgspec.DecodeError, RecursionError) as error:
             yield BadLine(number, str(error))
+
+
+def decoding_line(decoding: Decoding, *, ranked: bool = False) -> str:
+    """A decoding as one line of JSON: ``decoding.to_dict``."""
+    return encode(decoding.to_dict(ranked=ranked)).decode()
+
+
+def scored_line(scored: Scored, *, decimals: int | None = None) -> str:
+    """A scored document as one line, as ``read_jsonl`` reads it.
+
+    Probabilities have nine significant digits, or as many decimals as asked for. None is rounded to
+    zero, which would forbid the label.
+    """
+    log_probs = scored.scores.log_probs
+    record = _document_record(scored.document)
+    record["labels"] = scored.scores.labels
+    if decimals is None:
+        # What is too small for a probability is not forbidden yet.
+        probs = np.where(np.isinf(log_probs), 0.0, np.exp(np.maximum(log_probs, -690.0)))
+        record["probs"] = [[float(f"{p:.9g}") for p in row] for row in probs.tolist()]
+    else:
+        rounded = np.maximum(np.exp(log_probs).round(decimals), 10.0**-decimals)
+        record["probs"] = np.where(np.isinf(log_probs), 0.0, rounded).tolist()
+    if scored.scores.chain is not None:
+        parts = scored.scores.chain._asdict().items()
+        record["chain"] = {name: part.tolist() for name, part in parts}  # -inf becomes null
+    if scored.gold is not None:
+        record["gold"] = scored.gold
+    return encode(record).decode()
+
+
+def labelled_line(labelled: Labelled) -> str:
+    """A document with its true labels as one line, as ``read_labelled`` reads it."""
+    record = _document_record(labelled.document) | {"gold": labelled.gold}
+    if labelled.split is not None:
+        record["split"] = labelled.split
+    return encode(record).decode()
+
+
+def _document_record(document: Document) -> dict[str, Any]:
+    record: dict[str, Any] = {"id": document.id, "words": document.words}
+    if document.boxes is not None:
+        record["boxes"] = [
+            [int(edge) if edge.is_integer() else edge for edge in box] for box in document.boxes
+        ]
+    for name in ("pages", "joins"):
+        if (values := getattr(document, name)) is not None:
+            record[name] = values
+    return record
+
+
+def write_jsonl(path: str | Path, documents: Iterable[Scored]) -> int:
+    """Writes scored documents, atomically; returns how many."""
+    return _write_lines(path, map(scored_line, documents))
+
+
+def write_npz(path: str | Path, documents: Iterable[Scored]) -> int:
+    """Writes documents as JSON lines, and their scores into the ``.npz`` file next to them.
+
+    Both atomically, and smaller than with the scores in JSON. Returns how many.
+    """
+    count = 0
+    with atomic_text(path) as lines, NpzWriter.next_to(Path(path)) as arrays:
+        for scored in documents:
+            arrays.add(scored)
+            record = _document_record(scored.document)
+            if scored.gold is not None:
+                record["gold"] = scored.gold
+            lines.write(encode(record).decode() + "\n")
+            count += 1
+        lines.flush()  # a full disk is noticed before either file is replaced
+    return count
+
+
+def write_labelled(path: str | Path, documents: Iterable[Labelled]) -> int:
+    """Writes documents with their true labels, atomically; returns how many."""
+    return _write_lines(path, map(labelled_line, documents))
+
+
+def _write_lines(path: str | Path, lines: Iterable[str]) -> int:
+    count = 0
+    with atomic_text(path) as out:
+        for line in lines:
+            out.write(line + "\n")
+            count += 1
+    return count

@@ -7,7 +7,6 @@ replaces an old one at once; ``model.onnx`` is the same network for onnxruntime.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +16,7 @@ import msgspec
 import numpy as np
 
 from lawful.errors import InputError, LawfulError
-from lawful.io.atomic import umask
+from lawful.io.atomic import atomic_path
 from lawful.scores import Chain
 
 Transitions: TypeAlias = tuple[list[list[float]], list[float], list[float]]
@@ -62,19 +61,17 @@ def read_card(folder: Path) -> Card | None:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """A path to write to, which takes the place of ``path`` when all went well."""
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    for left in path.parent.glob(f".{path.name}.*"):  # by a process that was killed
+    """A temporary file that replaces ``path`` when the block succeeds.
+
+    Temporary files of processes that were killed are removed: weights are large.
+    """
+    for left in path.parent.glob(f".{path.name}.*"):
         left.unlink(missing_ok=True)
-    try:
+    with atomic_path(path) as new:
         try:
             yield new
         except (LawfulError, OSError):
             raise
-        except Exception as error:  # torch's and safetensors' own words for a full disk
+        except Exception as error:  # torch and safetensors say in their own words: disk full
             first = (str(error).strip().splitlines() or [repr(error)])[0]
             raise InputError(f"cannot write {path}: {first}") from None
-        new.chmod(0o666 & ~umask())  # some who write are shier than others
-        new.replace(path)
-    finally:
-        new.unlink(missing_ok=True)

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from lawful import read_jsonl
-from lawful.io.writing import write_labelled
+from lawful.io.jsonl import write_labelled
 from tests.fixtures.small_models import encoder, receipts
 
 torch = pytest.importorskip("torch", reason="needs the 'train' extra: make test-models")
