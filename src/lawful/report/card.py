@@ -1,0 +1,153 @@
+"""A document's card: its status, its pages, and tables of fields, checks and corrections."""
+
+from __future__ import annotations
+
+from math import exp, floor, inf
+
+from lawful.decoding import CLASHES, STOPPED, Decoding, differences, how_checked
+from lawful.report.picture import draw_legend, draw_pages
+from lawful.report.view import View, as_text, short_labels, words_wrong
+from lawful.values import format_value
+
+# Signs stand next to all colours: nobody needs to tell the colours apart.
+STATUSES = {
+    "satisfied": ("✓", "Every rule that could be checked holds."),
+    "unchecked": ("○", "No rule could be checked: nothing speaks for this but the model."),
+    "relaxed": ("≈", "The best trade-off violates a weighted rule."),
+    "exhausted": ("…", "The budget ended first: this is the best answer so far."),
+    "infeasible": ("✗", "Proven: the hard rules cannot hold."),
+}
+_STATES = {"satisfied": "✓", "violated": "✗", "vacuous": "○"}
+
+_WIDE = 620  # in pixels; wider pages stand above their tables, not next to them
+
+
+def draw_card(view: View) -> str:
+    """The card as HTML, open unless nothing about the document needs a look."""
+    decoding = view.decoding
+    sign, meaning = STATUSES[decoding.status]
+    corrected, is_open = len(decoding.corrections), decoding.status != "satisfied"
+    kinds = "card" + " corrected" * bool(corrected) + " open" * is_open
+    implied = sum(check.implied for check in decoding.violations)
+    violated = len(decoding.violations) - implied
+    chips = [how_checked(decoding.rules) + f", {violated} violated" * bool(violated)]
+    chips += [other_checks(implied)] * bool(implied)
+    chips += [f"{corrected} correction{'s' * (corrected != 1)}"] * bool(corrected)
+    proof = "Proven optimal." if decoding.optimal else ""
+    if decoding.stopped_by and not decoding.optimal:
+        proof = f"Not proven optimal: {STOPPED[decoding.stopped_by]}."
+    gold = f", words wrong: {words_wrong(view.count())}" if view.has_gold else ""
+    pages, widest = draw_pages(view)
+    return (
+        f'<details class="{kinds}"{" open" * bool(corrected or is_open)}><summary>'
+        f'<b class="badge {decoding.status}">{sign} {decoding.status}</b>'
+        f"<bdi>{as_text(decoding.id)}</bdi><i>{' · '.join(chips)}</i>"
+        f"<small>{decoding.tried:,} candidate{'s' * (decoding.tried != 1)} · "
+        f"{decoding.seconds * 1000:,.1f} ms</small></summary>"
+        f'<div class="body{" wide" * (widest > _WIDE)}"><div>{pages}{draw_legend(view)}</div>'
+        f'<div class="facts"><div>{_fields(view)}</div><div>{_clash(view)}{_checks(view)}'
+        f"{_corrections(view)}{_alternatives(view)}"
+        f'<p class="quiet">{meaning} {proof}<br>Decoder {as_text(decoding.decoder)}, '
+        f"p = {exp(decoding.log_prob):.2g}{gold}</p></div></div></div></details>\n"
+    )
+
+
+def other_checks(implied: int) -> str:
+    """Violated checks that are no rules: of what fields ask for by themselves."""
+    return f"{implied:,} other check{'s' * (implied != 1)} violated"
+
+
+def _fields(view: View) -> str:
+    rows = []
+    confidence = view.decoding.confidence
+    for name, values in view.decoding.fields.items():
+        head = (
+            f'<th scope="row" rowspan="{len(values)}">'
+            f'<span class="field c{view.colours[name]}">{as_text(name)}</span></th>'
+        )
+        sure = f'<td rowspan="{len(values)}">{_sure(view, name)}</td>' if confidence else ""
+        for value in values:
+            read = "<em>✗ unreadable</em>"
+            if value.value is not None:
+                read = f"<bdi>{as_text(format_value(value.value))}</bdi>"
+            cells = f"<td><bdi>{as_text(value.text)}</bdi></td><td>{read}</td>"
+            rows.append(f"<tr>{head}{cells}{sure}</tr>")
+            head = sure = ""
+    for name in confidence:
+        if name not in view.decoding.fields:
+            cells = f'<td class="quiet" colspan="2">missing</td><td>{_sure(view, name)}</td>'
+            rows.append(f'<tr><th scope="row">{as_text(name)}</th>{cells}</tr>')
+    names = ("field", "text", "read as", *(("sure",) if confidence else ()))
+    heads = "".join(f'<th scope="col">{name}</th>' for name in names)
+    table = f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    return "<h3>Fields</h3>" + (table if rows else '<p class="quiet">none found</p>')
+
+
+def _sure(view: View, name: str) -> str:
+    """How sure a field's value is, if that is known."""
+    sure = view.decoding.confidence.get(name)
+    return "" if sure is None else str(sure).removesuffix(" sure")
+
+
+def _clash(view: View) -> str:
+    if not view.decoding.clash:
+        return ""
+    rules = "".join(f"<li><code>{as_text(rule)}</code></li>" for rule in view.decoding.clash)
+    which = CLASHES[view.decoding.clash_minimal]
+    return f"<h3>Clash</h3><p>{which.capitalize()}:</p><ol>{rules}</ol>"
+
+
+def _checks(view: View) -> str:
+    rows = []
+    for check in view.decoding.checks:
+        message = f": <span>{as_text(check.message)}</span>" if check.message else ""
+        rows.append(
+            f'<li class="{check.state}"><b>{_STATES[check.state]} {check.state}</b>'
+            f"<span><code>{as_text(check.id)}</code>{message}</span></li>"
+        )
+    return f"<h3>Checks</h3><ul>{''.join(rows)}</ul>" if rows else ""
+
+
+def _corrections(view: View) -> str:
+    rows = []
+    for c in view.decoding.corrections:
+        old, new = map(as_text, short_labels(c.old, c.new))
+        why = ", ".join(f"<code>{as_text(rule)}</code>" for rule in c.because or ())
+        why = f"because of {why}" if why else c.why
+        rows.append(
+            f"<li>“<bdi>{as_text(view.document.words[c.word])}</bdi>”: <del>{old}</del> → "
+            f"<b>{new}</b>, {c.price:.2f} nats{', ' * bool(why)}{why}</li>"
+        )
+    return f"<h3>Corrections</h3><ol>{''.join(rows)}</ol>" if rows else ""
+
+
+def _alternatives(view: View) -> str:
+    """The next best values, where they were asked for, and how far behind they are."""
+    decoding = view.decoding
+    if decoding.margin is None and not decoding.alternatives:
+        return ""
+    rows = []
+    for other in decoding.alternatives:
+        changes = []
+        for name, gone, new in differences(decoding, other, view.single):
+            change = f"with <b>{as_text(new)}</b>" if new else f"without <del>{as_text(gone)}</del>"
+            if gone and new:
+                change = f"<del>{as_text(gone)}</del> → <b>{as_text(new)}</b>"
+            changes.append(f"{as_text(name)} {change}")
+        broken = ", ".join(f"<code>{as_text(check.id)}</code>" for check in other.violations)
+        rows.append(
+            f"<li>{decoding.worth - other.worth:.2f} nats worse: {'; '.join(changes)}"
+            f"{f' (violates {broken})' if broken else ''}"
+            f"{'' if other.optimal else ', not proven the next best'}</li>"
+        )
+    listed = f"<ol>{''.join(rows)}</ol>" if rows else ""
+    return f'<h3>Next best values</h3>{listed}<p class="quiet near">{_margin(decoding)}</p>'
+
+
+def _margin(decoding: Decoding) -> str:
+    if decoding.margin is None:
+        return "Margin unknown: the answer is not proven best."
+    if decoding.margin == inf:
+        return "No other values are possible."
+    margin = floor(100 * decoding.margin) / 100
+    return f"Everything with other values is worth at least {margin:.2f} nats less."

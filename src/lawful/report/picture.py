@@ -1,0 +1,151 @@
+"""The pages of a document: drawn where words have boxes, and as running text elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lawful.document import Box
+from lawful.report.view import VERDICTS, Mark, View, as_text
+
+_WORD_HEIGHT = 20  # in pixels, of the middle word of a page, whatever unit its boxes have
+_MARGIN = 18
+
+
+def draw_pages(view: View) -> tuple[str, float]:
+    """The pages, drawn where there are boxes and as running text else; and how wide they are."""
+    document = view.document
+    if not len(document):
+        return '<p class="quiet">no words</p>', 0
+    numbers = document.pages or (0,) * len(document)
+    parts, widest = [], 0.0
+    for number in sorted(set(numbers)):
+        words = [i for i, page in enumerate(numbers) if page == number]
+        if document.pages is not None:
+            parts.append(f"<h3>Page {number + 1}</h3>")
+        if document.boxes is None:
+            parts.append(_flow(view, words))
+        else:
+            image, width = _image(view, words, document.boxes)
+            parts.append(image)
+            widest = max(widest, width)
+    return "".join(parts), widest
+
+
+def draw_legend(view: View) -> str:
+    """What the colours and signs on a document's pages stand for."""
+    keys = [(f"field c{view.colours[name]}", as_text(name)) for name in view.decoding.fields]
+    keys += [("changed", "corrected")] * bool(view.decoding.corrections)
+    seen = {mark.verdict for mark in view.marks}
+    keys += [item for item in VERDICTS.items() if item[0] in seen]
+    spans = " ".join(f'<span class="{style}">{name}</span>' for style, name in keys)
+    return f'<p class="legend">{spans}</p>' if keys else ""
+
+
+def _flow(view: View, words: list[int]) -> str:
+    document = view.document
+    parts = []
+    for mark, run in view.runs(words):
+        parts.append("" if document.joins and document.joins[run[0]] else " ")
+        text = as_text(document.text(run[0], run[-1] + 1))
+        if mark == Mark():
+            parts.append(text)
+            continue
+        old, new = map(as_text, view.caption(mark, run[0]))
+        small = f"<small>{f'<del>{old}</del> → ' if old else ''}{new}</small>" if new else ""
+        if mark.verdict:
+            sign = VERDICTS[mark.verdict].split()[0]
+            small += f'<small class="{mark.verdict}">{sign}</small>'
+        style = view.style(mark)
+        parts.append(f'<mark class="{style}" title="{view.hint(mark)}">{text}{small}</mark>')
+    return f'<p class="flow">{"".join(parts)}</p>'
+
+
+def _image(view: View, words: list[int], boxes: Sequence[Box]) -> tuple[str, float]:
+    """A page as SVG, in pixels: every word fitted into its box, with what is marked around it."""
+    raw = np.array([boxes[i] for i in words])  # (words, 4)
+    heights = raw[:, 3] - raw[:, 1]
+    middle = float(np.median(heights[heights > 0])) if (heights > 0).any() else _WORD_HEIGHT
+    corner = np.tile(raw[:, :2].min(axis=0), 2)
+    placed = (raw - corner) * (_WORD_HEIGHT / middle) + _MARGIN
+    width, height = (float(edge) + _MARGIN for edge in placed[:, 2:].max(axis=0))
+    box_of = dict(zip(words, placed.tolist(), strict=True))
+    parts: list[str] = []
+    captions: list[tuple[str, str, list[float]]] = []
+    for mark, run in view.runs(words):
+        texts = "".join(_word(view.document.words[i], box_of[i]) for i in run)
+        if mark == Mark():
+            parts.append(texts)
+            continue
+        lines = list(_lines([box_of[i] for i in run]))
+        shapes = "".join(
+            f'<rect x="{x0 - 2:.0f}" y="{y0 - 1:.0f}" width="{x1 - x0 + 4:.0f}" '
+            f'height="{y1 - y0 + 2:.0f}"/>'
+            for x0, y0, x1, y1 in lines
+        )
+        if mark.verdict:
+            _, top, right, bottom = lines[-1]
+            texts += (
+                f'<text class="{mark.verdict}" x="{right + 3:.0f}" '
+                f'y="{(top + bottom) / 2 + 4:.0f}">{VERDICTS[mark.verdict].split()[0]}</text>'
+            )
+        hint = f"<title>{view.hint(mark)}</title>"
+        parts.append(f'<g class="{view.style(mark)}">{hint}{shapes}{texts}</g>')
+        old, new = view.caption(mark, run[0])
+        captions += [(old, new, lines[0])] * bool(new)
+    # Corrections first: where captions are in each other's way, they are the ones to keep.
+    captions.sort(key=lambda caption: not caption[0])
+    parts += _captions(captions, placed, width)
+    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}"'
+    return f"<svg {size}>{''.join(parts)}</svg>", width
+
+
+def _word(word: str, box: list[float]) -> str:
+    x0, y0, x1, y1 = box
+    if not word.strip():
+        return ""
+    letters = sum(1.0 if ord(letter) > 0x2E80 else 0.6 for letter in word)
+    size = min(0.8 * (y1 - y0), 2 * (x1 - x0) / letters) or 0.8 * _WORD_HEIGHT
+    shape = "" if round(size) == 16 else f' font-size="{size:.3g}"'
+    # Lone letters, and text far shorter than its box, would be drawn out of shape.
+    length = min(x1 - x0, (1.4 if len(word) > 1 else 1) * size * letters)
+    if length > 0:
+        shape += f' textLength="{length:.0f}" lengthAdjust="spacingAndGlyphs"'
+    return f'<text x="{x0:.0f}" y="{y1 - 0.2 * (y1 - y0):.0f}"{shape}>{as_text(word)}</text>'
+
+
+def _lines(boxes: list[list[float]]) -> Iterator[list[float]]:
+    """Boxes in reading order, joined as long as the line goes on."""
+    line = boxes[0]
+    for box in boxes[1:]:
+        overlap = min(line[3], box[3]) - max(line[1], box[1])
+        if box[0] >= line[0] and overlap > (box[3] - box[1]) / 2:
+            line = [*map(min, line[:2], box[:2]), *map(max, line[2:], box[2:])]
+        else:
+            yield line
+            line = box
+    yield line
+
+
+def _captions(
+    captions: list[tuple[str, str, list[float]]], words: NDArray[np.float64], width: float
+) -> Iterator[str]:
+    """Captions above their words, or below where that is taken; field names give way to text."""
+    taken = words
+    for old, new, (left, top, _, bottom) in captions:
+        length = (len(old) + 3 * bool(old) + len(new)) * 5.6
+        x = max(0.0, min(left, width - length))
+        spots = [np.array([x, y - 8, x + length, y]) for y in (top - 2, bottom + 8)]
+        free = [
+            spot
+            for spot in spots
+            if ((spot[2:] - 2 <= taken[:, :2]) | (spot[:2] + 2 >= taken[:, 2:])).any(axis=1).all()
+        ]
+        if not (free or old):
+            continue
+        spot = (free or spots)[0]
+        taken = np.vstack([taken, spot])
+        struck = f'<tspan class="old">{as_text(old)}</tspan> → ' if old else ""
+        yield f'<text class="caption" x="{x:.0f}" y="{spot[3]:.0f}">{struck}{as_text(new)}</text>'

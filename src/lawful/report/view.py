@@ -1,0 +1,131 @@
+"""A document as the report shows it: what there is to see about each of its words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby
+from typing import NamedTuple
+
+from lawful.decoding import Decoding
+from lawful.document import Document, Scored, check_length
+
+VERDICTS = {"fixed": "✓ was wrong, now right", "wrong": "✗ still wrong", "broken": "✗! made wrong"}
+"""What became of a word whose true label is known, with the sign that stands for it."""
+
+
+class Mark(NamedTuple):
+    """What there is to see about a word; neighbours with the same mark are drawn as one."""
+
+    span: tuple[str, int, int] | None = None  # field, words
+    change: tuple[str, str] | None = None  # old, new
+    verdict: str = ""  # where gold is known: fixed, wrong, or broken if the model was right
+    gold: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A document as the report shows it."""
+
+    document: Document
+    decoding: Decoding
+    colours: dict[str, int]
+    marks: list[Mark]
+    has_gold: bool
+    single: frozenset[str]  # fields that have one value
+
+    @classmethod
+    def of(
+        cls,
+        scored: Scored,
+        decoding: Decoding,
+        colours: dict[str, int],
+        single: frozenset[str],
+    ) -> View:
+        check_length(scored.document, len(decoding.labels), "decoded label", "decoded labels")
+        spans = {
+            word: (name, *value.words)
+            for name, values in decoding.fields.items()
+            for value in values
+            for word in range(*value.words)
+        }
+        changes = {c.word: c for c in decoding.corrections}
+        marks = []
+        for word, (label, gold) in enumerate(
+            zip(decoding.labels, scored.gold or decoding.labels, strict=True)
+        ):
+            change = changes.get(word)
+            verdict = ""
+            if label != gold:
+                verdict = "broken" if change and change.old == gold else "wrong"
+            elif change and scored.gold:
+                verdict = "fixed"
+            right = short_labels(label, gold)[1] if label != gold else ""
+            changed = short_labels(change.old, change.new) if change else None
+            marks.append(Mark(spans.get(word), changed, verdict, right))
+        return cls(scored.document, decoding, colours, marks, scored.gold is not None, single)
+
+    def count(self) -> dict[str, int]:
+        """What it adds to the totals."""
+        return {
+            "documents": 1,
+            "has gold": self.has_gold,
+            "corrected": bool(self.decoding.corrections),
+            "corrections": len(self.decoding.corrections),
+            self.decoding.status: 1,
+            **Counter(f"rule {check.state}" for check in self.decoding.rules),
+            "implied violated": sum(check.implied for check in self.decoding.violations),
+            **Counter(mark.verdict for mark in self.marks if mark.verdict),
+        }
+
+    def runs(self, words: Sequence[int]) -> Iterator[tuple[Mark, list[int]]]:
+        """Words with the same mark, together; unmarked ones too."""
+        for mark, run in groupby(words, self.marks.__getitem__):
+            yield mark, list(run)
+
+    def style(self, mark: Mark) -> str:
+        """How marked words look, as classes of the style sheet."""
+        field = f"field c{self.colours[mark.span[0]]}" if mark.span else ""
+        return f"{field} {'changed' * bool(mark.change)}".strip()
+
+    def caption(self, mark: Mark, start: int) -> tuple[str, str]:
+        """What is written at marked words: a label to strike through, and the one that stands."""
+        if mark.change:
+            return mark.change
+        return "", mark.span[0] if mark.span and mark.span[1] == start else ""
+
+    def hint(self, mark: Mark) -> str:
+        """What the pointer shows over marked words."""
+        lines = [f"{mark.span[0]}: {self.document.text(*mark.span[1:])}"] if mark.span else []
+        if mark.change:
+            lines.append("corrected: {} → {}".format(*mark.change))
+        if mark.verdict:
+            lines.append(VERDICTS[mark.verdict] + f", gold is {mark.gold}" * bool(mark.gold))
+        return as_text("\n".join(lines))
+
+
+_UNWRITABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def as_text(text: str) -> str:
+    """Text made harmless: nothing in it is markup, and all of it can be written and parsed."""
+    return escape(_UNWRITABLE.sub("\ufffd", text))
+
+
+def short_labels(old: str, new: str) -> tuple[str, str]:
+    """Two labels as people say them, with prefixes only where nothing else differs."""
+    types = [re.sub("^[BIESLU]-", "", label) for label in (old, new)]
+    if types[0] == types[1]:
+        return old, new
+    # A struck O looks like a Θ.
+    old, new = ("no field" if name == "O" else name for name in types)
+    return old, new
+
+
+def words_wrong(count: Counter[str] | dict[str, int]) -> str:
+    """How many words were wrong, and are."""
+    fixed, wrong, broken = (count.get(verdict, 0) for verdict in VERDICTS)
+    return f"{fixed + wrong:,} → {wrong + broken:,}"
