@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from html import escape
 from math import ceil, exp, floor, inf, isfinite
 from numbers import Real
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -126,7 +125,7 @@ CLASHES = {
 """How ``clash`` is introduced, by ``clash_minimal``."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Decoding:
     """The answer for one document: ``status`` says of which kind, ``optimal`` whether it is proven.
 
@@ -158,7 +157,7 @@ class Decoding:
     mass: float  # probability of the candidates tried
     seconds: float
     stopped_by: Limit | None = None
-    words: tuple[str, ...] = field(default=(), repr=False)
+    words: tuple[str, ...] = ()
     clash: tuple[str, ...] = ()
     clash_minimal: bool = True
     alternatives: tuple[Decoding, ...] = ()
@@ -276,31 +275,47 @@ class Decoding:
             lines.append(f"  word {c.word}{word}: {c.old} -> {c.new} ({c.price:.2f} nats{why})")
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        """Status, probability, values and violated checks: some lines, however long the document.
+
+        ``str`` has everything.
+        """
+        proof = ", optimal" if self.optimal else ""
+        head = f"<Decoding {self.id!r}: {self.status}{proof}, log_prob={self.log_prob:.4g}"
+        values = (
+            f"  {name} = {_shortened([_shown(value) for value in found])}"
+            for name, found in self.fields.items()
+        )
+        violated = (f"  {check}" for check in self.violations)
+        lines = [head, *_first(values, _MOST_FIELDS, "fields")]
+        lines += _first(violated, _MOST_VIOLATIONS, "violated checks")
+        return "\n".join(line[:_WIDEST] for line in lines) + ">"
+
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{escape(name)}</td><td>{escape(value.text)}</td>"
-            f"<td>{'' if value.value is None else escape(format_value(value.value))}</td></tr>"
-            for name, values in self.fields.items()
-            for value in values
-        )
-        checks = "".join(
-            f"<li>{escape(check.state)}: {escape(check.id)} {escape(check.message)}</li>"
-            for check in self.checks
-        )
-        corrections = "".join(
-            f"<li>{escape(self.words[c.word] if self.words else str(c.word))}: {escape(c.old)} "
-            f"&rarr; {escape(c.new)} ({c.price:.2f} nats{'; ' * bool(c.why)}{escape(c.why)})</li>"
-            for c in self.corrections
-        )
-        clash = ""
-        if self.clash:
-            clash = f"<p>{CLASHES[self.clash_minimal]}: {escape('; '.join(self.clash))}</p>"
-        return (
-            f"<b>{escape(self.id)}</b>: {self.status}, {how_checked(self.rules)}"
-            f"{', optimal' if self.optimal else ''}{clash}"
-            f"<table><tr><th>field</th><th>text</th><th>value</th></tr>{rows}</table>"
-            f"<ul>{checks}</ul><ul>{corrections}</ul>"
-        )
+        from lawful.report.page import notebook_card
+
+        return notebook_card(self)
+
+
+_MOST_FIELDS, _MOST_VIOLATIONS, _MOST_VALUES, _WIDEST = 8, 3, 5, 100
+"""Of what ``repr`` shows: fields, violated checks, values of a field, characters of a line."""
+
+
+def _first(lines: Iterable[str], most: int, what: str) -> list[str]:
+    """The first lines, and how many more there are."""
+    found = list(lines)
+    if len(found) <= most:
+        return found
+    return [*found[:most], f"  … and {len(found) - most} more {what}"]
+
+
+def _shown(value: FieldValue) -> str:
+    return f"{value.text!r} (unreadable)" if value.value is None else format_value(value.value)
+
+
+def _shortened(values: list[str]) -> str:
+    more = len(values) - _MOST_VALUES
+    return "; ".join(values[:_MOST_VALUES]) + (f"; … and {more} more" if more > 0 else "")
 
 
 def check_dict(check: Check) -> dict[str, Any]:

@@ -6,6 +6,7 @@ shows them at the top.
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable
@@ -15,7 +16,7 @@ from importlib.resources import files
 from typing import IO
 
 from lawful.decoding import Decoding
-from lawful.document import Scored
+from lawful.document import Document, Scored
 from lawful.report.card import STATUSES, draw_card, other_checks
 from lawful.report.view import View, as_text, words_wrong
 from lawful.rules.definitions import Rules
@@ -38,20 +39,31 @@ def write_report(
     single = frozenset(f.name for f in rules.fields if not f.many) if rules else frozenset()
     script = _resource("report.js")
     digest = b64encode(sha256(script.encode()).digest()).decode()
-    out.write(_HEAD.format(title=as_text(title), script=digest, style=style_sheet()))
+    out.write(_HEAD.format(title=as_text(title), script=digest, style=_style_sheet()))
     totals: Counter[str] = Counter()
     colours: dict[str, int] = {}  # by field, in order of appearance: the same on every page
     for scored, decoding in items:
         for name in decoding.fields:
             colours.setdefault(name, len(colours) % len(_HUES))
-        view = View.of(scored, decoding, colours, single)
+        view = View.of(scored.document, scored.gold, decoding, colours, single)
         totals.update(view.count())
         out.write(draw_card(view))
     out.write(f"</main>\n{_totals(totals)}\n<script>{script}</script>\n</body>\n</html>\n")
 
 
+def notebook_card(decoding: Decoding) -> str:
+    """A decoding's card as a fragment of HTML, whose style stays within it."""
+    words = decoding.words or ("",) * len(decoding.labels)
+    document = Document(decoding.id, words)
+    colours = {name: i % len(_HUES) for i, name in enumerate(decoding.fields)}
+    view = View.of(document, None, decoding, colours, frozenset())
+    # Elsewhere these are of the page; browsers that know no @scope show the card without style.
+    style = re.sub(r":root|\bbody(?=\{)", ":scope", _style_sheet())
+    return f'<div class="lawful"><style>@scope{{{style}}}</style>{draw_card(view)}</div>'
+
+
 @cache
-def style_sheet() -> str:
+def _style_sheet() -> str:
     """The style sheet, with a colour for every field."""
     hues = "".join(f".c{i}{{--hue:{hue}}}" for i, hue in enumerate(_HUES))
     return _resource("report.css") + hues

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from lawful.decoding import Decoding
-from lawful.document import Document, Scored, check_length
+from lawful.document import Document, check_length
 
 VERDICTS = {"fixed": "✓ was wrong, now right", "wrong": "✗ still wrong", "broken": "✗! made wrong"}
 """What became of a word whose true label is known, with the sign that stands for it."""
@@ -40,12 +40,13 @@ class View:
     @classmethod
     def of(
         cls,
-        scored: Scored,
+        document: Document,
+        true_labels: tuple[str, ...] | None,
         decoding: Decoding,
         colours: dict[str, int],
         single: frozenset[str],
     ) -> View:
-        check_length(scored.document, len(decoding.labels), "decoded label", "decoded labels")
+        check_length(document, len(decoding.labels), "decoded label", "decoded labels")
         spans = {
             word: (name, *value.words)
             for name, values in decoding.fields.items()
@@ -55,18 +56,18 @@ class View:
         changes = {c.word: c for c in decoding.corrections}
         marks = []
         for word, (label, gold) in enumerate(
-            zip(decoding.labels, scored.gold or decoding.labels, strict=True)
+            zip(decoding.labels, true_labels or decoding.labels, strict=True)
         ):
             change = changes.get(word)
             verdict = ""
             if label != gold:
                 verdict = "broken" if change and change.old == gold else "wrong"
-            elif change and scored.gold:
+            elif change and true_labels:
                 verdict = "fixed"
             right = short_labels(label, gold)[1] if label != gold else ""
             changed = short_labels(change.old, change.new) if change else None
             marks.append(Mark(spans.get(word), changed, verdict, right))
-        return cls(scored.document, decoding, colours, marks, scored.gold is not None, single)
+        return cls(document, decoding, colours, marks, true_labels is not None, single)
 
     def count(self) -> dict[str, int]:
         """What it adds to the totals."""

@@ -264,6 +264,10 @@ class Rules:
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self.fields, self.rules, self.scheme, self.defaults)
 
+    def __repr__(self) -> str:
+        fields, rules = (f.name for f in self.fields), (str(rule.id) for rule in self.rules)
+        return f"<Rules over {', '.join(fields) or 'no fields'}: {'; '.join(rules) or 'none'}>"
+
     @staticmethod
     def _fill(f: Field, defaults: Defaults) -> Field:
         return replace(
