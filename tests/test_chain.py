@@ -14,6 +14,7 @@ from lawful import (
     Scores,
     ScoresError,
     decode,
+    paths,
     read_jsonl,
     write_jsonl,
 )
@@ -36,12 +37,12 @@ def case(seed: int, labels=LABELS, words=None):
     if seed % 3 == 0:
         between[rng.integers(len(labels)), rng.integers(len(labels))] = -np.inf
     start, end = rng.normal(0, 1, (2, len(labels)))
-    return Scores.from_logits(logits, labels).with_chain(between, start, end)
+    return Scores.from_logits(logits, labels).with_chain(start=start, between=between, end=end)
 
 
 def everything(scores):
     """Every labelling with its probability, by the definition of a CRF."""
-    between, start, end = scores.chain
+    start, between, end = scores.chain
     found = {}
     for labels in product(range(len(scores.labels)), repeat=len(scores)):
         score = start[labels[0]] + end[labels[-1]]
@@ -116,6 +117,18 @@ def test_under_rules_the_best_worth_is_found(seed):
         assert found.worth == pytest.approx(best)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_paths_have_the_probabilities_of_the_crf(seed):
+    scores = case(seed)
+    probabilities, _ = everything(scores)
+    scheme = FREE.scheme_for(LABELS)
+    found, log_probs = paths(scores, "BIO").take(200)
+    expected = {p: v for p, v in probabilities.items() if scheme.allows(p) and v > 0}
+    assert {tuple(row): p for row, p in zip(found.tolist(), np.exp(log_probs), strict=True)} == (
+        pytest.approx(expected)
+    )
+
+
 def test_a_temperature_flattens_transitions_too():
     scores = case(1)
     probabilities, _ = everything(scores)
@@ -163,9 +176,9 @@ def test_chains_may_lie_beside_the_lines(tmp_path):
 def test_a_chain_of_another_size_is_refused():
     scores = Scores.from_logits(np.zeros((2, 3)), LABELS)
     with pytest.raises(ScoresError, match=r"between of the chain has shape \(2, 2\), expected"):
-        scores.with_chain(np.zeros((2, 2)))
+        scores.with_chain(between=np.zeros((2, 2)))
     with pytest.raises(ScoresError, match="start of the chain"):
-        scores.with_chain(np.zeros((3, 3)), start=[np.nan, 0, 0])
+        scores.with_chain(between=np.zeros((3, 3)), start=[np.nan, 0, 0])
 
 
 def test_an_older_npz_file_has_nothing_to_say_of_lines_with_their_own_scores(tmp_path):
@@ -197,14 +210,16 @@ def test_an_npz_file_has_one_chain_and_every_id_once(tmp_path):
 def test_forbidden_transitions_are_written_and_read(tmp_path):
     between = np.zeros((3, 3))
     between[0, 2] = -np.inf
-    scores = Scores.from_logits(np.zeros((2, 3)), LABELS).with_chain(between)
+    scores = Scores.from_logits(np.zeros((2, 3)), LABELS).with_chain(between=between)
     write_jsonl(tmp_path / "d.jsonl", [Scored(Document("d", ("a", "b")), scores)])
     (read,) = read_jsonl(tmp_path / "d.jsonl")
     assert read.scores.chain.between.tolist() == between.tolist()
 
 
 def test_transitions_that_allow_nothing_are_infeasible():
-    scores = Scores.from_logits(np.zeros((2, 3)), LABELS).with_chain(np.full((3, 3), -np.inf))
+    scores = Scores.from_logits(np.zeros((2, 3)), LABELS).with_chain(
+        between=np.full((3, 3), -np.inf)
+    )
     found = decode(Document("d", ("a", "b")), scores, FREE)
     assert found.status == "infeasible"
 

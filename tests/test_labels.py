@@ -130,10 +130,10 @@ def test_bad_tables_are_named(between, options, message):
 )
 def test_bad_transition_scores_are_named(between, options, message):
     with pytest.raises(SchemeError, match=message):
-        Scheme.named("BIO", ["O", "B-a"]).with_scores(between, **options)
+        Scheme.named("BIO", ["O", "B-a"]).with_scores(between=between, **options)
 
 
 def test_scores_cannot_allow_what_the_scheme_forbids():
-    scheme = Scheme.named("BIO", ["O", "I-a"]).with_scores(np.full((2, 2), 50.0))
+    scheme = Scheme.named("BIO", ["O", "I-a"]).with_scores(between=np.full((2, 2), 50.0))
     assert not scheme.allows([0, 1])
     assert scheme.allows([0, 0])

@@ -18,18 +18,18 @@ from lawful.errors import (
     TimeBudgetError,
 )
 from lawful.labels import Scheme, Span
-from lawful.scores import Kind, Scores
-from lawful.streams import assignments, paths
+from lawful.scores import ScoreKind, Scores
+from lawful.streams import assignments, paths, readings
 
 if TYPE_CHECKING:
     from lawful.batch import Failed, decode_many
     from lawful.decoders import DECODERS, Decoder, decode
-    from lawful.decoders.readings import Reading, ReadingStream, readings
     from lawful.decoding import Budget, Confidence, Correction, Decoding
     from lawful.document import BadLine, Box, Document, Scored
     from lawful.io.jsonl import read_jsonl, write_jsonl
     from lawful.models.tagger import Tagger, from_pretrained
     from lawful.rules import Check, Defaults, Field, FieldValue, Rule, Rules, rule
+    from lawful.search.reading_stream import DocumentReading, ReadingStream
     from lawful.values import register_type
 
 __version__ = "0.1.0"
@@ -47,11 +47,11 @@ _LATER = {
     "Decoding": "decoding",
     "Defaults": "rules",
     "Document": "document",
+    "DocumentReading": "search.reading_stream",
     "Failed": "batch",
     "Field": "rules",
     "FieldValue": "rules",
-    "Reading": "decoders.readings",
-    "ReadingStream": "decoders.readings",
+    "ReadingStream": "search.reading_stream",
     "Rule": "rules",
     "Rules": "rules",
     "Scored": "document",
@@ -60,7 +60,6 @@ _LATER = {
     "decode_many": "batch",
     "from_pretrained": "models.tagger",
     "read_jsonl": "io.jsonl",
-    "readings": "decoders.readings",
     "register_type": "values",
     "rule": "rules",
     "write_jsonl": "io.jsonl",
@@ -79,16 +78,15 @@ __all__ = [
     "Defaults",
     "Document",
     "DocumentError",
+    "DocumentReading",
     "Failed",
     "Field",
     "FieldValue",
     "InputError",
-    "Kind",
     "LawfulError",
     "LimitError",
     "MemoryBudgetError",
     "MissingExtraError",
-    "Reading",
     "ReadingStream",
     "Rule",
     "RuleFailure",
@@ -96,6 +94,7 @@ __all__ = [
     "RulesError",
     "Scheme",
     "SchemeError",
+    "ScoreKind",
     "Scored",
     "Scores",
     "ScoresError",

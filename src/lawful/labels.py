@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,10 +18,12 @@ import numpy as np
 
 from lawful._core import Transitions
 from lawful.errors import SchemeError
-from lawful.scores import LARGEST_COST, check_names
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+LARGEST_COST = 1e100
+"""Finite costs are at most this large in size, so that no sum of them overflows."""
 
 
 class _Prefixes(NamedTuple):
@@ -136,6 +138,11 @@ class Scheme:
         """The names of the labels; their numbers where a table has none."""
         return self._labels
 
+    @property
+    def is_named(self) -> bool:
+        """Whether its labels have names; a table may have their numbers only."""
+        return self._labels != tuple(map(str, range(len(self))))
+
     @classmethod
     def named(cls, name: str, labels: Iterable[str]) -> Scheme:
         """BIO (or IOB2), IOB1, IO, IOBES (or BIOES) or BILOU over ``labels``, in any order.
@@ -199,15 +206,13 @@ class Scheme:
         return cls(_TransitionCosts(*costs), names)
 
     def with_scores(
-        self,
-        between: ArrayLike,
-        start: ArrayLike | None = None,
-        end: ArrayLike | None = None,
+        self, *, start: ArrayLike | None = None, between: ArrayLike, end: ArrayLike | None = None
     ) -> Scheme:
-        """The same scheme with learned scores added to its transitions, as a CRF has them.
+        """The same scheme with learned scores added to its transitions, for a bare matrix.
 
-        Scores are added to log-probabilities: higher is better, ``-inf`` forbids. What the
-        scheme forbids stays forbidden.
+        A ``Scores`` has them of its own: ``Scores.with_chain``. Scores are added to
+        log-probabilities: higher is better, ``-inf`` forbids. What the scheme forbids stays
+        forbidden.
         """
         size = len(self)
         costs = self._costs
@@ -335,6 +340,23 @@ class Scheme:
         if row.size and not 0 <= row.min() <= row.max() < len(self):
             raise SchemeError(f"label indices run from 0 to {len(self) - 1}, found {labels!r}")
         return bool(self.allow(row[None])[0])
+
+
+def check_names(labels: Iterable[str]) -> tuple[str, ...]:
+    """Label names: at least one, all strings, none empty, none twice."""
+    if isinstance(labels, str | bytes | Mapping | Set) or not isinstance(labels, Iterable):
+        raise SchemeError(f"labels is {labels!r}, expected a list of names, in column order")
+    names = tuple(labels)
+    if not names:
+        raise SchemeError("zero labels, expected at least one")
+    seen: dict[str, int] = {}
+    for i, name in enumerate(names):
+        if not isinstance(name, str) or not name or name != name.strip():
+            raise SchemeError(f"label {i} is {name!r}, expected a name such as 'O' or 'B-total'")
+        if name in seen:
+            raise SchemeError(f"label {i} is {name!r} again, as label {seen[name]} already")
+        seen[name] = i
+    return names
 
 
 def labels_of_pieces(labels: Sequence[str], joins: Sequence[bool]) -> tuple[str, ...]:

@@ -1,27 +1,29 @@
-"""Scores, checked once: what a model says of every word and label.
+"""A model's scores for every word and label, checked once.
 
 ``Scores`` are log-probabilities tied to label names. The core wants costs, which ``as_costs`` makes
-of anything a user may have. A cost is ``-log p``: lower is better and ``inf`` forbids a label. What
-lies behind this module relies on what is checked here: two dimensions, at least one label, float64,
-C order, no NaN, no ``-inf``, nothing so large that a sum of costs could overflow.
+of anything a user may have. A cost is ``-log p``: lower is better and ``inf`` forbids a label.
+Other modules rely on what is checked here: two dimensions, at least one label, float64, C order, no
+NaN, no cost of ``-inf``, and nothing so large that a sum of costs could overflow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from lawful.errors import SchemeError, ScoresError
+from lawful.chain import Chain
+from lawful.errors import ScoresError
+from lawful.labels import LARGEST_COST, check_names
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     Costs: TypeAlias = NDArray[np.float64]  # (words, labels)
 
-Kind: TypeAlias = Literal["probs", "log_probs", "emissions", "costs"]
+ScoreKind: TypeAlias = Literal["probs", "log_probs", "emissions", "costs"]
 """How to read a matrix of scores.
 
 ``probs`` and ``log_probs`` are normalised: each row, as probabilities, sums to one. ``emissions``
@@ -33,26 +35,14 @@ that forbids every label is allowed, and leaves nothing to enumerate.
 TOLERANCE = 1e-3
 """How far from one a row of probabilities may sum; half-precision input may be ten times off."""
 
-LARGEST_COST = 1e100
-"""Finite costs are at most this large in size, so that no sum of them overflows."""
-
-
 Pooling: TypeAlias = Literal["mean", "first", "product"]
 """What a word takes from its pieces: the mean of their log-probabilities, the first piece's
 distribution, or the product of their probabilities."""
 
 
-class Chain(NamedTuple):
-    """What a linear-chain CRF adds to the scores of words: higher is better, ``-inf`` forbids."""
-
-    between: NDArray[np.float64]  # (labels, labels): from, to
-    start: NDArray[np.float64]  # (labels,)
-    end: NDArray[np.float64]  # (labels,)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
-    """What a model says of every word and label: log-probabilities tied to label names.
+    """Log-probabilities of every word's labels, tied to label names.
 
     Made by one of the class methods, which check; read-only from then on. Every row is a
     distribution, or forbids every label. With a ``chain``, a labelling is as probable as the CRF
@@ -66,12 +56,12 @@ class Scores:
     @classmethod
     def from_probs(cls, probs: ArrayLike, labels: Iterable[str]) -> Scores:
         """From probabilities, each row summing to one."""
-        return cls._checked(np.negative(as_costs(probs, "probs")), labels)
+        return cls._checked(_as_log_scores(probs, "probs"), labels)
 
     @classmethod
     def from_log_probs(cls, log_probs: ArrayLike, labels: Iterable[str]) -> Scores:
         """From log-probabilities, each row's exponentials summing to one."""
-        return cls._checked(np.negative(as_costs(log_probs, "log_probs")), labels)
+        return cls._checked(_as_log_scores(log_probs, "log_probs"), labels)
 
     @classmethod
     def from_logits(
@@ -79,8 +69,8 @@ class Scores:
     ) -> Scores:
         """From a model's raw outputs: divided by ``temperature``, then normalised by row."""
         check_temperature(temperature)
-        costs = as_costs(logits, "emissions")
-        return cls._checked(_normalise(-costs / temperature), labels)
+        scores = _as_log_scores(logits, "emissions")
+        return cls._checked(log_softmax(np.divide(scores, temperature, out=scores)), labels)
 
     @classmethod
     def _checked(cls, log_probs: NDArray[np.float64], labels: Iterable[str]) -> Scores:
@@ -97,69 +87,45 @@ class Scores:
 
     @property
     def costs(self) -> Costs:
-        """``-log p``, for the core."""
-        return np.negative(self.log_probs)
+        """``-log p``, for the core: a fresh array.
+
+        With a chain, the first word also pays for the total of all labellings, so that a path's
+        costs and its transitions' add up to the path's own ``-log p``.
+        """
+        costs = np.negative(self.log_probs)
+        if self.chain is not None:
+            total = self.log_total
+            costs[:1] = costs[:1] + total if total > -np.inf else np.inf
+        return costs
 
     def with_temperature(self, temperature: float) -> Scores:
         """The same scores, flatter (above one) or sharper; the order of labels stays."""
         check_temperature(temperature)
-        scores = Scores._checked(_normalise(self.log_probs / temperature), self.labels)
+        scores = Scores._checked(log_softmax(self.log_probs / temperature), self.labels)
         if self.chain is None:
             return scores
-        return scores.with_chain(*(part / temperature for part in self.chain))
+        start, between, end = (part / temperature for part in self.chain)
+        return scores.with_chain(start=start, between=between, end=end)
 
     def with_chain(
-        self, between: ArrayLike, start: ArrayLike | None = None, end: ArrayLike | None = None
+        self, *, start: ArrayLike | None = None, between: ArrayLike, end: ArrayLike | None = None
     ) -> Scores:
         """The same scores with a CRF's for transitions, which ``paths`` then adds up."""
-        size = len(self.labels)
-        parts = []
-        for name, given, shape in (
-            ("between", between, (size, size)),
-            ("start", start, (size,)),
-            ("end", end, (size,)),
-        ):
-            try:
-                part = np.array(np.zeros(shape) if given is None else given, dtype=np.float64)
-            except (ValueError, TypeError):
-                raise ScoresError(f"{name} of the chain is no array of numbers") from None
-            if part.shape != shape or not ((part == -np.inf) | np.isfinite(part)).all():
-                raise ScoresError(
-                    f"{name} of the chain has shape {part.shape}, expected {shape} of numbers or "
-                    "-inf"
-                )
-            part.flags.writeable = False
-            parts.append(part)
-        return replace(self, chain=Chain(*parts))
+        chain = Chain.checked(len(self.labels), start=start, between=between, end=end)
+        return replace(self, chain=chain)
 
     @property
     def log_total(self) -> float:
         """The logarithm of what all labellings score together: zero where there is no chain."""
         if self.chain is None or not len(self):
             return 0.0
-        forward = self._forward()[-1] + self.chain.end
-        return float(_log_sum(forward[:, None])[0])
+        return self.chain.log_total(self.log_probs)
 
     def marginals(self) -> Scores:
         """Without a chain: for every word, how probable its labels are over all labellings."""
         if self.chain is None or not len(self):
             return replace(self, chain=None)
-        forward = self._forward()
-        backward = np.empty_like(forward)
-        backward[-1] = self.chain.end
-        for i in range(len(self) - 2, -1, -1):
-            onward = self.chain.between + (self.log_probs[i + 1] + backward[i + 1])
-            backward[i] = _log_sum(onward.T)
-        return Scores._checked(_normalise(forward + backward), self.labels)
-
-    def _forward(self) -> NDArray[np.float64]:
-        """For every word and label, what all beginnings that end there score together."""
-        assert self.chain is not None  # noqa: S101 - asked by those who have looked
-        forward = np.empty_like(self.log_probs)
-        forward[0] = self.chain.start + self.log_probs[0]
-        for i in range(1, len(self)):
-            forward[i] = _log_sum(forward[i - 1][:, None] + self.chain.between) + self.log_probs[i]
-        return forward
+        return Scores._checked(log_softmax(self.chain.log_marginals(self.log_probs)), self.labels)
 
     def to_words(self, joins: Sequence[bool], how: Pooling = "mean") -> Scores:
         """From word pieces to words: ``joins[i]`` says that piece ``i`` belongs to the word before.
@@ -194,26 +160,18 @@ class Scores:
             pooled[clash] = np.add.reduceat(np.maximum(pieces, _FLOOR), starts, axis=0)[clash]
         if how == "mean":
             pooled /= np.diff(np.append(starts, len(self)))[:, None]
-        return Scores._checked(_normalise(pooled), self.labels)
+        return Scores._checked(log_softmax(pooled), self.labels)
 
 
 _FLOOR = float(np.log(1e-12))
 
 
-def _log_sum(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The logarithm of the sum of exponentials, by column."""
-    top = scores.max(axis=0)
-    shift = np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.exp(scores - shift).sum(axis=0)) + shift)
-
-
-def _normalise(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Log-softmax by row; a row that forbids everything stays as it is."""
-    top = scores.max(axis=1, keepdims=True, initial=-np.inf)
+def log_softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log-probabilities along the last axis; all ``-inf`` where everything is forbidden."""
+    top = scores.max(axis=-1, keepdims=True, initial=-np.inf)
     shift = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        total = np.log(np.exp(scores - shift).sum(axis=1, keepdims=True))
+        total = np.log(np.exp(scores - shift).sum(axis=-1, keepdims=True))
         return np.asarray(np.where(np.isfinite(total), scores - shift - total, -np.inf))
 
 
@@ -225,43 +183,35 @@ def check_temperature(temperature: float) -> None:
         raise ScoresError(f"temperature is {temperature}, expected a number from 1e-6 to 1e6")
 
 
-def check_names(labels: Iterable[str]) -> tuple[str, ...]:
-    """Label names: at least one, all strings, none empty, none twice."""
-    if isinstance(labels, str | bytes | Mapping | Set) or not isinstance(labels, Iterable):
-        raise SchemeError(f"labels is {labels!r}, expected a list of names, in column order")
-    names = tuple(labels)
-    if not names:
-        raise SchemeError("zero labels, expected at least one")
-    seen: dict[str, int] = {}
-    for i, name in enumerate(names):
-        if not isinstance(name, str) or not name or name != name.strip():
-            raise SchemeError(f"label {i} is {name!r}, expected a name such as 'O' or 'B-total'")
-        if name in seen:
-            raise SchemeError(f"label {i} is {name!r} again, as label {seen[name]} already")
-        seen[name] = i
-    return names
-
-
-def as_costs(scores: ArrayLike, kind: Kind, *, ragged: bool = False) -> Costs:
+def as_costs(scores: ArrayLike, kind: ScoreKind, *, ragged: bool = False) -> Costs:
     """The scores as a fresh cost matrix, or a ``ScoresError`` that names the row and the value.
 
     With ``ragged``, rows of different lengths are padded with forbidden labels.
     """
-    if kind not in get_args(Kind):
-        raise ScoresError(f"unknown kind of scores {kind!r}; kinds: {', '.join(get_args(Kind))}")
+    log_scores = _as_log_scores(scores, kind, ragged=ragged)
+    return np.negative(log_scores, out=log_scores)
+
+
+def _as_log_scores(
+    scores: ArrayLike, kind: ScoreKind, *, ragged: bool = False
+) -> NDArray[np.float64]:
+    """The scores as a fresh matrix of logarithms: higher is better, ``-inf`` forbids."""
+    if kind not in (kinds := get_args(ScoreKind)):
+        raise ScoresError(f"unknown kind of scores {kind!r}; kinds: {', '.join(kinds)}")
     matrix = _as_matrix(scores, kind, ragged)
     tolerance = TOLERANCE * (10 if getattr(scores, "dtype", None) == np.float16 else 1)
     if kind == "probs":
         _check_probs(matrix, tolerance)
         with np.errstate(divide="ignore"):
-            return np.negative(np.log(matrix, out=matrix), out=matrix)
-    costs = matrix if kind == "costs" else np.negative(matrix, out=matrix)
-    _check_costs(costs, kind)
+            return np.log(matrix, out=matrix)
+    if kind == "costs":
+        np.negative(matrix, out=matrix)
+    _check_log_scores(matrix, kind)
     if kind == "log_probs":
         with np.errstate(over="ignore"):
-            sums = np.exp(-costs).sum(axis=1)
-        _check_sums(sums, kind, tolerance, forbidden=np.asarray(np.isinf(costs).all(axis=1)))
-    return costs
+            sums = np.exp(matrix).sum(axis=1)
+        _check_sums(sums, kind, tolerance, forbidden=np.asarray(np.isinf(matrix).all(axis=1)))
+    return matrix
 
 
 def _as_matrix(scores: ArrayLike, kind: str, ragged: bool) -> NDArray[np.float64]:
@@ -332,12 +282,12 @@ def _check_sums(
         )
 
 
-def _check_costs(costs: Costs, kind: str) -> None:
-    # One pass decides the usual case: |x| is at most LARGEST_COST, or x is +inf.
-    fine = (np.abs(costs) <= LARGEST_COST) | (costs == np.inf)
+def _check_log_scores(scores: NDArray[np.float64], kind: str) -> None:
+    # One pass decides the usual case: |x| is at most LARGEST_COST, or x is -inf.
+    fine = (np.abs(scores) <= LARGEST_COST) | (scores == -np.inf)
     if not fine.all():
         forbids = "inf" if kind == "costs" else "-inf"
-        values = costs if kind == "costs" else -costs
+        values = -scores if kind == "costs" else scores
         expected = f"a number of size up to {LARGEST_COST:g}, or {forbids} to forbid the label"
         _raise_first(~fine, values, kind, expected)
 

@@ -1,4 +1,4 @@
-"""The streams: label assignments and legal label paths, the most probable first."""
+"""The streams: assignments, legal paths and readings, the most probable first."""
 
 from __future__ import annotations
 
@@ -9,42 +9,80 @@ from lawful import _core
 from lawful._core import Stream
 from lawful.errors import InputError, SchemeError
 from lawful.labels import Scheme
-from lawful.scores import Kind, as_costs
+from lawful.scores import ScoreKind, Scores, as_costs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from lawful.document import Document
+    from lawful.rules.definitions import Rules
+    from lawful.search.reading_stream import ReadingStream
 
-def assignments(scores: ArrayLike, *, kind: Kind = "probs", memory: int | None = None) -> Stream:
+
+def assignments(
+    scores: Scores | ArrayLike, *, kind: ScoreKind = "probs", memory: int | None = None
+) -> Stream:
     """All label assignments of independent words, by falling probability, each once.
 
-    ``scores`` is words x labels; rows may have different lengths. Labels of probability zero
-    never appear. Nothing is searched before it is asked for, the first ``k`` cost O(words x
-    labels + k log k), and a candidate takes some 40 bytes whatever the number of words. With
-    ``memory``, the stream stops with a ``MemoryBudgetError`` rather than hold more bytes.
+    ``scores`` is a ``Scores``, or a matrix (words x labels) that ``kind`` says how to read, whose
+    rows may have different lengths. Labels of probability zero never appear. Nothing is searched
+    before it is asked for, the first ``k`` cost O(words x labels + k log k), and a candidate takes
+    some 40 bytes whatever the number of words. With ``memory``, the stream stops with a
+    ``MemoryBudgetError`` rather than hold more bytes.
     """
+    if isinstance(scores, Scores):
+        if scores.chain is not None:
+            raise InputError("the scores have a chain, so words depend on each other: take paths")
+        return _core.assignments(scores.costs, _bytes(memory))
     return _core.assignments(as_costs(scores, kind, ragged=True), _bytes(memory))
 
 
 def paths(
-    scores: ArrayLike, scheme: Scheme, *, kind: Kind = "probs", memory: int | None = None
+    scores: Scores | ArrayLike,
+    scheme: Scheme | str,
+    *,
+    kind: ScoreKind = "probs",
+    memory: int | None = None,
 ) -> Stream:
     """All label sequences that ``scheme`` allows, by falling probability, each once.
 
-    The first one is the Viterbi path. ``log_prob`` is the sum of the words' log-probabilities
-    and of the scheme's transition scores, where it has any; it is not renormalised over the
-    legal paths. Memory and laziness are as in ``assignments``.
+    The first one is the Viterbi path. Of a ``Scores``, the scheme may be a name such as ``"BIO"``,
+    and a chain counts: ``log_prob`` is the CRF's. Of a matrix, it is the sum of the words'
+    log-probabilities and of the scheme's transition scores, where it has any. In neither case is it
+    renormalised over the legal paths. Memory and laziness are as in ``assignments``.
     """
+    if isinstance(scores, Scores) and isinstance(scheme, str):
+        scheme = Scheme.named(scheme, scores.labels)
     if not isinstance(scheme, Scheme):
         raise SchemeError(
             f"scheme is {scheme!r}, expected a Scheme such as Scheme.named('BIO', labels)"
         )
-    costs = as_costs(scores, kind)
+    costs = scores.costs if isinstance(scores, Scores) else as_costs(scores, kind)
     if costs.shape[1] != len(scheme):
         raise SchemeError(
             f"the scheme has {len(scheme)} labels, the scores have {costs.shape[1]} columns"
         )
+    if isinstance(scores, Scores):
+        if scheme.is_named and scheme.labels != scores.labels:
+            raise SchemeError("the scheme and the scores have other labels, or another order")
+        if scores.chain is not None:
+            scheme = scheme.with_scores(**scores.chain._asdict())
     return _core.paths(costs, scheme.transitions, _bytes(memory))
+
+
+def readings(document: Document, scores: Scores, rules: Rules) -> ReadingStream:
+    """What the rules can see of a document, most probable first: one labelling for each.
+
+    Labels that belong to no field do not count: between the spans of fields lies the best legal
+    run of all others. A span that a hard rule refuses by itself never appears, one that violates a
+    weighted rule pays for it, and an ambiguous text appears in each of its readings where the
+    rules' ``ambiguity`` says at what price.
+    """
+    # Users of the other streams need neither rules nor decoders.
+    from lawful.search.problem import Problem
+    from lawful.search.reading_stream import ReadingStream
+
+    return ReadingStream(Problem(document, scores, rules, keep=False))
 
 
 def _bytes(memory: int | None) -> int | None:

@@ -61,7 +61,7 @@ def test_learned_transition_scores_decode_exactly(data):
     start, end = np.array(data.draw(scores)), np.array(data.draw(scores))
     between = np.array(data.draw(st.lists(scores, min_size=size, max_size=size)))
     everything = lawful.Scheme.table(np.ones((size, size)))
-    crf = everything.with_scores(between, start=start, end=end)
+    crf = everything.with_scores(between=between, start=start, end=end)
     expected = every_path(costs, lambda path: True, start, between, end)
     cost_of = {labels: cost for cost, labels in expected}.get
     check(lawful.paths(costs, crf, kind="costs"), expected, cost_of)
@@ -105,7 +105,7 @@ def test_agrees_with_k_best_viterbi_on_longer_documents(name, with_scores):
     start, between, end = np.zeros(size), np.zeros((size, size)), np.zeros(size)
     if with_scores:
         start, between, end = (random.normal(size=shape) for shape in (size, (size, size), size))
-        scheme = scheme.with_scores(between, start=start, end=end)
+        scheme = scheme.with_scores(between=between, start=start, end=end)
     costs = -np.log(peaked(random, 30, size, hard=0.5))
     expected = k_best_viterbi(
         costs,
@@ -129,7 +129,7 @@ def test_a_cost_that_every_path_pays_drowns_no_difference(huge):
     padded = np.vstack([costs, np.full((1, 3), huge)])
     found, _ = lawful.paths(padded, everything, kind="costs").take(150)
     assert np.array_equal(np.unique(found[:30, :6], axis=0), np.unique(expected[:10], axis=0))
-    crf = everything.with_scores(np.full((3, 3), huge), start=[huge] * 3, end=[huge] * 3)
+    crf = everything.with_scores(between=np.full((3, 3), huge), start=[huge] * 3, end=[huge] * 3)
     found, _ = lawful.paths(costs, crf, kind="costs").take(50)
     assert np.array_equal(found, expected)
 

@@ -397,3 +397,26 @@ def test_a_stream_is_neither_copied_nor_pickled(probs):
         copy.copy(stream)
     with pytest.raises(TypeError):
         pickle.dumps(stream)
+
+
+def test_scores_are_streamed_like_their_matrix(probs):
+    labels = bio_labels(9)
+    scores = lawful.Scores.from_probs(probs, labels)
+    scheme = lawful.Scheme.named("BIO", labels)
+    assert same(lawful.assignments(scores).take(50), lawful.assignments(probs).take(50))
+    assert same(lawful.paths(scores, scheme).take(50), lawful.paths(probs, scheme).take(50))
+    assert same(lawful.paths(scores, "BIO").take(50), lawful.paths(probs, scheme).take(50))
+    anything = lawful.Scheme.table(np.ones((9, 9)))
+    assert same(lawful.paths(scores, anything).take(50), lawful.paths(probs, anything).take(50))
+
+
+def test_scores_and_a_scheme_of_other_labels_are_refused(probs):
+    labels = bio_labels(9)
+    scores = lawful.Scores.from_probs(probs, labels)
+    with pytest.raises(lawful.SchemeError, match="other labels, or another order"):
+        lawful.paths(scores, lawful.Scheme.named("BIO", labels[::-1]))
+    with pytest.raises(lawful.SchemeError, match="unknown scheme 'BIOX'"):
+        lawful.paths(scores, "BIOX")
+    chained = scores.with_chain(between=np.zeros((9, 9)))
+    with pytest.raises(lawful.InputError, match=r"have a chain.*take paths"):
+        lawful.assignments(chained)

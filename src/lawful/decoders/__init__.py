@@ -42,6 +42,10 @@ class Decoder(Protocol):
         """Whether budget enough proves the answer."""
 
     @property
+    def chains(self) -> bool:
+        """Whether it adds up a CRF's scores of transitions."""
+
+    @property
     def default_budget(self) -> Budget:
         """What it may spend unless the caller says."""
 
@@ -92,7 +96,7 @@ def decode(
     began = perf_counter()
     chosen = check_call(decoder, budget, alternatives)
     problem = Problem(document, scores, rules)
-    if scores.chain is not None and (alternatives or not getattr(chosen, "chains", False)):
+    if scores.chain is not None and (alternatives or not chosen.chains):
         what = "alternatives" if alternatives else f"decoder {chosen.name}"
         raise InputError(
             f"document {document.id!r} has scores of transitions, and {what} cannot add them up; "

@@ -22,6 +22,7 @@ class Argmax:
 
     name: ClassVar[str] = "argmax"
     exact: ClassVar[bool] = False
+    chains: ClassVar[bool] = False
     default_budget: ClassVar[Budget] = Budget(candidates=1)
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:

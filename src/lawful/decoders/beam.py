@@ -32,6 +32,7 @@ class Beam:
 
     name: ClassVar[str] = "beam"
     exact: ClassVar[bool] = False
+    chains: ClassVar[bool] = False
     default_budget: ClassVar[Budget] = Budget(candidates=2**5)
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:

@@ -30,6 +30,7 @@ class BestFirst:
 
     name: ClassVar[str] = "best_first"
     exact: ClassVar[bool] = True
+    chains: ClassVar[bool] = False
     default_budget: ClassVar[Budget] = Budget(candidates=2**8)
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:

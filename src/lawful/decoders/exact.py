@@ -42,6 +42,7 @@ class Exact:
 
     name: ClassVar[str] = "exact"
     exact: ClassVar[bool] = True
+    chains: ClassVar[bool] = False
     default_budget: ClassVar[Budget] = Budget(candidates=2**17)
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:

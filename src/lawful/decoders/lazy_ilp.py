@@ -33,6 +33,7 @@ class LazyIlp:
 
     name: ClassVar[str] = "lazy_ilp"
     exact: ClassVar[bool] = True
+    chains: ClassVar[bool] = False
     default_budget: ClassVar[Budget] = Budget(candidates=2**4)
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:

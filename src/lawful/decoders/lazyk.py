@@ -20,6 +20,7 @@ class LazyK:
 
     name: ClassVar[str] = "lazyk"
     exact: ClassVar[bool] = True
+    chains: ClassVar[bool] = False
     default_budget: ClassVar[Budget] = Budget(candidates=2**13)
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:

@@ -20,7 +20,7 @@ class Paths:
 
     name: ClassVar[str] = "paths"
     exact: ClassVar[bool] = True
-    chains: ClassVar[bool] = True  # it adds up scores of transitions, too
+    chains: ClassVar[bool] = True
     default_budget: ClassVar[Budget] = Budget(candidates=2**13)
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:

@@ -29,6 +29,7 @@ class Enumerated:
 
     name: str
     exact: ClassVar[bool] = True
+    chains: ClassVar[bool] = False
     default_budget: ClassVar[Budget] = Budget(candidates=2**13)
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:

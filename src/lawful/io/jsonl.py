@@ -28,12 +28,13 @@ from typing import IO, Any
 import msgspec
 import numpy as np
 
+from lawful.chain import Chain
 from lawful.decoding import Decoding
 from lawful.document import BadLine, Document, Labelled, Scored
 from lawful.errors import InputError, LawfulError
 from lawful.io.atomic import atomic_text
 from lawful.io.npz import UNREADABLE, NpzReader, NpzWriter
-from lawful.scores import Chain, Scores
+from lawful.scores import Scores
 
 _KINDS = {
     "probs": Scores.from_probs,

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lawful.chain import Chain
 from lawful.document import Scored
 from lawful.errors import InputError
 from lawful.io.atomic import atomic_bytes
-from lawful.scores import Chain
 
 UNREADABLE = (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile)
 """Errors of NumPy that say that an array or its file is damaged."""

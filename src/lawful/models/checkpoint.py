@@ -15,14 +15,22 @@ from typing import Any, TypeAlias
 import msgspec
 import numpy as np
 
+from lawful.chain import Chain
 from lawful.errors import InputError, LawfulError
 from lawful.io.atomic import atomic_path
-from lawful.scores import Chain
 
-Transitions: TypeAlias = tuple[list[list[float]], list[float], list[float]]
-"""Scores between labels, at the start and at the end."""
+OldTables: TypeAlias = tuple[list[list[float]], list[float], list[float]]
+"""A chain in cards of version 0.1: between labels, at the start, at the end."""
 
 CARD, WEIGHTS, ONNX = "lawful.json", "model.safetensors", "model.onnx"
+
+
+class ChainTables(msgspec.Struct):
+    """A CRF's scores of transitions."""
+
+    start: list[float]
+    between: list[list[float]]
+    end: list[float]
 
 
 class Card(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -33,14 +41,20 @@ class Card(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     boxes: bool = False  # whether it wants boxes at all
     own_boxes: bool = False  # whether the tables of boxes are ours, not its architecture's
     crf: bool = False
-    chain: Transitions | None = None  # of the CRF, where the weights are in ONNX alone
+    chain: ChainTables | OldTables | None = None  # of the CRF, where the weights are in ONNX alone
     base: str = ""  # what it was trained from
     recipe: dict[str, Any] = {}  # how
 
     @property
     def learned(self) -> Chain | None:
         """The CRF's scores of transitions, where the card has them."""
-        return None if self.chain is None else Chain(*map(np.array, self.chain))
+        tables = self.chain
+        if isinstance(tables, tuple):
+            between, start, end = tables
+            tables = ChainTables(start, between, end)
+        if tables is None:
+            return None
+        return Chain(*map(np.array, (tables.start, tables.between, tables.end)))
 
     def save(self, folder: Path) -> None:
         """Writes the card, whole or not at all."""

@@ -13,7 +13,7 @@ import torch
 
 from lawful.errors import InputError
 from lawful.io.atomic import make_folder
-from lawful.models.checkpoint import ONNX, WEIGHTS, replaced
+from lawful.models.checkpoint import ONNX, WEIGHTS, ChainTables, replaced
 from lawful.models.extras import needed
 from lawful.models.network import Network
 from lawful.models.runners import OnnxRunner, TorchRunner
@@ -48,7 +48,7 @@ def export(network: Network, cutter: Cutter, folder: Path, *, int8: bool = False
             shutil.copyfile(ready, file)
     chain = TorchRunner(network, "cpu").chain
     if chain is not None:
-        card.chain = tuple(part.tolist() for part in chain)  # type: ignore[assignment]
+        card.chain = ChainTables(**{k: v.tolist() for k, v in chain._asdict().items()})
     card.save(folder)
     cutter.save(folder)
     return folder / ONNX

@@ -24,7 +24,7 @@ from lawful.models.checkpoint import read_card
 from lawful.models.entities import entities
 from lawful.models.network import plain_card, takes_boxes
 from lawful.rules.definitions import Rules
-from lawful.scores import Scores
+from lawful.scores import Scores, log_softmax
 
 
 class RulesPipeline(TokenClassificationPipeline):
@@ -58,8 +58,7 @@ class RulesPipeline(TokenClassificationPipeline):
             if output.get("offset_mapping") is None:
                 raise InputError("the pipeline's tokenizer has no offsets: take a fast one")
             logits = np.asarray(output["logits"][0].float(), dtype=np.float64)
-            logits -= logits.max(axis=1, keepdims=True)
-            rows = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+            rows = np.exp(log_softmax(logits))
             special = np.asarray(output["special_tokens_mask"][0], dtype=bool)
             offsets = np.asarray(output["offset_mapping"][0]).tolist()
             seen: Counter[tuple[int, int]] = Counter()  # bytes of one character share its place

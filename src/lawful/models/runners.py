@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lawful.chain import Chain
 from lawful.errors import InputError
 from lawful.models.extras import needed
-from lawful.scores import Chain
 
 if TYPE_CHECKING:
     from lawful.models.network import Network
@@ -45,8 +45,8 @@ class TorchRunner:
         head = self.network.chain
         if head is None:
             return None
-        parts = (head.between, head.start, head.end)
-        return Chain(*(part.detach().cpu().double().numpy() for part in parts))
+        parts = {name: getattr(head, name) for name in Chain._fields}
+        return Chain(**{name: p.detach().cpu().double().numpy() for name, p in parts.items()})
 
     def run(
         self, ids: NDArray[np.int64], mask: NDArray[np.int64], boxes: NDArray[np.int64]

@@ -26,7 +26,7 @@ from lawful.models.runners import OnnxRunner, Runner, TorchRunner
 from lawful.models.tokenizer import GRID, Cutter, Pieces
 from lawful.models.windows import merge, windows
 from lawful.rules.definitions import Rules
-from lawful.scores import Pooling, Scores
+from lawful.scores import Pooling, Scores, log_softmax
 
 Given: TypeAlias = Document | Labelled | Scored
 Backend: TypeAlias = Literal["torch", "onnx"]
@@ -143,9 +143,7 @@ class Tagger:
         if not np.isfinite(logits).all():
             raise InputError("the model's scores are not finite: it was not trained well")
         before = len(self.cutter.opening)
-        top = logits.max(axis=2, keepdims=True)
-        log_probs = logits - top - np.log(np.exp(logits - top).sum(axis=2, keepdims=True))
-        for window, rows in zip(some, log_probs, strict=True):
+        for window, rows in zip(some, log_softmax(logits), strict=True):
             yield rows[before : before + window.where.stop - window.where.start]
 
     def _scored(
@@ -160,7 +158,7 @@ class Tagger:
         if not parts:
             empty = Scores.from_probs(np.empty((0, len(self.labels))), self.labels)
             if units == "words" and self.runner.chain is not None:
-                empty = empty.with_chain(*self.runner.chain)
+                empty = empty.with_chain(**self.runner.chain._asdict())
             return Scored(document, empty, gold)
         unknown = sorted(set(gold or ()) - set(self.labels))
         if unknown:
@@ -172,7 +170,7 @@ class Tagger:
         if units == "words":
             scores = scores.to_words(pieces.joins, "first" if self.card.crf else pool)
             if self.runner.chain is not None:
-                scores = scores.with_chain(*self.runner.chain)
+                scores = scores.with_chain(**self.runner.chain._asdict())
             return Scored(document, scores, gold)
         labels = None if gold is None else pieces.labels(gold)
         return Scored(pieces.document(document), scores, labels)

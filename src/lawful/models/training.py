@@ -388,7 +388,7 @@ def entity_f1(tagger: Tagger, documents: Sequence[Labelled], scheme: Scheme) -> 
         if not len(scored.document) or scored.gold is None:
             continue
         chain = scored.scores.chain
-        legal = scheme if chain is None else scheme.with_scores(*chain)
+        legal = scheme if chain is None else scheme.with_scores(**chain._asdict())
         labels, _ = _core.paths(scored.scores.costs, legal.transitions).take(1)
         true = scheme.indices(scored.gold)
         counts.add(set(scheme.spans(labels[0])), set(scheme.spans(true)))

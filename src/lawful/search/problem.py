@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from math import inf
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -43,10 +42,7 @@ class Problem:
         self.scheme = rules.scheme_for(scores.labels)
         self.costs = scores.costs
         if scores.chain is not None:
-            self.scheme = self.scheme.with_scores(*scores.chain)
-            # Paid once, by the first word: what a path costs is then its own -log p.
-            total = scores.log_total
-            self.costs[:1] = self.costs[:1] + total if total > -inf else inf
+            self.scheme = self.scheme.with_scores(**scores.chain._asdict())
         self.judge = Judge(document, rules, self.scheme)
         if keep and self.best_legal is not None:
             self.judge.keep(self.best_legal)

@@ -1,0 +1,75 @@
+"""A linear-chain CRF: its scores of transitions, and sums over all labellings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from lawful.errors import ScoresError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+class Chain(NamedTuple):
+    """What a linear-chain CRF adds to the scores of words: higher is better, ``-inf`` forbids."""
+
+    start: NDArray[np.float64]  # (labels,)
+    between: NDArray[np.float64]  # (labels, labels): from, to
+    end: NDArray[np.float64]  # (labels,)
+
+    @classmethod
+    def checked(
+        cls, labels: int, *, start: ArrayLike | None, between: ArrayLike, end: ArrayLike | None
+    ) -> Chain:
+        """Read-only tables of the right shape; what is not given is zero."""
+        return cls(
+            start=_table("start", start, (labels,)),
+            between=_table("between", between, (labels, labels)),
+            end=_table("end", end, (labels,)),
+        )
+
+    def log_total(self, log_probs: NDArray[np.float64]) -> float:
+        """The logarithm of what all labellings of one or more words score together."""
+        forward = self._forward(log_probs)[-1] + self.end
+        return float(_log_sum(forward[:, None])[0])
+
+    def log_marginals(self, log_probs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For every word and label, what all labellings that have it score; not normalised."""
+        forward = self._forward(log_probs)
+        backward = np.empty_like(forward)
+        backward[-1] = self.end
+        for i in range(len(forward) - 2, -1, -1):
+            onward = self.between + (log_probs[i + 1] + backward[i + 1])
+            backward[i] = _log_sum(onward.T)
+        return np.asarray(forward + backward)
+
+    def _forward(self, log_probs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For every word and label, what all beginnings that end there score together."""
+        forward = np.empty_like(log_probs)
+        forward[0] = self.start + log_probs[0]
+        for i in range(1, len(forward)):
+            forward[i] = _log_sum(forward[i - 1][:, None] + self.between) + log_probs[i]
+        return forward
+
+
+def _table(name: str, given: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    try:
+        table = np.array(np.zeros(shape) if given is None else given, dtype=np.float64)
+    except (ValueError, TypeError):
+        raise ScoresError(f"{name} of the chain is no array of numbers") from None
+    if table.shape != shape or not ((table == -np.inf) | np.isfinite(table)).all():
+        raise ScoresError(
+            f"{name} of the chain has shape {table.shape}, expected {shape} of numbers or -inf"
+        )
+    table.flags.writeable = False
+    return table
+
+
+def _log_sum(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The logarithm of the sum of exponentials, by column."""
+    top = scores.max(axis=0)
+    shift = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.exp(scores - shift).sum(axis=0)) + shift)

@@ -1,0 +1,67 @@
+"""Readings of a document as a stream: field values by falling worth, one labelling for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from numbers import Integral
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lawful.errors import InputError, MemoryBudgetError
+from lawful.rules.judge import FieldValue
+from lawful.search.problem import Problem
+from lawful.search.reading_search import Candidate, Candidates, Labels, Lattice
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DocumentReading:
+    """A way to read a document: the values of its fields, and the best labelling that has them.
+
+    ``labels`` are label indices, legal everywhere. ``price`` is what the spans violate by
+    themselves, and what it costs to read their texts in other than the most plausible ways.
+    """
+
+    labels: Labels
+    log_prob: float
+    price: float
+    fields: dict[str, list[FieldValue]]
+
+
+class ReadingStream(Iterator[DocumentReading]):
+    """Readings by falling ``log_prob - price``; no two have the same spans and values."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._candidates = Candidates(Lattice(problem.scores, problem.judge, None))
+        self._found = iter(self._candidates)
+
+    def __next__(self) -> DocumentReading:
+        candidate = next(self._found, None)
+        if candidate is None:
+            self._check_memory(0)
+            raise StopIteration
+        return self._reading(candidate)
+
+    def take(self, count: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+        """The next ``count`` readings as arrays: labels (count, words), log-probabilities."""
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
+            raise InputError(f"cannot take {count!r} readings, expected a count of 0 or more")
+        found = list(islice(self._found, count))
+        if len(found) < count:
+            self._check_memory(len(found))
+        labels = np.empty((len(found), len(self._problem.document)), np.uint32)
+        for row, candidate in zip(labels, found, strict=True):
+            row[:] = candidate.labels
+        return labels, np.array([candidate.log_prob for candidate in found], np.float64)
+
+    def _check_memory(self, found: int) -> None:
+        """Complains when readings ended for want of memory, unless some are to be given out."""
+        if self._candidates.stopped_by == "memory" and not found:
+            raise MemoryBudgetError("there are more readings than memory can hold")
+
+    def _reading(self, candidate: Candidate) -> DocumentReading:
+        fields = self._problem.judge.fields(self._candidates.lattice.reading(candidate.spans))
+        return DocumentReading(candidate.labels, candidate.log_prob, candidate.violated, fields)
