@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 import lawful
-from lawful import Budget, Defaults, Document, Field, Rule, Rules, Scores
+from lawful import Budget, Document, Field, Rule, RuleDefaults, Rules, Scores
 from lawful.rules.plan import plan_of
 from tests.oracles.checks_by_hand import CHECKS, FUNCTIONS, NUMBERS, READINGS, WORDS, hand_made
 from tests.oracles.statements import Oracle, plain
@@ -180,7 +180,7 @@ def _draw_rules(one_of, rng, names, scheme):
             unchecked=unchecked,
             reads=reads,
         )
-    return Rules(fields, rules.values(), scheme=scheme, defaults=Defaults(**defaults))
+    return Rules(fields, rules.values(), scheme=scheme, defaults=RuleDefaults(**defaults))
 
 
 def _parameters(function):

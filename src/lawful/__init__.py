@@ -3,122 +3,98 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from lawful._core import Stream
-from lawful.errors import (
-    DocumentError,
-    InputError,
-    LawfulError,
-    LimitError,
-    MemoryBudgetError,
-    MissingExtraError,
-    RuleFailure,
-    RulesError,
-    SchemeError,
-    ScoresError,
-    TimeBudgetError,
-)
-from lawful.labels import Scheme, Span
-from lawful.scores import ScoreKind, Scores
-from lawful.streams import assignments, paths, readings
-
-if TYPE_CHECKING:
-    from lawful.batch import Failed, decode_many
-    from lawful.decoders import DECODERS, Decoder, decode
-    from lawful.decoding import Budget, Confidence, Correction, Decoding
-    from lawful.document import BadLine, Box, Document, Scored
-    from lawful.io.jsonl import read_jsonl, write_jsonl
-    from lawful.models.tagger import Tagger, from_pretrained
-    from lawful.rules import Check, Defaults, Field, FieldValue, Rule, Rules, rule
-    from lawful.search.reading_stream import DocumentReading, ReadingStream
-    from lawful.values import register_type
+if TYPE_CHECKING:  # the table below once more, as type checkers want it
+    from lawful._core import Stream as Stream
+    from lawful.batch import Failed as Failed
+    from lawful.batch import decode_many as decode_many
+    from lawful.decoders import DECODERS as DECODERS
+    from lawful.decoders import Decoder as Decoder
+    from lawful.decoders import decode as decode
+    from lawful.decoding import Budget as Budget
+    from lawful.decoding import Confidence as Confidence
+    from lawful.decoding import Correction as Correction
+    from lawful.decoding import Decoding as Decoding
+    from lawful.document import BadLine as BadLine
+    from lawful.document import Box as Box
+    from lawful.document import Document as Document
+    from lawful.document import Labelled as Labelled
+    from lawful.document import Scored as Scored
+    from lawful.errors import DocumentError as DocumentError
+    from lawful.errors import InputError as InputError
+    from lawful.errors import LawfulError as LawfulError
+    from lawful.errors import LimitError as LimitError
+    from lawful.errors import MemoryBudgetError as MemoryBudgetError
+    from lawful.errors import MissingExtraError as MissingExtraError
+    from lawful.errors import RuleFailure as RuleFailure
+    from lawful.errors import RulesError as RulesError
+    from lawful.errors import SchemeError as SchemeError
+    from lawful.errors import ScoresError as ScoresError
+    from lawful.errors import TimeBudgetError as TimeBudgetError
+    from lawful.io.jsonl import read_jsonl as read_jsonl
+    from lawful.io.jsonl import write_jsonl as write_jsonl
+    from lawful.labels import Scheme as Scheme
+    from lawful.labels import Span as Span
+    from lawful.models.tagger import Tagger as Tagger
+    from lawful.models.tagger import from_pretrained as from_pretrained
+    from lawful.rules import PAPER as PAPER
+    from lawful.rules import Check as Check
+    from lawful.rules import Field as Field
+    from lawful.rules import FieldValue as FieldValue
+    from lawful.rules import Rule as Rule
+    from lawful.rules import RuleDefaults as RuleDefaults
+    from lawful.rules import Rules as Rules
+    from lawful.rules import rule as rule
+    from lawful.scores import ScoreKind as ScoreKind
+    from lawful.scores import Scores as Scores
+    from lawful.search.problem import Problem as Problem
+    from lawful.search.reading_stream import DocumentReading as DocumentReading
+    from lawful.search.reading_stream import ReadingStream as ReadingStream
+    from lawful.streams import assignments as assignments
+    from lawful.streams import paths as paths
+    from lawful.streams import readings as readings
+    from lawful.values import register_type as register_type
 
 __version__ = "0.1.0"
 
-# Loaded when first used: who only wants the streams does not wait for the rule language.
-_LATER = {
-    "BadLine": "document",
-    "Box": "document",
-    "Budget": "decoding",
-    "Check": "rules",
-    "Confidence": "decoding",
-    "Correction": "decoding",
-    "DECODERS": "decoders",
-    "Decoder": "decoders",
-    "Decoding": "decoding",
-    "Defaults": "rules",
-    "Document": "document",
-    "DocumentReading": "search.reading_stream",
-    "Failed": "batch",
-    "Field": "rules",
-    "FieldValue": "rules",
-    "ReadingStream": "search.reading_stream",
-    "Rule": "rules",
-    "Rules": "rules",
-    "Scored": "document",
-    "Tagger": "models.tagger",
-    "decode": "decoders",
-    "decode_many": "batch",
-    "from_pretrained": "models.tagger",
-    "read_jsonl": "io.jsonl",
-    "register_type": "values",
-    "rule": "rules",
-    "write_jsonl": "io.jsonl",
+# Imported when first used, so that users of the streams do not wait for the rule language.
+_MODULES = {
+    "_core": ["Stream"],
+    "batch": ["Failed", "decode_many"],
+    "decoders": ["DECODERS", "Decoder", "decode"],
+    "decoding": ["Budget", "Confidence", "Correction", "Decoding"],
+    "document": ["BadLine", "Box", "Document", "Labelled", "Scored"],
+    "errors": [
+        "DocumentError",
+        "InputError",
+        "LawfulError",
+        "LimitError",
+        "MemoryBudgetError",
+        "MissingExtraError",
+        "RuleFailure",
+        "RulesError",
+        "SchemeError",
+        "ScoresError",
+        "TimeBudgetError",
+    ],
+    "io.jsonl": ["read_jsonl", "write_jsonl"],
+    "labels": ["Scheme", "Span"],
+    "models.tagger": ["Tagger", "from_pretrained"],
+    "rules": ["PAPER", "Check", "Field", "FieldValue", "Rule", "RuleDefaults", "Rules", "rule"],
+    "scores": ["ScoreKind", "Scores"],
+    "search.problem": ["Problem"],
+    "search.reading_stream": ["DocumentReading", "ReadingStream"],
+    "streams": ["assignments", "paths", "readings"],
+    "values": ["register_type"],
 }
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
-__all__ = [
-    "DECODERS",
-    "BadLine",
-    "Box",
-    "Budget",
-    "Check",
-    "Confidence",
-    "Correction",
-    "Decoder",
-    "Decoding",
-    "Defaults",
-    "Document",
-    "DocumentError",
-    "DocumentReading",
-    "Failed",
-    "Field",
-    "FieldValue",
-    "InputError",
-    "LawfulError",
-    "LimitError",
-    "MemoryBudgetError",
-    "MissingExtraError",
-    "ReadingStream",
-    "Rule",
-    "RuleFailure",
-    "Rules",
-    "RulesError",
-    "Scheme",
-    "SchemeError",
-    "ScoreKind",
-    "Scored",
-    "Scores",
-    "ScoresError",
-    "Span",
-    "Stream",
-    "Tagger",
-    "TimeBudgetError",
-    "assignments",
-    "decode",
-    "decode_many",
-    "from_pretrained",
-    "paths",
-    "read_jsonl",
-    "readings",
-    "register_type",
-    "rule",
-    "write_jsonl",
-]
+__all__ = list(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'lawful' has no attribute {name!r}")
-    value = getattr(import_module(f"lawful.{_LATER[name]}"), name)
+    value = getattr(import_module(f"lawful.{_MODULE_OF[name]}"), name)
     globals()[name] = value
     return value
 

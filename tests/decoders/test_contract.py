@@ -15,7 +15,7 @@ from lawful.decoders.lazy_ilp import LazyIlp
 decoders = pytest.mark.parametrize("decoder", DECODERS)
 EXAMPLES = list(demo.generate(6, seed=5, words=(24, 60)))
 RULES = Rules.load(demo.RULES)
-FREE = lawful.Defaults(presence="free", repeat="any", weight=0)
+FREE = lawful.RuleDefaults(presence="free", repeat="any", weight=0)
 
 
 def run(decoder, example, rules=RULES, budget=None):

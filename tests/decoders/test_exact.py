@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lawful
-from lawful import Budget, Defaults, Document, Field, Rule, Rules, Scores, _core, decode
+from lawful import Budget, Document, Field, Rule, RuleDefaults, Rules, Scores, _core, decode
 from lawful.rules.plan import Tables, plan_of
 from lawful.search import reading_search
 from lawful.search.problem import Problem
@@ -108,7 +108,7 @@ def rule_sets(draw):
         fields,
         rules,
         scheme=draw(st.sampled_from(["BIO", *PREFIXES])),
-        defaults=Defaults(weight=draw(weight)),
+        defaults=RuleDefaults(weight=draw(weight)),
     )
 
 

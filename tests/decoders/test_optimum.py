@@ -44,7 +44,7 @@ def problems(draw):
             Field("parts", "part", "money", many=True),
         ],
         [Rule(check, weight=draw(weight)) for check in checks],
-        defaults=lawful.Defaults(weight=draw(weight), unchecked=0.0, **policy),
+        defaults=lawful.RuleDefaults(weight=draw(weight), unchecked=0.0, **policy),
     )
     return Document("d", words), scores, rules
 

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 
 import lawful
-from lawful import Budget, Defaults, Document, Field, Rule, Rules, Scores, decode, demo
+from lawful import Budget, Document, Field, Rule, RuleDefaults, Rules, Scores, decode, demo
 from lawful.search.problem import Problem
 from tests.decoders.test_optimum import LABELS, brute_force, kept_by, problems
 from tests.oracles.referee import UnsupportedRule, referee
@@ -115,7 +115,7 @@ def random_problem(random):
     rules = Rules(
         fields[: pick(3, 4)],
         [Rule(c, weight=pick(None, *WEIGHTS), tolerance=pick(None, "0.1")) for c in checks],
-        defaults=Defaults(
+        defaults=RuleDefaults(
             presence=pick("keep", "free", "required"),
             repeat=pick("agree", "first"),
             weight=pick(*WEIGHTS),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lawful
-from lawful import Budget, Defaults, Document, Field, Rule, Rules, Scores, decode, demo
+from lawful import Budget, Document, Field, Rule, RuleDefaults, Rules, Scores, decode, demo
 from lawful.search import reading_search
 
 ENOUGH = Budget(candidates=10**6)
@@ -88,7 +88,7 @@ def test_a_clash_about_fields_that_no_rule_reads():
     rules = Rules(
         [Field("t", "t", "money", presence="required", repeat="first"), Field("x", "x", "money")],
         ["x == 5"],
-        defaults=Defaults(weight=inf),
+        defaults=RuleDefaults(weight=inf),
     )
     found = decode(
         Document("d", ["1", "2"]), scores([[0.1, 0, 0.9]] * 2, ("O", "B-t", "B-x")), rules
@@ -181,7 +181,7 @@ def test_huge_documents_end_with_a_true_status(rows, weight, values):
             *(f"f{i} == f{(i + 1) % FIELDS} + f{(i + 2) % FIELDS}" for i in range(FIELDS)),
             *(f"f{i} <= 2 * f{i + 1}" for i in range(10)),
         ],
-        defaults=Defaults(weight=weight),
+        defaults=RuleDefaults(weight=weight),
     )
     document = Document("d", [str(i % values + 1) for i in range(WORDS)])
     given = scores(rows(np.random.default_rng(0)), LABELS)
@@ -205,7 +205,7 @@ def test_sixty_items_and_their_sum(equal, weight):
     rules = Rules(
         [Field("s", "s", "money"), Field("items", "i", "money", many=True)],
         ["s == sum(items)"],
-        defaults=Defaults(weight=weight),
+        defaults=RuleDefaults(weight=weight),
     )
     rows = [[0.4, 0.02, 0.58]] * 60 + [[0.02, 0.96, 0.02]]
     document = Document("d", [*map(str, amounts), str(total)])
@@ -229,7 +229,7 @@ def test_alternatives_that_are_worth_the_same_differ():
         Rule("total + tax == 3", weight=0.0),
         lawful.rule(reads=("total", "parts"))(lambda total, parts: total <= sum(parts)),
     ]
-    rules = Rules(fields, checks, defaults=Defaults(weight=0.0))
+    rules = Rules(fields, checks, defaults=RuleDefaults(weight=0.0))
     labels = ("O", "B-total", "I-total", "B-part", "I-part", "B-x", "I-x", "B-tax")
     probs = np.zeros((3, len(labels)))
     probs[0, [1, 5]] = 0.5

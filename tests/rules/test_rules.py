@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lawful
-from lawful import Defaults, Document, Field, Rule, RuleFailure, Rules, RulesError
+from lawful import Document, Field, Rule, RuleDefaults, RuleFailure, Rules, RulesError
 from lawful.rules.files import json_schema, rules_from
 from lawful.rules.judge import Judge
 
@@ -192,7 +192,7 @@ def test_what_a_field_implies():
 )
 def test_repeats(repeat, states):
     rules = Rules(
-        [Field("total", "total", "money")], ["total == 5000"], defaults=Defaults(repeat=repeat)
+        [Field("total", "total", "money")], ["total == 5000"], defaults=RuleDefaults(repeat=repeat)
     )
     checks = judge(["6.000", "5.000"], ["B-total", "B-total"], rules)
     assert {name: check.state for name, check in checks.items()} == states
@@ -206,7 +206,7 @@ def test_any_looks_only_at_the_fields_that_a_rule_reads():
     rules = Rules(
         [Field(name, name, "money") for name in names],
         ["f0 == 5", "f0 + f1 + f2 + f3 + f4 + f5 + f6 == 99"],
-        defaults=Defaults(repeat="any"),
+        defaults=RuleDefaults(repeat="any"),
     )
     made = Judge(Document("d", ["6", "5"] * 7), rules, rules.scheme_for(tuple(labels)))
     row = np.array([1 + i // 2 for i in range(14)])
@@ -286,7 +286,7 @@ def test_one_unreadable_item_leaves_their_sum_unknown():
 
 def test_the_papers_semantics_is_three_lines(tmp_path):
     text = FILE.replace("presence: keep\nweight: 8", "presence: free\nrepeat: first\nweight: hard")
-    assert Rules.load(write(tmp_path, text)).defaults == Defaults("free", "first", inf)
+    assert Rules.load(write(tmp_path, text)).defaults == RuleDefaults("free", "first", inf)
 
 
 def test_a_function_is_a_rule():
@@ -383,7 +383,9 @@ def test_a_default_is_what_is_written():
 
 
 def test_rules_survive_pickling():
-    rules = Rules([Field("total", "total", "money")], ["total > 0"], defaults=Defaults(weight=3))
+    rules = Rules(
+        [Field("total", "total", "money")], ["total > 0"], defaults=RuleDefaults(weight=3)
+    )
     again = pickle.loads(pickle.dumps(rules))
     assert (again.fields, again.rules, again.defaults) == (
         rules.fields,

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lawful import Defaults, Document, Field, Rule, Rules, Scores, decode
+from lawful import Document, Field, Rule, RuleDefaults, Rules, Scores, decode
 from lawful.values import read
 from tests.fuzz import ENOUGH, EXACT, Asked, FalseStatementError, check_decoding, draw, run
 from tests.oracles.checks_by_hand import CHECKS, WORDS, hand_made, readings
@@ -39,7 +39,7 @@ def test_the_table_of_readings_is_that_of_the_library():
 
 def problem(words, labels, probs, fields=(), rules=(), scheme="BIO", **defaults):
     scores = Scores.from_probs(probs, labels)
-    defaults = Defaults(**{"unchecked": 0.0, **defaults})
+    defaults = RuleDefaults(**{"unchecked": 0.0, **defaults})
     rules = Rules(fields, rules, scheme=scheme, defaults=defaults)
     return Document("d", words.split()), scores, rules
 

@@ -1,6 +1,8 @@
 """Rules: what a user knows about the documents, and the judge that checks it."""
 
-from lawful.rules.definitions import Defaults, Field, Rule, Rules, rule
+from lawful.rules.definitions import PAPER, Field, Rule, RuleDefaults, Rules, rule
 from lawful.rules.judge import Check, FieldValue, Judge
 
-__all__ = ["Check", "Defaults", "Field", "FieldValue", "Judge", "Rule", "Rules", "rule"]
+__all__ = [
+    "PAPER", "Check", "Field", "FieldValue", "Judge", "Rule", "RuleDefaults", "Rules", "rule",
+]  # fmt: skip

@@ -1,7 +1,7 @@
 """Fields and rules: what a user knows about the documents, as values.
 
 A field names the spans of one label type and says how to read them. A rule relates fields. Both
-take what they leave open from the ``Defaults`` of the file they stand in.
+take what they leave open from the ``RuleDefaults`` of the file they stand in.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ DEFAULT_TOLERANCE = Decimal("0.005")
 
 
 @dataclass(frozen=True, slots=True)
-class Defaults:
+class RuleDefaults:
     """What fields and rules take where they say nothing themselves.
 
     ``ambiguity`` is the price in nats of reading a text in another way than the most plausible one
     (``3.350`` as 3.35 and not 3350); infinite, it is never done. ``unchecked`` is the price in nats
     of a rule that cannot be checked because a value it needs is missing.
 
-    The paper's semantics is ``Defaults(**PAPER)``.
+    The paper's semantics is ``RuleDefaults(**PAPER)``.
     """
 
     presence: Presence = "keep"
@@ -223,7 +223,7 @@ class Rules:
     fields: tuple[Field, ...]
     rules: tuple[Rule, ...] = ()
     scheme: str = "BIO"
-    defaults: Defaults = field(default_factory=Defaults)
+    defaults: RuleDefaults = field(default_factory=RuleDefaults)
 
     def __init__(
         self,
@@ -231,9 +231,9 @@ class Rules:
         rules: Iterable[Rule | str | Callable[..., Any]] = (),
         *,
         scheme: str = "BIO",
-        defaults: Defaults | None = None,
+        defaults: RuleDefaults | None = None,
     ) -> None:
-        defaults = Defaults() if defaults is None else defaults
+        defaults = RuleDefaults() if defaults is None else defaults
         if not isinstance(scheme, str) or scheme.upper() not in SCHEMES:
             raise RulesError(f"unknown scheme {scheme!r}; schemes: {', '.join(SCHEMES)}")
         for name, values in (("fields", fields), ("rules", rules)):
@@ -269,7 +269,7 @@ class Rules:
         return f"<Rules over {', '.join(fields) or 'no fields'}: {'; '.join(rules) or 'none'}>"
 
     @staticmethod
-    def _fill(f: Field, defaults: Defaults) -> Field:
+    def _fill(f: Field, defaults: RuleDefaults) -> Field:
         return replace(
             f,
             presence=f.presence or defaults.presence,
@@ -331,7 +331,7 @@ class Rules:
 
     def with_defaults(self, **changes: Any) -> Rules:
         """The same fields and rules under other defaults, which win over what they say now."""
-        known = {f.name for f in dataclass_fields(Defaults)}
+        known = {f.name for f in dataclass_fields(RuleDefaults)}
         if unknown := set(changes) - known:
             names = ", ".join(sorted(known))
             raise RulesError(f"unknown default {min(unknown)!r}; defaults: {names}")
@@ -366,7 +366,7 @@ class Rules:
 
 
 def _rebuild(
-    fields: tuple[Field, ...], rules: tuple[Rule, ...], scheme: str, defaults: Defaults
+    fields: tuple[Field, ...], rules: tuple[Rule, ...], scheme: str, defaults: RuleDefaults
 ) -> Rules:
     return Rules(fields, rules, scheme=scheme, defaults=defaults)
 

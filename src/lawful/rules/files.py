@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from lawful.errors import RulesError
-from lawful.rules.definitions import Defaults, Field, Presence, Repeat, Rule, Rules
+from lawful.rules.definitions import Field, Presence, Repeat, Rule, RuleDefaults, Rules
 from lawful.values import TYPES
 
 Where: TypeAlias = tuple[str | int, ...]
@@ -96,7 +96,7 @@ class _Loader:
         if not isinstance(rules, list):
             raise self.fail(f"rules is {rules!r}, expected a list", ("rules",))
         try:
-            defaults = Defaults(**{key: data[key] for key in _DEFAULT_KEYS if key in data})
+            defaults = RuleDefaults(**{key: data[key] for key in _DEFAULT_KEYS if key in data})
         except RulesError as error:
             wrong = next(((key,) for key in _DEFAULT_KEYS if str(error).startswith(key)), ())
             raise self.fail(error, wrong) from None
