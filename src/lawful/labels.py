@@ -278,8 +278,8 @@ class Scheme:
 
     def type_of(self, label: int) -> str | None:
         """The type of spans that a label is part of; ``None`` outside all spans."""
-        kind = -1 if self._spans is None else int(self._spans.type_of[label])
-        return None if kind < 0 else self.types[kind]
+        found = -1 if self._spans is None else int(self._spans.type_of[label])
+        return None if found < 0 else self.types[found]
 
     @property
     def marks(self) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
@@ -302,18 +302,18 @@ class Scheme:
         types, type_of, opens, closes = self._spans
         chosen = np.flatnonzero(type_of[labels] >= 0 if only is None else only[labels])
         found: list[Span] = []
-        open_kind = last_kind = -1
+        open_type = last_type = -1
         start = end = 0
-        kinds = type_of[labels[chosen]].tolist()
-        for at, kind, label in zip(chosen.tolist(), kinds, labels[chosen].tolist(), strict=True):
-            if at != end or kind != open_kind or opens[label]:
+        here = type_of[labels[chosen]].tolist()
+        for at, type_, label in zip(chosen.tolist(), here, labels[chosen].tolist(), strict=True):
+            if at != end or type_ != open_type or opens[label]:
                 if end > start:
-                    found.append(Span(types[last_kind], start, end))
+                    found.append(Span(types[last_type], start, end))
                 start = at
-            end, last_kind = at + 1, kind
-            open_kind = -1 if closes[label] else kind
+            end, last_type = at + 1, type_
+            open_type = -1 if closes[label] else type_
         if end > start:
-            found.append(Span(types[last_kind], start, end))
+            found.append(Span(types[last_type], start, end))
         return found
 
     @cached_property

@@ -235,7 +235,7 @@ def test_what_cannot_be_run_is_refused(arguments, message, tmp_path):
 class Dies:
     """A decoder whose process ends at once."""
 
-    name, exact, default_budget = "dies", False, Budget(1)
+    name, exact, chains, default_budget = "dies", False, False, Budget(1)
 
     def decode(self, problem, budget):
         import os

@@ -13,8 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawful import values
+from lawful.demo.money import MONEY_STYLES, format_money
 from lawful.errors import InputError, RulesError
-from lawful.values import MONEY_STYLES, format_money, format_value, read, register_type, type_named
+from lawful.values import format_value, read, register_type, type_named
+from lawful.values.money import read_integer, read_money, read_number
 
 NBSP, NARROW, THIN, MINUS = "\u00a0", "\u202f", "\u2009", "\u2212"
 
@@ -208,9 +210,9 @@ def test_integers_are_whole_and_may_have_a_quantity_mark(text, readings):
 
 def test_readings_do_not_depend_on_the_precision_a_caller_has_set():
     with decimal.localcontext(prec=3, traps=[decimal.Inexact, decimal.InvalidOperation]):
-        assert str(values._read_money("-123,456.78")[0]) == "-123456.78"
-        assert str(values._read_number("1234.5678%")[0]) == "12.345678"
-        assert str(values._read_integer("123456789")[0]) == "123456789"
+        assert str(read_money("-123,456.78")[0]) == "-123456.78"
+        assert str(read_number("1234.5678%")[0]) == "12.345678"
+        assert str(read_integer("123456789")[0]) == "123456789"
         assert format_money(Decimal("-123456.78"), "us") == "-123,456.78"
 
 

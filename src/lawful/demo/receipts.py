@@ -1,7 +1,7 @@
 """Receipts and invoices that a person would recognise, with the label of every word.
 
 A page is drawn in two steps: what was bought (``purchase``), then the rows that say so, which
-``layout`` sets in type. Each kind of page has its own manner of printing items.
+``layout`` sets in type. Each template has its own manner of printing items.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Literal
 
 from lawful.demo.dice import Dice
 from lawful.demo.layout import Cell, Paper, Print, Row, count_words, set_rows
+from lawful.demo.money import MoneyStyle, format_money
 from lawful.demo.purchase import Extras, Item, Purchase, settle
 from lawful.demo.vocabulary import MARKETS, MINUS_SIGNS, Market
-from lawful.values import MoneyStyle, format_money
 
 AMOUNTS = ("item.price", "subtotal", "discount", "service", "tax", "total", "cash", "change")
 """The fields that hold money."""
@@ -27,13 +27,13 @@ LABELS = ("O", *(f"{prefix}-{field}" for field in FIELDS for prefix in "BI"))
 """``O``, then ``B-`` and ``I-`` of every field."""
 
 SMALLEST = 24
-"""Every kind of page can be cut down to this many words."""
+"""Every page can be cut down to this many words."""
 
 _WORDS_PER_LINE = 6  # of an item, roughly: where the search for a page's size starts
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class Template:
     """A sort of page: what is sold, how many lines of it, and on what it is printed."""
 
     name: Literal["slip", "restaurant", "supermarket", "invoice"]
@@ -45,18 +45,20 @@ class Kind:
     extras: Extras
 
 
-_SLIP = Kind("slip", "goods", (1, 7), (0.8, 15), (30, 38), None, Extras(0.1, 0.02, 0.6, 0.6, 0.2))
-_RESTAURANT = Kind(
+_SLIP = Template(
+    "slip", "goods", (1, 7), (0.8, 15), (30, 38), None, Extras(0.1, 0.02, 0.6, 0.6, 0.2)
+)
+_RESTAURANT = Template(
     "restaurant", "dishes", (2, 14), (2.5, 24), (34, 42), None, Extras(0.15, 0.5, 0.8, 0.5, 0.3)
 )
-_SUPERMARKET = Kind(
+_SUPERMARKET = Template(
     "supermarket", "goods", (5, 40), (0.6, 14), (38, 46), None, Extras(0.3, 0.0, 0.6, 0.55, 0.4)
 )
-_INVOICE = Kind(
+_INVOICE = Template(
     "invoice", "jobs", (2, 44), (6, 420), (84, 96), 1754, Extras(0.25, 0.05, 0.9, 0.05, 0.1)
 )
 
-KINDS: tuple[tuple[Kind, float], ...] = (
+TEMPLATES: tuple[tuple[Template, float], ...] = (
     (_SLIP, 3),
     (_RESTAURANT, 3),
     (_SUPERMARKET, 2),
@@ -70,24 +72,24 @@ def print_receipt(dice: Dice, words: tuple[int, int] | None = None) -> Print:
 
     A size is reached with more or fewer items, and the last few words with a notice at the foot.
     """
-    market, kind = dice.weighted(MARKETS), dice.weighted(KINDS)
+    market, template = dice.weighted(MARKETS), dice.weighted(TEMPLATES)
     if words is None:
-        fewest, most = kind.lines
+        fewest, most = template.lines
         # Short pages are commoner than long ones.
         lines = round(fewest + (most - fewest) * dice.generator.random() ** 2)
-        rows = _Writer(dice, market, kind).rows(lines)
+        rows = _Writer(dice, market, template).rows(lines)
     else:
-        rows = _rows_of_size(dice, market, kind, *words)
-    return set_rows(rows, _paper(dice, kind))
+        rows = _rows_of_size(dice, market, template, *words)
+    return set_rows(rows, _paper(dice, template))
 
 
-def _rows_of_size(dice: Dice, market: Market, kind: Kind, low: int, high: int) -> list[Row]:
+def _rows_of_size(dice: Dice, market: Market, template: Template, low: int, high: int) -> list[Row]:
     target = dice.whole(low, high)
     lines = max(1, (target - 45) // _WORDS_PER_LINE)
     bare = target < 60
     tries = 0
     while True:
-        writer = _Writer(dice, market, kind, bare=bare)
+        writer = _Writer(dice, market, template, bare=bare)
         rows = writer.rows(lines)
         missing = target - count_words(rows)
         tries += 1
@@ -101,12 +103,12 @@ def _rows_of_size(dice: Dice, market: Market, kind: Kind, low: int, high: int) -
             lines = max(1, lines + missing // _WORDS_PER_LINE)
 
 
-def _paper(dice: Dice, kind: Kind) -> Paper:
+def _paper(dice: Dice, template: Template) -> Paper:
     return Paper(
-        columns=dice.whole(*kind.columns),
-        character=dice.whole(9, 13) if kind.height is None else 12,
+        columns=dice.whole(*template.columns),
+        character=dice.whole(9, 13) if template.height is None else 12,
         margin=dice.whole(20, 60),
-        height=kind.height,
+        height=template.height,
         tilt=dice.between(-0.006, 0.006),
     )
 
@@ -137,10 +139,12 @@ class _Writer:
     A ``bare`` page has little but names and amounts.
     """
 
-    def __init__(self, dice: Dice, market: Market, kind: Kind, *, bare: bool = False) -> None:
-        self.dice, self.market, self.kind, self.bare = dice, market, kind, bare
+    def __init__(
+        self, dice: Dice, market: Market, template: Template, *, bare: bool = False
+    ) -> None:
+        self.dice, self.market, self.template, self.bare = dice, market, template, bare
         self.language = market.language
-        self.invoice = kind.name == "invoice"
+        self.invoice = template.name == "invoice"
         full = replace(dice.pick(market.styles), negative=dice.pick(MINUS_SIGNS))
         self.plain_style = replace(full, printed="{}")
         self.sum_style = full if dice.chance(0.65) and not bare else self.plain_style
@@ -171,12 +175,12 @@ class _Writer:
 
     def item(self) -> Item:
         """Something this shop sells, at a price that looks like one."""
-        low, high = self.kind.prices
+        low, high = self.template.prices
         dollars = low * (high / low) ** self.dice.generator.random()
         end = self.dice.pick(self.market.ends)
         unit = max(1, round(dollars * self.market.level / end)) * end
         count = self.dice.whole(2, 6) if self.dice.chance(0.3) else 1
-        stock = getattr(self.language, self.kind.stock)
+        stock = getattr(self.language, self.template.stock)
         name = next(filter(self.is_new, (self.dice.pick(stock) for _ in range(4))), None)
         if name is None:
             name = f"{self.dice.pick(stock)} {self.dice.digits(3)}"
@@ -188,7 +192,7 @@ class _Writer:
 
     def extras(self) -> Extras:
         """What may stand between the items and the total; shops may include the tax instead."""
-        extras = self.kind.extras
+        extras = self.template.extras
         tax = 0.0 if self.market.tax_included and not self.invoice else extras.tax
         if self.bare:
             return Extras(0.05, 0.0, tax / 2, 0.4, 0.0)
@@ -257,7 +261,7 @@ class _Writer:
             yield (_left(f"{self.key('receipt')} {self.number()}"),)
         if chance(0.55):
             yield (_left(f"{self.key('cashier')} {self.person()}"),)
-        if self.kind.name == "restaurant" and chance(0.7):
+        if self.template.name == "restaurant" and chance(0.7):
             yield (_left(f"{self.key('table')} {self.dice.whole(1, 40)}"),)
 
     def invoice_head(self, purchase: Purchase) -> Iterator[Row]:
@@ -297,7 +301,7 @@ class _Writer:
     def items(self, purchase: Purchase) -> Iterator[Row]:
         if self.invoice and not self.bare:
             yield self.table_row(*map(Cell, self.language.keys["columns"]))
-        counted = self.kind.name == "supermarket" or self.dice.chance(0.6)
+        counted = self.template.name == "supermarket" or self.dice.chance(0.6)
         for place, item in enumerate(purchase.items, start=1):
             name = _left(item.name, "item.name")
             count = _left(str(item.count), "item.count")
@@ -305,7 +309,7 @@ class _Writer:
             price = _right(_money(item.price, self.item_style), "item.price")
             if self.invoice:
                 yield self.table_row(Cell(str(place)), name, count, unit, price)
-            elif self.kind.name == "restaurant":
+            elif self.template.name == "restaurant":
                 yield (count, name._replace(at=0.1), price)
             elif item.count == 1:
                 yield (name, price)

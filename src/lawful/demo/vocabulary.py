@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lawful.values import MoneyStyle
+from lawful.demo.money import MoneyStyle
 
 
 def _list(text: str) -> tuple[str, ...]:

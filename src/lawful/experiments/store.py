@@ -20,21 +20,21 @@ class Record(Protocol):
         """What tells it from others, known before it is measured."""
 
 
-Kind = TypeVar("Kind", bound=Record)
+RecordT = TypeVar("RecordT", bound=Record)
 
 
-class Store(Generic[Kind]):
+class Store(Generic[RecordT]):
     """JSON lines, one a record; the file is whole after each."""
 
-    def __init__(self, path: Path, kind: type[Kind]) -> None:
+    def __init__(self, path: Path, record_type: type[RecordT]) -> None:
         """A line that is no record, such as one of another version, is not there."""
         if path.is_dir():
             raise InputError(f"{path} is a folder, expected a file of what was measured")
         self._path = path
-        self._known: dict[Hashable, Kind] = {}
+        self._known: dict[Hashable, RecordT] = {}
         for line in path.read_bytes().splitlines() if path.exists() else ():
             try:
-                record = msgspec.json.decode(line, type=kind)
+                record = msgspec.json.decode(line, type=record_type)
             except msgspec.DecodeError:
                 continue
             self._known[record.key] = record
@@ -42,7 +42,7 @@ class Store(Generic[Kind]):
     def __contains__(self, key: Hashable) -> bool:
         return key in self._known
 
-    def take(self, key: Hashable, measure: Callable[[], Kind]) -> Kind:
+    def take(self, key: Hashable, measure: Callable[[], RecordT]) -> RecordT:
         """The record of that key: from the file, or measured now and then kept there."""
         if key not in self._known:
             self._known[key] = measure()

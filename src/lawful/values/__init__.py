@@ -1,0 +1,136 @@
+"""Texts read as typed values: money, numbers, dates, and whatever a user registers.
+
+Reading is honest about doubt: ``3.350`` is 3350 on one receipt and 3.35 on another, so every type
+gives all plausible readings, the most plausible first, and none when the text is no such value.
+Numbers are exact decimals, never binary floats; no text raises an exception or takes long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Context, Decimal, InvalidOperation, localcontext
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Literal, TypeAlias, get_args
+
+from lawful.errors import RuleFailure, RulesError
+from lawful.values.dates import read_date
+from lawful.values.money import read_integer, read_money, read_number
+from lawful.values.text import read_text
+
+Value: TypeAlias = Decimal | date | str
+"""What the built-in types give; a registered type of kind ``text`` may give anything else."""
+
+Kind: TypeAlias = Literal["number", "date", "text"]
+"""What expressions may do with a value: calculate, compare by time, or compare for equality."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueType:
+    """How to read a text as one kind of value.
+
+    ``read`` gives all plausible readings, the most plausible first, and ``()`` when there is none.
+    """
+
+    name: str
+    read: Callable[[str], tuple[Value, ...]]
+    kind: Kind
+
+
+MOST_READINGS = 8
+"""Ways to read one text that a type may give."""
+
+
+def read(text: str, type_name: str) -> tuple[Value, ...]:
+    """All plausible readings of the text, the most plausible first; empty when there is none."""
+    return _read(text, type_name)
+
+
+@lru_cache(maxsize=65_536)
+def _read(text: str, type_name: str) -> tuple[Value, ...]:
+    return type_named(type_name).read(text)
+
+
+def type_named(name: str) -> ValueType:
+    """The type of that name, or a ``RulesError`` that lists the known ones."""
+    found = TYPES.get(name) if isinstance(name, str) else None
+    if found is None:
+        raise RulesError(f"unknown type {name!r}; types: {', '.join(TYPES)}")
+    return found
+
+
+def register_type(name: str, parse: Callable[[str], Any], *, kind: Kind = "text") -> None:
+    """Make ``parse`` known as a type, in place of an earlier registration of the same name.
+
+    ``parse`` gives a value, a tuple of values (the most plausible first), or ``None`` for a text
+    that does not parse; a ``ValueError`` says the same. What it gives must suit ``kind``: whole
+    numbers and decimals for ``number``, dates for ``date``.
+    """
+    if not isinstance(name, str) or not name.strip():
+        raise RulesError(f"a type's name is {name!r}, expected a name such as 'iban'")
+    if name in BUILT_IN:
+        raise RulesError(f"type {name!r} is built in and cannot be replaced; choose another name")
+    if kind not in get_args(Kind):
+        raise RulesError(f"type {name!r} has kind {kind!r}; kinds: {', '.join(get_args(Kind))}")
+    if not callable(parse):
+        raise RulesError(f"type {name!r} has {parse!r} for a parser, expected a function of a text")
+
+    def read_registered(text: str) -> tuple[Value, ...]:
+        try:
+            found = parse(text)
+        except (ValueError, InvalidOperation):  # as int(), Decimal() and date.fromisoformat() do
+            return ()
+        except Exception as error:
+            raise RuleFailure(
+                f"type {name!r} failed on {text!r}: {type(error).__name__}: {error}"
+            ) from error
+        values = found if isinstance(found, tuple) else () if found is None else (found,)
+        if len(values) > MOST_READINGS:
+            raise RulesError(
+                f"type {name!r} gave {len(values)} readings of {text!r}, expected at most "
+                f"{MOST_READINGS}"
+            )
+        return tuple(_checked(value, kind, name) for value in values)
+
+    TYPES[name] = ValueType(name, read_registered, kind)
+    _read.cache_clear()
+
+
+def _checked(value: Any, kind: Kind, name: str) -> Any:
+    if kind == "number":
+        if isinstance(value, int) and not isinstance(value, bool):
+            return Decimal(value)
+        if not isinstance(value, Decimal) or not value.is_finite():
+            raise RulesError(f"type {name!r} gave {value!r}, expected a finite Decimal or an int")
+    if kind == "date":
+        if isinstance(value, datetime):
+            return value.date()
+        if not isinstance(value, date):
+            raise RulesError(f"type {name!r} gave {value!r}, expected a date")
+    if not isinstance(value, Hashable):
+        raise RulesError(f"type {name!r} gave {value!r}, expected a value that can be compared")
+    return value
+
+
+TYPES: dict[str, ValueType] = {
+    "money": ValueType("money", read_money, "number"),
+    "number": ValueType("number", read_number, "number"),
+    "integer": ValueType("integer", read_integer, "number"),
+    "date": ValueType("date", read_date, "date"),
+    "text": ValueType("text", read_text, "text"),
+}
+"""The known types by name; ``register_type`` adds to them."""
+
+BUILT_IN = frozenset(TYPES)
+
+
+def format_value(value: Value) -> str:
+    """A value as a message shows it: ``66,000``, ``12.30``, ``2023-12-31``, or the text itself."""
+    if isinstance(value, Decimal):
+        return f"{value:,f}"
+    if isinstance(value, Fraction):  # a quotient that does not come out even
+        with localcontext(Context(prec=6)):
+            return f"{Decimal(value.numerator) / value.denominator:,f}"
+    return value.isoformat() if isinstance(value, date) else str(value)

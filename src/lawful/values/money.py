@@ -1,0 +1,132 @@
+"""Amounts and numbers: ``1.234,50``, ``Rp 12.000,-``, ``(5.00)``, ``2x``, ``11%``."""
+
+from __future__ import annotations
+
+import re
+from decimal import Context, Decimal
+
+from lawful.values.text import plain, words
+
+MOST_DIGITS = 18
+"""Longer runs of digits are codes, not amounts; shorter ones fit in 64 bits."""
+
+CURRENCIES = words(
+    "$ £ € ¥ ₹ ฿ ₩ ₫ ₱ ₺ ₽ ₪ ₦ ₴ us$ au$ a$ ca$ c$ nz$ hk$ nt$ sg$ u$ sgd$ s$ r$ mx$ usd$ "
+    "rp rs rm kr zł kč ft fr sfr r kd dh lei лв руб 元 円 원 บาท "
+    "aed ars aud bgn brl cad chf clp cny cop czk dkk egp eur euro gbp hkd huf idr ils inr jpy krw "
+    "kwd mxn myr nok nzd php pkr pln ron rub sar sek sgd thb try twd uah usd vnd zar"
+)
+"""What may stand next to an amount of money, in lower case and without a full stop."""
+
+_SIGNS = {
+    # What opens and closes an amount: its signs, the most plausible first. Half a parenthesis
+    # is usually a parenthesis whose other half the reader lost.
+    **dict.fromkeys(("|", "+|", "[|]", "[|", "|]"), (1,)),
+    **dict.fromkeys(("-|", "|-", "(|)", "-(|)", "(-|)", "[-|]", "-[|]", "(-|", "-|)"), (-1,)),
+    **dict.fromkeys(("(|", "|)"), (-1, 1)),
+}
+
+# A point before the first digit belongs to the amount (.50), but not after letters (Rp.50) or
+# other points (....50).
+_PRINTED = re.compile(
+    r"([^0-9]*?)((?:(?<![^\W\d_])(?<![.,])[.,])?[0-9](?:[0-9.,' ]*[0-9])?)([^0-9]*)"
+)
+_BEFORE = re.compile(r"[.:=*~·@]*([-+(\[]{0,2})([^-+(\[\]).,:=*~·@]*)[.:]?([-+(\[]{0,2})")
+# A dash after a separator stands for the missing cents (5.000,-); alone it is a minus sign.
+_AFTER = re.compile(r"([.,]--?)?([-)\]]?)([^-()\[\].,:;=*~·]*)([-)\]]?)[.,:;=*~·]*")
+
+_DECIMALS = re.compile(r"([0-9]*)[.,]([0-9]+)")
+_GROUPED = re.compile(
+    r"([1-9][0-9]{0,2}([., '])[0-9]{3}(?:\2[0-9]{3})*|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3})"
+    r"(?:([.,])([0-9]+))?"
+)
+_EXACT = Context(prec=100)  # whatever precision the caller has set for its own sums
+_NO_SEPARATORS = str.maketrans("", "", "., '")
+
+
+def read_money(text: str) -> tuple[Decimal, ...]:
+    """An amount, which may have a currency and a till's tax letter next to it."""
+    before, values, after = _split_amount(text)
+    if (before and before not in CURRENCIES) or (
+        after and after not in CURRENCIES and not _is_tax_flag(after, values)
+    ):
+        return ()
+    return values
+
+
+def _is_tax_flag(word: str, values: tuple[Decimal, ...]) -> bool:
+    """Whether the word ends in a till's tax letter, as in ``12.34 T`` or ``1,99 EUR A``.
+
+    Only cents can have one: ``5A`` and ``3x`` are no amounts.
+    """
+    currency, flag = word[:-1], word[-1]
+    has_cents = all(value.as_tuple().exponent == -2 for value in values)
+    return has_cents and "a" <= flag <= "z" and (not currency or currency in CURRENCIES)
+
+
+def read_number(text: str) -> tuple[Decimal, ...]:
+    """A number, which may be a quantity (``2x``) or a percentage: ``11%`` is 0.11."""
+    before, values, after = _split_amount(text)
+    if before in ("", "x") and after in ("", "x", "@"):
+        return values
+    if before == "" and after == "%":
+        return tuple(value.scaleb(-2, _EXACT) for value in values)
+    return ()
+
+
+def read_integer(text: str) -> tuple[Decimal, ...]:
+    """A whole number, which may be a quantity."""
+    if "%" in text:
+        return ()
+    return tuple(Decimal(int(value)) for value in read_number(text) if value == int(value))
+
+
+def _split_amount(text: str) -> tuple[str, tuple[Decimal, ...], str]:
+    """The word before an amount, the amount's signed readings, and the word after it.
+
+    No readings when the text is not built like an amount.
+    """
+    printed = _PRINTED.fullmatch(plain(text))
+    if printed is None:
+        return "", (), ""
+    before, digits, after = printed.groups()
+    values = _unsigned(digits)
+    if not (before or after):
+        return "", values, ""
+    opening = _BEFORE.fullmatch(before.replace(" ", ""))
+    closing = _AFTER.fullmatch(after.replace(" ", ""))
+    if opening is None or closing is None:
+        return "", (), ""
+    signs = _SIGNS.get(f"{opening[1]}{opening[3]}|{closing[2]}{closing[4]}", ())
+    if closing[1]:
+        values = tuple(value for value in values if value.as_tuple().exponent == 0)
+    if signs != (1,):
+        # Zero has no sign, and copy_negate is exact where a minus would round to the context.
+        signed = (v if s > 0 or not v else v.copy_negate() for v in values for s in signs)
+        values = tuple(dict.fromkeys(signed))
+    return opening[2].lower(), values, closing[3].lower()
+
+
+def _unsigned(digits: str) -> tuple[Decimal, ...]:
+    """The readings of digits and separators, such as ``1.234,50``."""
+    if len(digits) > MOST_DIGITS and len(digits.translate(_NO_SEPARATORS)) > MOST_DIGITS:
+        return ()
+    if digits.isdigit():
+        return (Decimal(digits),)
+    if " " in digits:
+        digits = re.sub(r" ?([.,']) ?", r"\1", digits)
+    if split := _DECIMALS.fullmatch(digits):
+        whole, decimals = split.groups()
+        readings = [f"{whole}.{decimals}"]
+        if len(decimals) == 3 and whole[:1] > "0":
+            readings.insert(0, whole + decimals)  # 3.350, or 1071.000 from a careless till
+        elif not whole and len(decimals) > 3 and decimals[0] > "0":
+            readings.append(decimals)  # .48000, where the point may be a speck
+    elif grouped := _GROUPED.fullmatch(digits):
+        whole, _, point, decimals = grouped.groups("")
+        # 22.000.00: one separator for both, which only two decimals give away.
+        regular = not point or point not in whole or len(decimals) == 2
+        readings = [f"{whole.translate(_NO_SEPARATORS)}.{decimals}".rstrip(".")] if regular else []
+    else:
+        readings = []
+    return tuple(map(Decimal, readings))
