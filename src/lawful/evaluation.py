@@ -16,7 +16,8 @@ from lawful.document import Document, Scored, check_length
 from lawful.errors import InputError
 from lawful.labels import Scheme, Span
 from lawful.rules.definitions import Rules
-from lawful.rules.judge import Judge, Labels, State
+from lawful.rules.judge import Check, Judge, Labels, State
+from lawful.rules.spans import Reading
 from lawful.search.problem import Problem
 
 
@@ -125,8 +126,8 @@ class Scoreboard:
         """Counts one document, which must have gold labels, as it is labelled here."""
         scheme = self.rules.scheme_for(scored.scores.labels)
         judge = Judge(scored.document, self.rules, scheme)
-        true = _look(judge, _indices(scheme, scored.document, _gold(scored), "gold"))
-        found = _look(judge, _indices(scheme, scored.document, labels, "decoded"))
+        true = _page(judge, _indices(scheme, scored.document, _gold(scored), "gold"))
+        found = _page(judge, _indices(scheme, scored.document, labels, "decoded"))
         self.entities.add(found.spans, true.spans)
         for type_ in {span.type for span in found.spans | true.spans}:
             self.by_label.setdefault(type_, Counts()).add(
@@ -140,12 +141,13 @@ class Scoreboard:
         self.right_values.append(right)
         self.right_pages.append(all(right))
         self.pages += 1
-        self.satisfied += found.obeys
-        self.unchecked_pages += found.is_unchecked
-        self.gold_satisfied += true.obeys
-        self.passed += found.states.count("satisfied")
-        self.unchecked += found.states.count("vacuous")
-        self.checked += len(found.states) - found.states.count("vacuous")
+        self.satisfied += found.verdict.obeys
+        self.unchecked_pages += found.verdict.is_unchecked
+        self.gold_satisfied += true.verdict.obeys
+        states = Counter(found.verdict.states)
+        self.passed += states["satisfied"]
+        self.unchecked += states["vacuous"]
+        self.checked += states.total() - states["vacuous"]
 
     @property
     def satisfaction(self) -> float:
@@ -215,7 +217,7 @@ def obeys(scored: Scored, labels: Sequence[str], rules: Rules) -> bool:
 def labels_obey(document: Document, labels: Sequence[str], rules: Rules, scheme: Scheme) -> bool:
     """The same without scores: ``scheme`` has the labels that there may be."""
     indices = _indices(scheme, document, labels, "decoded")
-    return _look(Judge(document, rules, scheme), indices).obeys
+    return verdict_on(Judge(document, rules, scheme), indices).obeys
 
 
 def gold_obeys(scored: Scored, rules: Rules) -> bool:
@@ -230,36 +232,58 @@ def best_legal(scored: Scored, rules: Rules) -> tuple[str, ...]:
     return tuple(scored.scores.labels[i] for i in best)
 
 
-class _Look(NamedTuple):
+class Verdict(NamedTuple):
+    """What the rules say of a labelling."""
+
+    reading: Reading
+    checks: list[Check]
+    legal: bool
+
+    @property
+    def states(self) -> list[State]:
+        """What came of each rule; implied checks are no rules."""
+        return [check.state for check in self.checks if not check.implied]
+
+    @property
+    def violated(self) -> list[Check]:
+        """The checks that failed, implied ones too."""
+        return [check for check in self.checks if check.state == "violated"]
+
+    @property
+    def obeys(self) -> bool:
+        """Whether all constraints of the paper hold, as ``obeys`` says."""
+        return self.legal and all(c.implied and c.id.endswith(":agrees") for c in self.violated)
+
+    @property
+    def is_unchecked(self) -> bool:
+        """Whether nothing is violated, but no rule could be checked either."""
+        return self.legal and not self.violated and "satisfied" not in self.states
+
+
+def verdict_on(judge: Judge, labels: Labels) -> Verdict:
+    """Judges a labelling as a decoder's answer is judged."""
+    reading, _ = judge.settle(judge.read(labels))
+    return Verdict(reading, judge.checks(reading), judge.scheme.allows(labels))
+
+
+class _Page(NamedTuple):
     """What a labelling of a page says, and what the rules say of it."""
 
     spans: frozenset[Span]
     values: Mapping[str, Hashable]  # of the fields that count; none where there is none
-    states: list[State]  # by rule
-    obeys: bool
-    is_unchecked: bool
+    verdict: Verdict
 
 
-def _look(judge: Judge, labels: Labels) -> _Look:
+def _page(judge: Judge, labels: Labels) -> _Page:
     rules = judge.rules
+    verdict = verdict_on(judge, labels)
     read = {name for rule in rules.compiled for name in rule.names}
-    reading, _ = judge.settle(judge.read(labels))
     values = {
         f.name: seen[0] if seen else None
-        for f, seen in zip(rules.fields, judge.seen_values(reading), strict=True)
+        for f, seen in zip(rules.fields, judge.seen_values(verdict.reading), strict=True)
         if f.name in read and not f.many
     }
-    checks = judge.checks(reading)
-    states = [check.state for check in checks if not check.implied]
-    violated = [check for check in checks if check.state == "violated"]
-    legal = judge.scheme.allows(labels)
-    return _Look(
-        frozenset(judge.scheme.spans(labels)),
-        values,
-        states,
-        obeys=legal and all(c.implied and c.id.endswith(":agrees") for c in violated),
-        is_unchecked=legal and not violated and "satisfied" not in states,
-    )
+    return _Page(frozenset(judge.scheme.spans(labels)), values, verdict)
 
 
 def _gold(scored: Scored) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lawful.document import Labelled
+from lawful.evaluation import verdict_on
 from lawful.labels import SCHEMES, Scheme
 from lawful.rules.definitions import Rules
 from lawful.rules.judge import Judge, State
@@ -92,12 +93,12 @@ def judge_gold(documents: Iterable[Labelled], rules: Rules) -> Truth:
     for labelled in everything:
         judge = Judge(labelled.document, rules, scheme)
         gold = scheme.indices(labelled.gold)
-        checks = judge.checks(judge.settle(judge.read(gold))[0])
-        faults = {check.id for check in checks if check.implied}
-        of_rules = [check for check in checks if not check.implied]
+        verdict = verdict_on(judge, gold)
+        faults = {check.id for check in verdict.checks if check.implied}
+        of_rules = [check for check in verdict.checks if not check.implied]
         for check in of_rules:
             states[check.id][check.state] += 1
-        if not scheme.allows(gold):
+        if not verdict.legal:
             faults.add("legal")
         implied.update(faults)
         if all(check.state != "violated" for check in of_rules):
