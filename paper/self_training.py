@@ -33,7 +33,7 @@ from lawful.evaluation import Scoreboard, best_legal
 from lawful.io.jsonl import read_labelled
 from lawful.models.network import Network
 from lawful.models.tagger import Tagger
-from lawful.models.tokenizer import Cutter
+from lawful.models.tokenizer import Tokenizer
 from lawful.models.training import Recipe, labels_of, train
 
 ARMS = ("nothing", "legal", "sure", "rules", "gold")
@@ -52,8 +52,8 @@ def fitted(
     epochs = max(1, round(arguments.pages / len(pages)))
     recipe = Recipe(epochs=epochs, batch=16, rate=arguments.rate, patience=epochs, seed=seed)
     with TemporaryDirectory() as folder:
-        cutter = Cutter.load(arguments.base)
-        for _ in train(network, cutter, pages, validation, Path(folder), recipe):
+        tokenizer = Tokenizer.load(arguments.base)
+        for _ in train(network, tokenizer, pages, validation, Path(folder), recipe):
             pass
         return from_pretrained(folder)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lawful import Document
-from lawful.models.tokenizer import GRID, Cutter, on_grid
+from lawful.models.tokenizer import GRID, Tokenizer, on_grid
 from tests.fixtures.small_models import ODD, WORDS, tokenizer
 
 pytest.importorskip("tokenizers")
@@ -13,13 +13,13 @@ FAMILIES = ("wordpiece", "bytes", "unigram")
 
 
 @pytest.fixture(params=FAMILIES, scope="module")
-def cutter(request):
-    return Cutter(tokenizer(request.param))
+def word_tokenizer(request):
+    return Tokenizer(tokenizer(request.param))
 
 
-def test_every_word_has_pieces_and_they_read_as_the_words_did(cutter):
+def test_every_word_has_pieces_and_they_read_as_the_words_did(word_tokenizer):
     document = Document("d", ODD)
-    pieces = cutter.cut(document)
+    pieces = word_tokenizer.tokenize(document)
     assert np.unique(pieces.words).tolist() == list(range(len(ODD)))
     assert (np.diff(pieces.words) >= 0).all()
     cut = pieces.document(document)
@@ -31,29 +31,29 @@ def test_every_word_has_pieces_and_they_read_as_the_words_did(cutter):
 
 
 @pytest.mark.parametrize("word", ODD)
-def test_a_word_is_cut_alike_wherever_it_stands(cutter, word):
-    alone = cutter.cut(Document("d", (word,)))
-    among = cutter.cut(Document("d", ("Total", word, "Tax")))
+def test_a_word_is_cut_alike_wherever_it_stands(word_tokenizer, word):
+    alone = word_tokenizer.tokenize(Document("d", (word,)))
+    among = word_tokenizer.tokenize(Document("d", ("Total", word, "Tax")))
     assert among.ids[among.words == 1].tolist() == alone.ids.tolist()
 
 
 def test_words_are_cut_as_words_and_not_as_what_follows_others():
     made = tokenizer("bytes")
     inside = made.encode("xTotal").ids
-    first = Cutter(made).cut(Document("d", ("Total",))).ids.tolist()
+    first = Tokenizer(made).tokenize(Document("d", ("Total",))).ids.tolist()
     assert first == made.encode(" Total").ids[1:-1]
     assert first != inside[2:-1]
 
 
-def test_an_empty_document_has_no_pieces(cutter):
-    pieces = cutter.cut(Document("d", ()))
+def test_an_empty_document_has_no_pieces(word_tokenizer):
+    pieces = word_tokenizer.tokenize(Document("d", ()))
     assert len(pieces) == 0
     assert len(pieces.document(Document("d", ()))) == 0
 
 
-def test_labels_of_pieces_go_on_where_words_begin(cutter):
+def test_labels_of_pieces_go_on_where_words_begin(word_tokenizer):
     document = Document("d", ("Total", "1,250.00", "x"))
-    pieces = cutter.cut(document)
+    pieces = word_tokenizer.tokenize(document)
     labels = pieces.labels(("O", "B-total", "I-total"))
     for word, joins, label in zip(pieces.words, pieces.joins, labels, strict=True):
         expected = {0: "O", 1: "I-total" if joins else "B-total", 2: "I-total"}[int(word)]
@@ -61,23 +61,26 @@ def test_labels_of_pieces_go_on_where_words_begin(cutter):
     assert sum(label == "B-total" for label in labels) == 1
 
 
-def test_marks_of_beginning_and_end_are_the_tokenizers_own(cutter):
-    assert len(cutter.opening) == 1
-    assert len(cutter.closing) == 1
-    assert cutter.opening != cutter.closing
+def test_marks_of_beginning_and_end_are_the_tokenizers_own(word_tokenizer):
+    assert len(word_tokenizer.opening) == 1
+    assert len(word_tokenizer.closing) == 1
+    assert word_tokenizer.opening != word_tokenizer.closing
 
 
 def test_a_tokenizer_that_truncates_or_pads_does_not_here():
     made = tokenizer("wordpiece")
     made.enable_truncation(4)
     made.enable_padding(length=8)
-    assert len(Cutter(made).cut(Document("d", WORDS))) >= len(WORDS)
+    assert len(Tokenizer(made).tokenize(Document("d", WORDS))) >= len(WORDS)
 
 
-def test_a_cutter_is_saved_and_loaded(cutter, tmp_path):
-    cutter.save(tmp_path)
+def test_a_tokenizer_is_saved_and_loaded(word_tokenizer, tmp_path):
+    word_tokenizer.save(tmp_path)
     document = Document("d", ODD)
-    assert Cutter.load(tmp_path).cut(document).ids.tolist() == cutter.cut(document).ids.tolist()
+    assert (
+        Tokenizer.load(tmp_path).tokenize(document).ids.tolist()
+        == word_tokenizer.tokenize(document).ids.tolist()
+    )
 
 
 def test_boxes_are_measured_from_the_printed_area_of_each_page():
@@ -98,12 +101,12 @@ def test_a_page_of_one_point_and_a_page_without_boxes_stay_on_the_grid():
 
 
 def test_a_mark_of_the_model_on_a_page_is_a_word_like_others():
-    cutter = Cutter(tokenizer("wordpiece"))
-    pieces = cutter.cut(Document("d", ("Total", "[SEP]", "12")))
-    assert not {*cutter.opening, *cutter.closing} & set(pieces.ids.tolist())
+    word_tokenizer = Tokenizer(tokenizer("wordpiece"))
+    pieces = word_tokenizer.tokenize(Document("d", ("Total", "[SEP]", "12")))
+    assert not {*word_tokenizer.opening, *word_tokenizer.closing} & set(pieces.ids.tolist())
 
 
-def test_words_that_join_still_do_in_pieces(cutter):
+def test_words_that_join_still_do_in_pieces(word_tokenizer):
     document = Document("d", ("56", ".", "000", "Tax"), joins=(False, True, True, False))
-    cut = cutter.cut(document).document(document)
+    cut = word_tokenizer.tokenize(document).document(document)
     assert cut.text(0, len(cut)) == document.text(0, 4) == "56.000 Tax"

@@ -110,7 +110,7 @@ def train(
     needed("torch", "lawful train")
     needed("transformers", "lawful train")
     from lawful.models.network import Network
-    from lawful.models.tokenizer import Cutter
+    from lawful.models.tokenizer import Tokenizer
     from lawful.models.training import Recipe, labels_of
 
     recipe = Recipe(
@@ -135,12 +135,12 @@ def train(
         f"{len(labels)} labels; {sum(p.numel() for p in network.parameters()):,} weights",
         markup=False,
     )
-    _train(network, Cutter.load(base), pages, checked, out, recipe, device, resume)
+    _train(network, Tokenizer.load(base), pages, checked, out, recipe, device, resume)
 
 
 def _train(
     network: Any,
-    cutter: Any,
+    tokenizer: Any,
     pages: list[Labelled],
     checked: list[Labelled],
     out: Path,
@@ -168,7 +168,7 @@ def _train(
     try:
         with bar:
             for epoch in run(
-                network, cutter, pages, checked, out, recipe,
+                network, tokenizer, pages, checked, out, recipe,
                 device=device, resume=resume, told=step,
             ):  # fmt: skip
                 mark = ", the best so far" if best is None or epoch.f1 > best else ""
@@ -232,9 +232,9 @@ def export(
     needed("transformers", "lawful export")
     from lawful.models.export import export as run
     from lawful.models.network import Network
-    from lawful.models.tokenizer import Cutter
+    from lawful.models.tokenizer import Tokenizer
 
-    file = run(Network.load(model), Cutter.load(model), out, int8=int8)
+    file = run(Network.load(model), Tokenizer.load(model), out, int8=int8)
     told.print(f"{file}: {file.stat().st_size / 2**20:.1f} MiB", markup=False)
 
 

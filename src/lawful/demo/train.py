@@ -16,7 +16,7 @@ from lawful.document import Labelled
 from lawful.models.export import export
 from lawful.models.extras import needed
 from lawful.models.network import Network
-from lawful.models.tokenizer import Cutter
+from lawful.models.tokenizer import Tokenizer
 from lawful.models.training import Recipe, train
 
 SEED = 1
@@ -80,11 +80,11 @@ def main() -> None:
         network.card.base = "generated receipts"
         recipe = Recipe(epochs=arguments.epochs, batch=32, rate=1e-3, new_rate=1e-3)
         validation = pages(200, SEED + 1)
-        for epoch in train(network, Cutter.load(base), documents, validation, trained, recipe):
+        for epoch in train(network, Tokenizer.load(base), documents, validation, trained, recipe):
             print(
                 json.dumps({"epoch": epoch.number, "loss": epoch.loss, "f1": epoch.f1}), flush=True
             )
-        file = export(Network.load(trained), Cutter.load(trained), arguments.out, int8=True)
+        file = export(Network.load(trained), Tokenizer.load(trained), arguments.out, int8=True)
     print(f"{file}: {file.stat().st_size / 2**20:.2f} MiB")
 
 

@@ -1,6 +1,6 @@
-"""A model's folder: what it holds beside what Hugging Face puts there.
+"""Checkpoint directories: what lawful adds to the files of Hugging Face.
 
-``lawful.json`` says how the model is to be run; a folder without one is a plain model of
+``lawful.json`` says how the model is to be run; a directory without one is a plain model of
 transformers and is run as such. ``model.safetensors`` has all weights, so that a new state of them
 replaces an old one at once; ``model.onnx`` is the same network for onnxruntime.
 """
@@ -37,7 +37,7 @@ class Card(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """How a model is to be run."""
 
     labels: tuple[str, ...]
-    window: int  # pieces at once, the model's own marks included
+    window: int  # pieces at once, special tokens included
     boxes: bool = False  # whether it wants boxes at all
     own_boxes: bool = False  # whether the tables of boxes are ours, not its architecture's
     crf: bool = False
@@ -57,13 +57,13 @@ class Card(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         return Chain(*map(np.array, (tables.start, tables.between, tables.end)))
 
     def save(self, folder: Path) -> None:
-        """Writes the card, whole or not at all."""
+        """Writes the card, atomically."""
         with replaced(folder / CARD) as file:
             file.write_bytes(msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n")
 
 
 def read_card(folder: Path) -> Card | None:
-    """The card of a folder that has one."""
+    """The card of a checkpoint directory that has one."""
     file = folder / CARD
     if not file.is_file():
         return None

@@ -17,13 +17,13 @@ from lawful.models.checkpoint import ONNX, WEIGHTS, ChainTables, replaced
 from lawful.models.extras import needed
 from lawful.models.network import Network
 from lawful.models.runners import OnnxRunner, TorchRunner
-from lawful.models.tokenizer import Cutter
+from lawful.models.tokenizer import Tokenizer
 
 CLOSE = 1e-3
 """How far scores of the exported network may be from torch's; both compute in 32 bits."""
 
 
-def export(network: Network, cutter: Cutter, folder: Path, *, int8: bool = False) -> Path:
+def export(network: Network, tokenizer: Tokenizer, folder: Path, *, int8: bool = False) -> Path:
     """Writes ``model.onnx``, the card and the tokenizer; what it computes has been compared.
 
     With ``int8``, weights are rounded to 8 bits: a quarter of the size, and other scores in the
@@ -50,7 +50,7 @@ def export(network: Network, cutter: Cutter, folder: Path, *, int8: bool = False
     if chain is not None:
         card.chain = ChainTables(**{k: v.tolist() for k, v in chain._asdict().items()})
     card.save(folder)
-    cutter.save(folder)
+    tokenizer.save(folder)
     return folder / ONNX
 
 

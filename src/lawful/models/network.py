@@ -131,7 +131,7 @@ class Network(nn.Module):
 
     @classmethod
     def load(cls, source: str | Path) -> Network:
-        """A trained network: a folder of ours, or any that transformers loads, or a hub's name."""
+        """A trained network: from a checkpoint directory, or by its name on the hub."""
         card = read_card(Path(source))
         if card is None:
             encoder = load_encoder(source)
@@ -179,7 +179,7 @@ def load_encoder(source: str | Path, **more: Any) -> Any:
     check_source(source)
     folder = Path(source)
     if folder.exists() and not (folder / "config.json").is_file():
-        raise InputError(f"no config.json in {source}: not a folder of a model")
+        raise InputError(f"no config.json in {source}: not a checkpoint directory")
     try:
         encoder, info = transformers.AutoModelForTokenClassification.from_pretrained(
             str(source),

@@ -23,7 +23,7 @@ from lawful.errors import DocumentError, InputError
 from lawful.models.checkpoint import ONNX, WEIGHTS, Card, read_card
 from lawful.models.extras import needed
 from lawful.models.runners import OnnxRunner, Runner, TorchRunner
-from lawful.models.tokenizer import GRID, Cutter, Pieces
+from lawful.models.tokenizer import GRID, Tokenizer, WordPieces
 from lawful.models.windows import merge, windows
 from lawful.rules.definitions import Rules
 from lawful.scores import Pooling, Scores, log_softmax
@@ -42,7 +42,7 @@ AHEAD = 8
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A part of a document that a model can read: arrays as it wants them, one row a piece."""
+    """A part of a document that a model can read: arrays as it wants them, one row per piece."""
 
     document: int
     where: slice
@@ -59,8 +59,8 @@ class Tagger:
     overlap; every word has a distribution, whatever it is made of.
     """
 
-    def __init__(self, cutter: Cutter, runner: Runner, card: Card) -> None:
-        self.cutter = cutter
+    def __init__(self, tokenizer: Tokenizer, runner: Runner, card: Card) -> None:
+        self.tokenizer = tokenizer
         self.runner = runner
         self.card = card
 
@@ -108,7 +108,7 @@ class Tagger:
         pairs = [_parts(each) for each in given]
         if any(self.lacks_boxes(document) for document, _ in pairs):
             warnings.warn(BOXLESS, stacklevel=3)
-        pieces = [self.cutter.cut(document) for document, _ in pairs]
+        pieces = [self.tokenizer.tokenize(document) for document, _ in pairs]
         parts: list[list[tuple[slice, NDArray[Any]]]] = [[] for _ in pairs]
         cut = [w for i, each in enumerate(pieces) for w in self.windows(i, each)]
         cut.sort(key=lambda window: len(window.ids))
@@ -122,9 +122,9 @@ class Tagger:
         """Whether the model wants boxes and the document has none: it is then read without."""
         return self.card.boxes and document.boxes is None and len(document) > 0
 
-    def windows(self, document: int, pieces: Pieces) -> Iterator[Window]:
-        """The parts of a document that the model can read, with the model's own marks."""
-        opening, closing = self.cutter.opening, self.cutter.closing
+    def windows(self, document: int, pieces: WordPieces) -> Iterator[Window]:
+        """The parts of a document that the model can read, with its special tokens."""
+        opening, closing = self.tokenizer.opening, self.tokenizer.closing
         room = self.card.window - len(opening) - len(closing)
         edge = np.zeros((len(opening), 4), np.int64), np.full((len(closing), 4), GRID, np.int64)
         for where in windows(len(pieces), room, room // 4) if len(pieces) else ():
@@ -138,11 +138,11 @@ class Tagger:
             )
 
     def _run(self, some: tuple[Window, ...]) -> Iterator[NDArray[np.float64]]:
-        """For each window, the log-probabilities of its pieces, the model's own marks left out."""
-        logits = self.runner.run(*padded(some, self.cutter.padding)).astype(np.float64)
+        """For each window, the log-probabilities of its pieces, without special tokens."""
+        logits = self.runner.run(*padded(some, self.tokenizer.padding)).astype(np.float64)
         if not np.isfinite(logits).all():
             raise InputError("the model's scores are not finite: it was not trained well")
-        before = len(self.cutter.opening)
+        before = len(self.tokenizer.opening)
         for window, rows in zip(some, log_softmax(logits), strict=True):
             yield rows[before : before + window.where.stop - window.where.start]
 
@@ -150,7 +150,7 @@ class Tagger:
         self,
         document: Document,
         gold: tuple[str, ...] | None,
-        pieces: Pieces,
+        pieces: WordPieces,
         parts: list[tuple[slice, NDArray[Any]]],
         units: Units,
         pool: Pooling,
@@ -214,10 +214,10 @@ def from_pretrained(
     device: str | None = None,
     backend: Backend | None = None,
 ) -> Tagger:
-    """A tagger from a folder, a name on the hub, or a model of transformers with its tokenizer.
+    """A tagger from a checkpoint directory, a name on the hub, or a loaded model and its tokenizer.
 
-    ``backend`` is ``torch`` or ``onnx``; by default what the folder has the weights for, and torch
-    where it has both. Nothing is fetched where a folder has all of it.
+    ``backend`` is ``torch`` or ``onnx``; by default what the directory has the weights for, and
+    torch where it has both. Nothing is fetched where a directory has all of it.
     """
     if not isinstance(model, str | Path):
         return _wrapped(model, tokenizer, device)
@@ -239,7 +239,7 @@ def from_pretrained(
     from lawful.models.network import Network
 
     network = Network.load(model)
-    return Tagger(Cutter.load(model), TorchRunner(network, device), network.card)
+    return Tagger(Tokenizer.load(model), TorchRunner(network, device), network.card)
 
 
 def _wrapped(model: Any, tokenizer: Any, device: str | None) -> Tagger:
@@ -262,12 +262,12 @@ def _wrapped(model: Any, tokenizer: Any, device: str | None) -> Tagger:
         raise InputError(f"the model is in {dtype}, which makes ties of scores: call model.float()")
     network = Network(model, plain_card(model, type(model).__name__))
     device = device or str(getattr(model, "device", "cpu"))
-    cutter = Cutter(fast(tokenizer, type(model).__name__))
-    return Tagger(cutter, TorchRunner(network, device), network.card)
+    words = Tokenizer(fast(tokenizer, type(model).__name__))
+    return Tagger(words, TorchRunner(network, device), network.card)
 
 
 def _exported(folder: Path, card: Card | None) -> Tagger:
     file = folder / ONNX
     if card is None or not file.is_file():
         raise InputError(f"no {ONNX} of lawful in {folder}: make one with lawful export")
-    return Tagger(Cutter.load(folder), OnnxRunner(file, card.learned), card)
+    return Tagger(Tokenizer.load(folder), OnnxRunner(file, card.learned), card)

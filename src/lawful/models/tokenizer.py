@@ -1,4 +1,4 @@
-"""Words cut into pieces as a model wants them, with the way back, for every family of tokenizers.
+"""Words split into a model's word pieces, and back, for every family of tokenizers.
 
 Every word has at least one piece: one that the tokenizer drops (an empty word, a lone control
 character) gets a piece that stands for the unknown. Pieces never cross words.
@@ -21,9 +21,9 @@ from lawful.labels import labels_of_pieces
 from lawful.models.checkpoint import CARD, replaced
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+    import tokenizers
 
-BESIDE = ("tokenizer_config.json", "special_tokens_map.json")
+COMPANIONS = ("tokenizer_config.json", "special_tokens_map.json")
 """Files that tell transformers how to use ``tokenizer.json``."""
 
 GRID = 1000
@@ -31,8 +31,8 @@ GRID = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
-    """A document cut into word pieces: everything is one row a piece."""
+class WordPieces:
+    """A document split into word pieces: arrays with one row per piece."""
 
     ids: NDArray[np.int64]  # in the model's vocabulary
     words: NDArray[np.int64]  # the word it is of: 0, 0, 1, …, none left out
@@ -71,44 +71,46 @@ class Pieces:
         return labels_of_pieces(gold, self.joins)
 
 
-class Cutter:
-    """A tokenizer, made to cut words that are given one by one."""
+class Tokenizer:
+    """Splits the words of a document into a model's word pieces, each word by itself."""
 
-    def __init__(self, tokenizer: Tokenizer, beside: Mapping[str, bytes] | None = None) -> None:
-        """``beside``: what else transformers wants in its folder, by file name."""
-        self._beside = beside or {}
+    def __init__(
+        self, tokenizer: tokenizers.Tokenizer, companions: Mapping[str, bytes] | None = None
+    ) -> None:
+        """``companions``: other files that transformers wants with it, by name."""
+        self._companions = companions or {}
         self._tokenizer = _for_words(tokenizer)
         self.opening, self.closing = _special(self._tokenizer)
         self._unknown = _unknown(self._tokenizer)
 
     @classmethod
-    def load(cls, source: str | Path) -> Cutter:
+    def load(cls, source: str | Path) -> Tokenizer:
         """From a folder with ``tokenizer.json``, or from whatever transformers can load."""
-        files = (Path(source) / name for name in BESIDE)
-        beside = {file.name: file.read_bytes() for file in files if file.is_file()}
+        files = (Path(source) / name for name in COMPANIONS)
+        companions = {file.name: file.read_bytes() for file in files if file.is_file()}
         file = Path(source) / "tokenizer.json"
         configured = (Path(source) / "tokenizer_config.json").is_file()
         ours = (Path(source) / CARD).is_file()
         if file.is_file() and (ours or not configured):
             try:
-                from tokenizers import Tokenizer
+                import tokenizers
             except ImportError:
                 raise MissingExtraError(
                     "reading a tokenizer needs tokenizers: install the 'onnx' or the 'train' extra"
                 ) from None
             try:
-                return cls(Tokenizer.from_file(str(file)), beside)
+                return cls(tokenizers.Tokenizer.from_file(str(file)), companions)
             except Exception as error:
                 raise InputError(f"{file}: not a tokenizer: {error}") from None
         from lawful.models.pretrained import load_tokenizer
 
-        return cls(load_tokenizer(source), beside)
+        return cls(load_tokenizer(source), companions)
 
     def save(self, folder: Path) -> None:
-        """Writes ``tokenizer.json``, and what came beside it."""
+        """Writes ``tokenizer.json`` and its companions."""
         with replaced(folder / "tokenizer.json") as file:
             self._tokenizer.save(str(file))
-        for name, content in self._beside.items():
+        for name, content in self._companions.items():
             with replaced(folder / name) as file:
                 file.write_bytes(content)
 
@@ -117,8 +119,8 @@ class Cutter:
         """What stands where there is no piece; it is masked, so any number will do."""
         return self._unknown
 
-    def cut(self, document: Document) -> Pieces:
-        """The document's pieces, without the model's own marks of beginning and end."""
+    def tokenize(self, document: Document) -> WordPieces:
+        """The document's word pieces, without the model's special tokens at its ends."""
         encoding = self._tokenizer.encode(
             list(document.words), is_pretokenized=True, add_special_tokens=False
         )
@@ -136,7 +138,7 @@ class Cutter:
         counts = [len(of) or 1 for of in ids]
         words = np.repeat(np.arange(len(counts)), counts)
         grid = np.zeros((len(counts), 4), dtype=np.int64) if not counts else on_grid(document)
-        return Pieces(
+        return WordPieces(
             np.array([i for of in ids for i in of or [self._unknown]], dtype=np.int64),
             words,
             np.array([s for of in starts for s in of or [0]], dtype=np.int64),
@@ -160,7 +162,7 @@ def on_grid(document: Document) -> NDArray[np.int64]:
     return np.rint(boxes).astype(np.int64).reshape(-1, 4)
 
 
-def _for_words(tokenizer: Tokenizer) -> Tokenizer:
+def _for_words(tokenizer: tokenizers.Tokenizer) -> tokenizers.Tokenizer:
     """The tokenizer without truncation or padding, and with a blank before every word.
 
     Byte-level tokenizers tell "total" at the start of a word from "total" within one by that blank.
@@ -188,7 +190,7 @@ def _parts(part: Any) -> list[dict[str, Any]]:
     return [part, *(inner for each in part.get("pretokenizers", ()) for inner in _parts(each))]
 
 
-def _special(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
+def _special(tokenizer: tokenizers.Tokenizer) -> tuple[list[int], list[int]]:
     """What the model wants before the first piece and after the last."""
     encoding = tokenizer.encode(["1"], is_pretokenized=True)
     own = [i for i, special in enumerate(encoding.special_tokens_mask) if not special]
@@ -197,7 +199,7 @@ def _special(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
     return encoding.ids[: own[0]], encoding.ids[own[-1] + 1 :]
 
 
-def _unknown(tokenizer: Tokenizer) -> int:
+def _unknown(tokenizer: tokenizers.Tokenizer) -> int:
     own = json.loads(tokenizer.to_str())["model"].get("unk_token")
     for name in (own, "[UNK]", "<unk>", "[PAD]", "<pad>", "<|endoftext|>", "</s>"):
         if name and (id_ := tokenizer.token_to_id(name)) is not None:

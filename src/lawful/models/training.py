@@ -2,8 +2,7 @@
 
 Every piece of a word has a label, as in the paper: ``B-x`` goes on as ``I-x``. After every epoch
 the model is scored on the validation documents by strict entity F1 of its best legal labelling;
-the best one so far is what lies in the folder, and a checkpoint beside it lets a run that was
-interrupted go on.
+the directory has the best one so far, and a checkpoint from which an interrupted run goes on.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from lawful import _core
 from lawful.document import Labelled
 from lawful.errors import InputError
 from lawful.evaluation import Counts
@@ -32,11 +30,12 @@ from lawful.models.checkpoint import ONNX, WEIGHTS, replaced
 from lawful.models.network import Network
 from lawful.models.runners import TorchRunner, device_named, half_precision
 from lawful.models.tagger import Tagger, Window, batched, padded
-from lawful.models.tokenizer import Cutter
+from lawful.models.tokenizer import Tokenizer
+from lawful.streams import paths
 
 CHECKPOINT = "checkpoint.pt"
 IGNORED = -100
-"""The target of what has no label: the model's own marks, padding, pieces that a CRF skips."""
+"""The target of what has no label: special tokens, padding, pieces that a CRF skips."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ def labels_of(documents: Sequence[Labelled]) -> tuple[str, ...]:
 
 def train(
     network: Network,
-    cutter: Cutter,
+    tokenizer: Tokenizer,
     documents: Sequence[Labelled],
     validation: Sequence[Labelled],
     folder: Path,
@@ -118,7 +117,9 @@ def train(
     An interruption loses the epoch it falls into and no more: with ``resume`` the run goes on from
     the end of the one before, and comes to the same as if it had not been interrupted.
     """
-    run = _Run(network, cutter, documents, validation, folder, recipe or Recipe(), device, resume)
+    run = _Run(
+        network, tokenizer, documents, validation, folder, recipe or Recipe(), device, resume
+    )
     yield from run.epochs(told or (lambda *_: None))
 
 
@@ -126,7 +127,7 @@ class _Run:
     def __init__(
         self,
         network: Network,
-        cutter: Cutter,
+        tokenizer: Tokenizer,
         documents: Sequence[Labelled],
         validation: Sequence[Labelled],
         folder: Path,
@@ -144,7 +145,7 @@ class _Run:
         torch.manual_seed(recipe.seed)
         network.card.recipe = asdict(recipe)
         self.network = network.to(self.device)
-        self.tagger = Tagger(cutter, TorchRunner(network, self.device), network.card)
+        self.tagger = Tagger(tokenizer, TorchRunner(network, self.device), network.card)
         self.examples = list(self._examples(documents))
         self.validation = validation
         self.fingerprint = self._fingerprint()
@@ -171,7 +172,7 @@ class _Run:
     def epochs(self, told: Told) -> Iterator[Epoch]:
         recipe = self.recipe
         make_folder(self.folder)
-        self.tagger.cutter.save(self.folder)
+        self.tagger.tokenizer.save(self.folder)
         while self.done < recipe.epochs and self.stale < recipe.patience:
             began = perf_counter()
             with self._room():
@@ -188,10 +189,10 @@ class _Run:
 
     def _examples(self, documents: Sequence[Labelled]) -> Iterator[tuple[Window, NDArray[Any]]]:
         index = {label: i for i, label in enumerate(self.network.card.labels)}
-        cutter = self.tagger.cutter
-        before, behind = len(cutter.opening), len(cutter.closing)
+        tokenizer = self.tagger.tokenizer
+        before, behind = len(tokenizer.opening), len(tokenizer.closing)
         for number, labelled in enumerate(documents):
-            pieces = cutter.cut(labelled.document)
+            pieces = tokenizer.tokenize(labelled.document)
             try:
                 targets = np.array([index[label] for label in pieces.labels(labelled.gold)])
             except KeyError as error:
@@ -242,7 +243,7 @@ class _Run:
         return total / self.steps
 
     def _loss(self, some: list[tuple[Window, NDArray[Any]]]) -> Tensor:
-        arrays = padded(tuple(window for window, _ in some), self.tagger.cutter.padding)
+        arrays = padded(tuple(window for window, _ in some), self.tagger.tokenizer.padding)
         ids, mask, boxes = (torch.from_numpy(each).to(self.device) for each in arrays)
         wanted = np.full(ids.shape, IGNORED, dtype=np.int64)
         for row, (_, targets) in enumerate(some):
@@ -387,9 +388,7 @@ def entity_f1(tagger: Tagger, documents: Sequence[Labelled], scheme: Scheme) -> 
     for scored in tagger.predict(documents):
         if not len(scored.document) or scored.gold is None:
             continue
-        chain = scored.scores.chain
-        legal = scheme if chain is None else scheme.with_scores(**chain._asdict())
-        labels, _ = _core.paths(scored.scores.costs, legal.transitions).take(1)
+        labels, _ = paths(scored.scores, scheme).take(1)
         true = scheme.indices(scored.gold)
         counts.add(set(scheme.spans(labels[0])), set(scheme.spans(true)))
     return counts.f1

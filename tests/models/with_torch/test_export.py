@@ -13,7 +13,7 @@ pytest.importorskip("onnxscript", reason="needs the 'train' extra: make test-mod
 
 from lawful.models.export import export  # noqa: E402 - what is behind the extra
 from lawful.models.network import Network  # noqa: E402
-from lawful.models.tokenizer import Cutter  # noqa: E402
+from lawful.models.tokenizer import Tokenizer  # noqa: E402
 from lawful.models.training import labels_of  # noqa: E402
 
 PAGES = receipts(4)
@@ -39,8 +39,8 @@ def made(tmp_path, kind, how, *, int8=False):
         for parameter in part.parameters():
             torch.nn.init.normal_(parameter, std=0.1)
     network.save(tmp_path / "torch")
-    Cutter.load(base).save(tmp_path / "torch")
-    export(Network.load(tmp_path / "torch"), Cutter.load(base), tmp_path / "onnx", int8=int8)
+    Tokenizer.load(base).save(tmp_path / "torch")
+    export(Network.load(tmp_path / "torch"), Tokenizer.load(base), tmp_path / "onnx", int8=int8)
     return tmp_path / "torch", tmp_path / "onnx"
 
 
@@ -90,6 +90,6 @@ def test_another_models_folder_is_left_alone(tmp_path):
     (tmp_path / "other").mkdir()
     other, _ = made(tmp_path / "other", "bert", {"crf": True})
     with pytest.raises(InputError, match="has another model already"):
-        export(Network.load(source), Cutter.load(source), other)
-    export(Network.load(source), Cutter.load(source), source)  # beside its own weights
+        export(Network.load(source), Tokenizer.load(source), other)
+    export(Network.load(source), Tokenizer.load(source), source)  # beside its own weights
     assert (source / "model.onnx").exists()

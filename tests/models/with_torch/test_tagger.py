@@ -13,7 +13,7 @@ from tests.fixtures.small_models import ODD, encoder, receipts
 torch = pytest.importorskip("torch", reason="needs the 'train' extra: make test-models")
 
 from lawful.models.network import Network  # noqa: E402 - what is behind the extra
-from lawful.models.tokenizer import Cutter  # noqa: E402
+from lawful.models.tokenizer import Tokenizer  # noqa: E402
 from lawful.models.training import Recipe, labels_of, train  # noqa: E402
 
 PAGES = receipts(24)
@@ -27,7 +27,7 @@ def folder(bert, tmp_path_factory):
     out = tmp_path_factory.mktemp("tagger")
     network = Network.start(bert, LABELS)
     recipe = Recipe(epochs=10, batch=8, rate=5e-3, new_rate=5e-3)
-    list(train(network, Cutter.load(bert), PAGES[:16], PAGES[16:], out, recipe))
+    list(train(network, Tokenizer.load(bert), PAGES[:16], PAGES[16:], out, recipe))
     return out
 
 
@@ -216,7 +216,7 @@ def test_pipelines_refuse_models_whose_boxes_or_crf_they_would_lose(bert, tmp_pa
 
     network = Network.start(bert, LABELS, boxes=True)
     network.save(tmp_path)
-    Cutter.load(bert).save(tmp_path)
+    Tokenizer.load(bert).save(tmp_path)
     with pytest.raises(InputError, match="a pipeline has neither boxes nor a CRF"):
         transformers.pipeline(
             "token-classification",

@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch", reason="needs the 'train' extra: make test-
 
 from lawful.models.crf import ChainHead  # noqa: E402 - what is behind the extra
 from lawful.models.network import Network  # noqa: E402
-from lawful.models.tokenizer import Cutter  # noqa: E402
+from lawful.models.tokenizer import Tokenizer  # noqa: E402
 from lawful.models.training import (  # noqa: E402
     CHECKPOINT,
     Recipe,
@@ -32,8 +32,8 @@ QUICK = Recipe(epochs=3, batch=8, rate=5e-3, new_rate=5e-3, patience=3)
 
 def fit(base, folder, recipe=QUICK, *, resume=False, **how):
     network = Network.start(base, LABELS, seed=recipe.seed, **how)
-    cutter = Cutter.load(base)
-    return train(network, cutter, PAGES[:16], PAGES[16:], folder, recipe, resume=resume)
+    tokenizer = Tokenizer.load(base)
+    return train(network, tokenizer, PAGES[:16], PAGES[16:], folder, recipe, resume=resume)
 
 
 def weights(folder):
@@ -195,23 +195,23 @@ def test_no_words_are_nothing_to_train_on(bert, tmp_path):
     network = Network.start(bert, LABELS)
     empty = [Labelled(Document("d", ()), ())]
     with pytest.raises(InputError, match="no words to train on"):
-        next(train(network, Cutter.load(bert), empty, PAGES, tmp_path))
+        next(train(network, Tokenizer.load(bert), empty, PAGES, tmp_path))
     with pytest.raises(InputError, match="no words to validate on"):
-        next(train(network, Cutter.load(bert), PAGES, [], tmp_path))
+        next(train(network, Tokenizer.load(bert), PAGES, [], tmp_path))
     page = Labelled(Document("odd", ("a",)), ("B-shop",))
     with pytest.raises(InputError, match="'odd' has gold label 'B-shop', which the model does not"):
-        next(train(network, Cutter.load(bert), [page], PAGES, tmp_path))
+        next(train(network, Tokenizer.load(bert), [page], PAGES, tmp_path))
 
 
 def test_boxes_are_not_learned_from_documents_without_any(bert, tmp_path):
     bare = [replace(page, document=replace(page.document, boxes=None)) for page in PAGES]
     network = Network.start(bert, LABELS, boxes=True)
     with pytest.raises(InputError, match="wants boxes, and no document to train on has any"):
-        next(train(network, Cutter.load(bert), bare, PAGES, tmp_path))
+        next(train(network, Tokenizer.load(bert), bare, PAGES, tmp_path))
 
 
 def test_folders_that_are_no_models_say_so(bert, tmp_path):
-    with pytest.raises(InputError, match=r"no config\.json in .*: not a folder of a model"):
+    with pytest.raises(InputError, match=r"no config\.json in .*: not a checkpoint directory"):
         from_pretrained(tmp_path)
     list(fit(bert, tmp_path / "m", Recipe(epochs=1)))
     whole = (tmp_path / "m" / "model.safetensors").read_bytes()
@@ -294,9 +294,9 @@ def test_a_folder_with_a_model_is_left_alone(bert, tmp_path):
 def test_a_run_is_resumed_on_the_same_documents_only(bert, tmp_path):
     next(run := fit(bert, tmp_path))
     run.close()
-    network, cutter = Network.start(bert, LABELS), Cutter.load(bert)
+    network, tokenizer = Network.start(bert, LABELS), Tokenizer.load(bert)
     for pages, checked in ((PAGES[1:16], PAGES[16:]), (PAGES[:16], PAGES[17:])):
-        again = train(network, cutter, pages, checked, tmp_path, QUICK, resume=True)
+        again = train(network, tokenizer, pages, checked, tmp_path, QUICK, resume=True)
         with pytest.raises(InputError, match="is of a run on other documents, or with another"):
             next(again)
 
@@ -322,7 +322,7 @@ def test_weights_that_are_missing_are_not_made_up(tmp_path):
     base = encoder("bert", tmp_path / "base")
     bare = transformers.BertModel.from_pretrained(base)
     bare.save_pretrained(tmp_path / "bare")
-    Cutter.load(base).save(tmp_path / "bare")
+    Tokenizer.load(base).save(tmp_path / "bare")
     with pytest.raises(InputError, match=r"has no weights for classifier\.bias and 1 others"):
         from_pretrained(tmp_path / "bare")
     Network.start(tmp_path / "bare", LABELS)  # a new head is what training is for
