@@ -107,7 +107,7 @@ def test_a_scheme_must_fit_the_scores():
         ([], {}, "expected labels x labels"),
         ([[1, 2], [0, 1]], {}, "between holds .* expected only true and false"),
         ([[1, 0], [1]], {}, "between is not a table: its rows differ in length"),
-        ([[1]], {"start": [1, 0]}, r"start has shape \(2,\), expected \(1,\): one value a label"),
+        ([[1]], {"start": [1, 0]}, r"start has shape \(2,\), expected \(1,\): one value per label"),
         ([[1]], {"end": [[1]]}, r"end has shape \(1, 1\)"),
         ([[1]], {"labels": ["O", "B-a"]}, "2 labels, but between is a table of 1"),
     ],

@@ -32,7 +32,7 @@ _PRECISION = 1e-6  # of the logarithm of the temperature
 
 @dataclass(frozen=True)
 class Words:
-    """What a model says of words whose true labels are known.
+    """A model's scores for words whose true labels are known.
 
     A word whose true label has probability zero is ``impossible``: whatever the temperature, its
     log-likelihood is minus infinity. It is counted, and left out of likelihoods; it stays among
@@ -74,7 +74,7 @@ class Words:
 
     @property
     def impossible(self) -> int:
-        """How many words have a true label of probability zero."""
+        """The number of words whose true label has probability zero."""
         return int(np.isinf(self._of_gold).sum())
 
     @cached_property
@@ -182,7 +182,7 @@ class Reliability:
 
 
 def measure(words: Words, temperature: float = 1.0) -> Reliability:
-    """How reliable a model's best labels are at a temperature, in ``BINS`` bins of confidence."""
+    """The reliability of a model's best labels at a temperature, in ``BINS`` bins of confidence."""
     check_temperature(temperature)
     rows = words.log_probs
     top = rows.max(axis=1, initial=-np.inf)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Chain(NamedTuple):
-    """What a linear-chain CRF adds to the scores of words: higher is better, ``-inf`` forbids."""
+    """A linear-chain CRF's scores of transitions: higher is better, ``-inf`` forbids."""
 
     start: NDArray[np.float64]  # (labels,)
     between: NDArray[np.float64]  # (labels, labels): from, to

@@ -1,4 +1,4 @@
-"""What decoding a document gives: labels, fields, what came of the rules, and how sure it is."""
+"""The result of decoding a document: labels, fields, checks, corrections, confidence."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ weighted rule. ``infeasible``: proven that the hard rules cannot hold. ``exhaust
 ended first, and the best answer so far is what came back."""
 
 Limit: TypeAlias = Literal["candidates", "seconds", "mass", "max_cost", "memory", "combinations"]
-"""What ended a search. ``combinations``: a rule over fields that repeat (``repeat: any``), or a
-text of many readings, had more combinations of values than are tried."""
+"""The limit that ended a search. ``combinations``: a rule over repeated fields (``repeat: any``),
+or a text of many readings, had more combinations of values than are tried."""
 
 
 STOPPED: Mapping[Limit, str] = {
@@ -32,12 +32,12 @@ STOPPED: Mapping[Limit, str] = {
     "memory": "out of memory",
     "combinations": "too many combinations of values",
 }
-"""What ended a search, in words."""
+"""The limits in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much a decoder may spend; whichever limit is reached first ends the search.
+    """The most that a decoder may spend; whichever limit is reached first ends the search.
 
     ``seconds`` bounds the whole call: the search, and what is said about its answer.
     ``candidates``: as many as the decoder usually tries, unless given; ``inf`` is no limit.
@@ -122,7 +122,7 @@ CLASHES = {
     True: "these cannot hold together",
     False: "these, or some of these, cannot hold together",
 }
-"""How ``clash`` is introduced, by ``clash_minimal``."""
+"""The words before a ``clash``, by ``clash_minimal``."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -171,7 +171,7 @@ class Decoding:
 
     @property
     def worth(self) -> float:
-        """What decoders maximise: log-probability minus what it violates."""
+        """The quantity that decoders maximise: ``log_prob - penalty``."""
         return self.log_prob - self.penalty
 
     @property
@@ -186,7 +186,7 @@ class Decoding:
 
     @property
     def checked(self) -> int:
-        """How many rules could be checked."""
+        """The number of rules that could be checked."""
         return sum(check.state != "vacuous" for check in self.rules)
 
     def to_dict(self, *, ranked: bool = False) -> dict[str, Any]:
@@ -350,7 +350,7 @@ def _fields_dict(decoding: Decoding) -> dict[str, Any]:
 
 
 def how_checked(rules: Iterable[Check]) -> str:
-    """How many of how many rules could be checked, in words; implied checks are no rules."""
+    """The number of checked rules in words; implied checks are no rules."""
     states = [check.state for check in rules if not check.implied]
     if not states:
         return "no rules"

@@ -63,7 +63,7 @@ class Counts:
 
 
 class Changes(NamedTuple):
-    """How many were wrong before and are right now, the other way round, and neither."""
+    """Counts of what became right, what became wrong, and what stayed as it was."""
 
     fixed: int
     broken: int
@@ -86,12 +86,12 @@ class Answer(Protocol):
 
     @property
     def status(self) -> str:
-        """What kind of answer it is."""
+        """The decoding's status."""
 
 
 @dataclass(slots=True)
 class Scoreboard:
-    """How one way of decoding did on documents whose true labels are known.
+    """Results of one way of decoding on documents whose true labels are known.
 
     An entity is right when its type and all its words are: strict, which on legal labels is what
     seqeval counts. A value is a field's, as the judge reads it: the first occurrence that can be
@@ -233,7 +233,7 @@ def best_legal(scored: Scored, rules: Rules) -> tuple[str, ...]:
 
 
 class Verdict(NamedTuple):
-    """What the rules say of a labelling."""
+    """A labelling as the rules judge it."""
 
     reading: Reading
     checks: list[Check]
@@ -241,7 +241,7 @@ class Verdict(NamedTuple):
 
     @property
     def states(self) -> list[State]:
-        """What came of each rule; implied checks are no rules."""
+        """The state of each rule; implied checks are no rules."""
         return [check.state for check in self.checks if not check.implied]
 
     @property
@@ -267,7 +267,7 @@ def verdict_on(judge: Judge, labels: Labels) -> Verdict:
 
 
 class _Page(NamedTuple):
-    """What a labelling of a page says, and what the rules say of it."""
+    """The entities and values of a labelling, and the rules' verdict on it."""
 
     spans: frozenset[Span]
     values: Mapping[str, Hashable]  # of the fields that count; none where there is none

@@ -27,7 +27,7 @@ LARGEST_COST = 1e100
 
 
 class _Prefixes(NamedTuple):
-    """What a scheme says of prefixes: who may come first and last, and who may follow whom."""
+    """A scheme as a table over prefixes: which come first and last, and which follow which."""
 
     first: str
     last: str
@@ -45,7 +45,7 @@ _BIO = _Prefixes(
     follow={"O": "OB", "B": "OB", "I": "OB"},
     continue_={"B": "I", "I": "I"},
 )
-# Spans begin with I; B only parts a span from one of the same type right before it.
+# Spans begin with I; B only separates a span from one of the same type right before it.
 _IOB1 = _Prefixes(
     first="OI",
     last="OBI",
@@ -95,7 +95,7 @@ class Span(NamedTuple):
 
 
 class _Spans(NamedTuple):
-    """How labels make spans: by label, its type (-1 outside), and whether it opens or closes."""
+    """By label, the type of its spans (-1 outside), and whether it opens or closes one."""
 
     types: tuple[str, ...]
     type_of: NDArray[np.intp]
@@ -104,7 +104,7 @@ class _Spans(NamedTuple):
 
 
 class _TransitionCosts(NamedTuple):
-    """What a scheme adds to the costs of its labels; ``inf`` forbids."""
+    """Costs of transitions, added to those of the labels; ``inf`` forbids."""
 
     start: NDArray[np.float64]  # (labels,)
     between: NDArray[np.float64]  # (labels, labels): from, to
@@ -192,7 +192,7 @@ class Scheme:
     ) -> Scheme:
         """Any scheme: ``between[i, j]`` says whether label ``j`` may follow label ``i``.
 
-        ``start`` and ``end`` say who may come first and last: everyone, unless given.
+        ``start`` and ``end`` say which labels may come first and last: all, unless given.
         """
         allowed = _as_table(between, "between", None)
         size = len(allowed)
@@ -227,7 +227,7 @@ class Scheme:
         )
 
     def score(self, labels: NDArray[np.integer[Any]]) -> float:
-        """What the transitions of a labelling score together; ``-inf`` where it is not legal."""
+        """The sum of a labelling's transition scores; ``-inf`` where it is not legal."""
         if not len(labels):
             return 0.0
         start, between, end = self._costs
@@ -269,7 +269,7 @@ class Scheme:
         return frozenset(type_ for type_ in types if type_ is not None)
 
     def labels_of(self, types: tuple[str, ...]) -> NDArray[np.bool_]:
-        """Which labels belong to one of these types, one truth value a label."""
+        """Which labels belong to one of these types, one truth value per label."""
         found = self._labels_of.get(types)
         if found is None:
             found = np.array([self.type_of(label) in types for label in range(len(self))])
@@ -294,7 +294,7 @@ class Scheme:
         """The spans that a sequence of label indices makes, in order of words.
 
         An illegal sequence is read leniently: an inside label that continues nothing opens a span.
-        With ``only``, one truth value a label, spans of the other labels are left out; labels of
+        With ``only``, one truth value per label, spans of the other labels are left out; labels of
         one type must have the same.
         """
         if self._spans is None:
@@ -379,7 +379,7 @@ def _split(label: str, scheme: str, known: str) -> tuple[str, str]:
     """A label's prefix and type; ``O`` for what has no prefix."""
     match = _PREFIXED.fullmatch(label)
     if match is None:
-        # What was surely meant as a prefix would otherwise lose its meaning without a word.
+        # What was surely meant as a prefix would otherwise silently be read as O.
         looks = unicodedata.normalize("NFKC", label)
         if looks[0] in known and looks[1:2] in _LOOK_LIKE_A_HYPHEN:
             expected = "O" if looks[0] == "O" else f"{looks[0]}-{looks[2:] or 'name'}"
@@ -404,7 +404,9 @@ def _as_table(values: ArrayLike, name: str, size: int | None) -> NDArray[np.bool
     if size is None and (table.ndim != 2 or table.shape[0] != table.shape[1] or not table.size):
         raise SchemeError(f"{name} has shape {table.shape}, expected labels x labels")
     if size is not None and table.shape != (size,):
-        raise SchemeError(f"{name} has shape {table.shape}, expected ({size},): one value a label")
+        raise SchemeError(
+            f"{name} has shape {table.shape}, expected ({size},): one value per label"
+        )
     return table.astype(np.bool_)
 
 

@@ -33,10 +33,10 @@ that forbids every label is allowed, and leaves nothing to enumerate.
 """
 
 TOLERANCE = 1e-3
-"""How far from one a row of probabilities may sum; half-precision input may be ten times off."""
+"""Allowed distance of a row's sum from one; ten times as much for half-precision input."""
 
 Pooling: TypeAlias = Literal["mean", "first", "product"]
-"""What a word takes from its pieces: the mean of their log-probabilities, the first piece's
+"""A word's scores from those of its pieces: the mean of their log-probabilities, the first piece's
 distribution, or the product of their probabilities."""
 
 

@@ -37,7 +37,7 @@ class Dice:
         return options[int(len(options) * self.generator.random())]
 
     def weighted(self, options: Sequence[tuple[T, float]]) -> T:
-        """One of the options, each as likely as the weight beside it says."""
+        """One of the options, each as likely as the weight next to it says."""
         left = self.generator.random() * sum(weight for _, weight in options)
         for option, weight in options:
             left -= weight

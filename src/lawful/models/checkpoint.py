@@ -34,7 +34,7 @@ class ChainTables(msgspec.Struct):
 
 
 class Card(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """How a model is to be run."""
+    """The settings that a model is run with."""
 
     labels: tuple[str, ...]
     window: int  # pieces at once, special tokens included

@@ -24,7 +24,7 @@ def entities(
     """The spans of a labelling, as dicts with the pipeline's own keys.
 
     ``entity_group``, ``score`` (the mean of the words' probabilities), ``word`` (the text),
-    ``start`` and ``end`` (characters: of the words parted by blanks, or where ``starts`` puts
+    ``start`` and ``end`` (characters: of the words separated by blanks, or where ``starts`` puts
     them); and ``words`` (first, last + 1), ``box`` and ``page`` where they are known.
     """
     named = Scheme.named(scheme, scores.labels)

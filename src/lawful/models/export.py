@@ -20,7 +20,7 @@ from lawful.models.runners import OnnxRunner, TorchRunner
 from lawful.models.tokenizer import Tokenizer
 
 CLOSE = 1e-3
-"""How far scores of the exported network may be from torch's; both compute in 32 bits."""
+"""Allowed difference between the exported network's scores and torch's, both in 32 bits."""
 
 
 def export(network: Network, tokenizer: Tokenizer, folder: Path, *, int8: bool = False) -> Path:

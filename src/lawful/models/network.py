@@ -71,12 +71,12 @@ class Network(nn.Module):
 
     @property
     def ours(self) -> dict[str, nn.Module]:
-        """What lawful added, by name."""
+        """The modules that lawful added, by name."""
         parts = {"boxes": self.boxes, "chain": self.chain}
         return {name: part for name, part in parts.items() if part is not None}
 
     def save(self, folder: Path) -> None:
-        """Writes configuration, card and weights, each of them whole or not at all."""
+        """Writes configuration, card and weights, each of them atomically."""
         make_folder(folder)
         with replaced(folder / "config.json") as file:
             self.encoder.config.to_json_file(str(file))
@@ -173,7 +173,7 @@ def _load_ours(folder: Path, card: Card) -> Network:
 
 
 def load_encoder(source: str | Path, **more: Any) -> Any:
-    """What ``AutoModelForTokenClassification`` makes of a folder or a name."""
+    """The model that ``AutoModelForTokenClassification`` loads from a directory or by name."""
     transformers = needed("transformers", "loading a pretrained encoder")
     quiet_transformers()
     check_source(source)
@@ -210,7 +210,7 @@ def quiet_transformers() -> None:
 
 
 def plain_card(encoder: Any, base: str) -> Card:
-    """How to run a model that was not trained here."""
+    """The card of a model that lawful did not train."""
     names = encoder.config.id2label
     if sorted(names) != list(range(len(names))):
         raise InputError(f"id2label of {base} has the numbers {sorted(names)}, expected 0, 1, …")
@@ -234,7 +234,7 @@ def takes_boxes(encoder: Any) -> bool:
 
 
 def longest_window(encoder: Any) -> int:
-    """How many pieces an encoder can read at once."""
+    """The number of pieces that an encoder can read at once."""
     longest = int(getattr(encoder.config, "max_position_embeddings", 512) or 512)
     if longest < 1:  # XLNet says -1: as many as you like
         longest = 512

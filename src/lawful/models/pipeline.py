@@ -30,7 +30,7 @@ from lawful.scores import Scores, log_softmax
 class RulesPipeline(TokenClassificationPipeline):
     """Texts in, entities of the most probable labelling that obeys the rules out.
 
-    Words are what blanks part in the text. The decoding itself, with its status, checks and
+    Words are what blanks separate in the text. The decoding itself, with its status, checks and
     corrections, is ``self.decoding``: of the last text, so ask for it text by text.
     """
 
@@ -49,7 +49,7 @@ class RulesPipeline(TokenClassificationPipeline):
     def postprocess(  # type: ignore[override]
         self, all_outputs: Any, *_: Any, **__: Any
     ) -> list[dict[str, Any]]:
-        """What the pipeline returns for one text, whatever aggregation it was asked for."""
+        """The pipeline's result for one text, whatever aggregation it was asked for."""
         outputs = all_outputs if isinstance(all_outputs, list) else [all_outputs]
         text = outputs[0]["sentence"]
         probs: dict[tuple[int, int, int], list[Any]] = {}

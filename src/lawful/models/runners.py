@@ -1,4 +1,4 @@
-"""What runs a network: torch, or onnxruntime where a service should not need torch."""
+"""Runners of a network: torch, or onnxruntime where a service should not need torch."""
 
 from __future__ import annotations
 

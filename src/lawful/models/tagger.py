@@ -1,7 +1,9 @@
-"""A tagger: documents in, scored documents out, and decoded ones in the same breath.
+"""A tagger: documents in, scored documents out, or decoded ones.
 
-tagger = lawful.from_pretrained("my-model")
-for decoding in tagger.decode(documents, rules): ...
+Documents are decoded as they are scored:
+
+    tagger = lawful.from_pretrained("my-model")
+    for decoding in tagger.decode(documents, rules): ...
 """
 
 from __future__ import annotations

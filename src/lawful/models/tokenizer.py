@@ -116,7 +116,7 @@ class Tokenizer:
 
     @property
     def padding(self) -> int:
-        """What stands where there is no piece; it is masked, so any number will do."""
+        """The id for positions without a piece; they are masked, so any id will do."""
         return self._unknown
 
     def tokenize(self, document: Document) -> WordPieces:
@@ -180,7 +180,7 @@ def _for_words(tokenizer: tokenizers.Tokenizer) -> tokenizers.Tokenizer:
         if part.get("type") == "Metaspace":
             part["prepend_scheme"] = "always"
     made = type(tokenizer).from_str(json.dumps(state))
-    made.encode_special_tokens = True  # "[SEP]" on a page is a word, not the model's mark
+    made.encode_special_tokens = True  # "[SEP]" on a page is a word, not a special token
     return made
 
 
@@ -191,7 +191,7 @@ def _parts(part: Any) -> list[dict[str, Any]]:
 
 
 def _special(tokenizer: tokenizers.Tokenizer) -> tuple[list[int], list[int]]:
-    """What the model wants before the first piece and after the last."""
+    """The ids of special tokens before the first piece and after the last."""
     encoding = tokenizer.encode(["1"], is_pretokenized=True)
     own = [i for i, special in enumerate(encoding.special_tokens_mask) if not special]
     if not own:

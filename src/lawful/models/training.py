@@ -40,7 +40,7 @@ IGNORED = -100
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How to train. Epochs and batch are the paper's.
+    """The hyperparameters of training. Epochs and batch are the paper's.
 
     Its learning rate, 0.001, is not: at that rate an encoder that reads text forgets what it knew.
     Only what is new (the head, boxes, a CRF) learns so fast, and the encoder ten times slower.
@@ -72,7 +72,7 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """What came of an epoch."""
+    """The results of an epoch."""
 
     number: int  # from 1
     loss: float  # mean, over its steps
@@ -375,7 +375,7 @@ def _words(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def illegality(logits: Tensor, there: Tensor, illegal: Tensor) -> Tensor:
-    """How probable it is that a transition is illegal, if words were independent: the mean."""
+    """The mean probability that a transition is illegal, as if words were independent."""
     probs = logits.softmax(-1)
     pairs = there[:, :-1] & there[:, 1:]
     chance = torch.einsum("bni,ij,bnj->bn", probs[:, :-1], illegal, probs[:, 1:])

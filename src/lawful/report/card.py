@@ -84,7 +84,7 @@ def _fields(view: View) -> str:
 
 
 def _sure(view: View, name: str) -> str:
-    """How sure a field's value is, if that is known."""
+    """The confidence in a field's value, if it is known."""
     sure = view.decoding.confidence.get(name)
     return "" if sure is None else str(sure).removesuffix(" sure")
 

@@ -35,7 +35,7 @@ def draw_pages(view: View) -> tuple[str, float]:
 
 
 def draw_legend(view: View) -> str:
-    """What the colours and signs on a document's pages stand for."""
+    """A legend of the colours and signs on a document's pages."""
     keys = [(f"field c{view.colours[name]}", as_text(name)) for name in view.decoding.fields]
     keys += [("changed", "corrected")] * bool(view.decoding.corrections)
     seen = {mark.verdict for mark in view.marks}

@@ -14,11 +14,11 @@ from lawful.decoding import Decoding
 from lawful.document import Document, check_length
 
 VERDICTS = {"fixed": "✓ was wrong, now right", "wrong": "✗ still wrong", "broken": "✗! made wrong"}
-"""What became of a word whose true label is known, with the sign that stands for it."""
+"""Verdicts on words whose true labels are known, each after its sign."""
 
 
 class Mark(NamedTuple):
-    """What there is to see about a word; neighbours with the same mark are drawn as one."""
+    """The marks on a word; neighbours with the same mark are drawn as one."""
 
     span: tuple[str, int, int] | None = None  # field, words
     change: tuple[str, str] | None = None  # old, new
@@ -70,7 +70,7 @@ class View:
         return cls(document, decoding, colours, marks, true_labels is not None, single)
 
     def count(self) -> dict[str, int]:
-        """What it adds to the totals."""
+        """Its share of the totals."""
         return {
             "documents": 1,
             "has gold": self.has_gold,
@@ -88,18 +88,18 @@ class View:
             yield mark, list(run)
 
     def style(self, mark: Mark) -> str:
-        """How marked words look, as classes of the style sheet."""
+        """The classes of marked words in the style sheet."""
         field = f"field c{self.colours[mark.span[0]]}" if mark.span else ""
         return f"{field} {'changed' * bool(mark.change)}".strip()
 
     def caption(self, mark: Mark, start: int) -> tuple[str, str]:
-        """What is written at marked words: a label to strike through, and the one that stands."""
+        """The caption of marked words: a label to strike through, and the one that stands."""
         if mark.change:
             return mark.change
         return "", mark.span[0] if mark.span and mark.span[1] == start else ""
 
     def hint(self, mark: Mark) -> str:
-        """What the pointer shows over marked words."""
+        """The tooltip of marked words."""
         lines = [f"{mark.span[0]}: {self.document.text(*mark.span[1:])}"] if mark.span else []
         if mark.change:
             lines.append("corrected: {} → {}".format(*mark.change))
@@ -127,6 +127,6 @@ def short_labels(old: str, new: str) -> tuple[str, str]:
 
 
 def words_wrong(count: Counter[str] | dict[str, int]) -> str:
-    """How many words were wrong, and are."""
+    """The numbers of words that were wrong and that are wrong now."""
     fixed, wrong, broken = (count.get(verdict, 0) for verdict in VERDICTS)
     return f"{fixed + wrong:,} → {wrong + broken:,}"

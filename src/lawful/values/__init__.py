@@ -21,15 +21,15 @@ from lawful.values.money import read_integer, read_money, read_number
 from lawful.values.text import read_text
 
 Value: TypeAlias = Decimal | date | str
-"""What the built-in types give; a registered type of kind ``text`` may give anything else."""
+"""The values of the built-in types; a registered type of kind ``text`` may give anything else."""
 
 Kind: TypeAlias = Literal["number", "date", "text"]
-"""What expressions may do with a value: calculate, compare by time, or compare for equality."""
+"""Decides what expressions may do: calculate, compare by time, or compare for equality."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueType:
-    """How to read a text as one kind of value.
+    """A type of value, and the function that reads texts as it.
 
     ``read`` gives all plausible readings, the most plausible first, and ``()`` when there is none.
     """

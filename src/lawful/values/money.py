@@ -16,7 +16,7 @@ CURRENCIES = words(
     "aed ars aud bgn brl cad chf clp cny cop czk dkk egp eur euro gbp hkd huf idr ils inr jpy krw "
     "kwd mxn myr nok nzd php pkr pln ron rub sar sek sgd thb try twd uah usd vnd zar"
 )
-"""What may stand next to an amount of money, in lower case and without a full stop."""
+"""Words that may stand next to an amount of money, in lower case and without a full stop."""
 
 _SIGNS = {
     # What opens and closes an amount: its signs, the most plausible first. Half a parenthesis
