@@ -22,7 +22,7 @@ from lawful.errors import RuleFailure
 from lawful.labels import Scheme
 from lawful.rules import wording
 from lawful.rules.definitions import CompiledRule, Field, Rules
-from lawful.rules.language import COUNT
+from lawful.rules.nodes import COUNT, plain
 from lawful.rules.settle import Settler
 from lawful.rules.spans import Cost, Occurrence, Reading, Spans
 from lawful.values import format_value, read
@@ -518,7 +518,7 @@ def _complaint(rule: CompiledRule, environment: Mapping[str, Any]) -> str:
     if rule.message is not None:
         return re.sub(
             r"\{([^{}]*)\}",
-            lambda match: wording.plain(environment.get(match.group(1))),
+            lambda match: plain(environment.get(match.group(1))),
             rule.message,
         )
     if rule.expression is not None:
@@ -527,4 +527,4 @@ def _complaint(rule: CompiledRule, environment: Mapping[str, Any]) -> str:
 
 
 def _values_of(rule: CompiledRule, environment: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} is {wording.plain(environment[name])}" for name in rule.reads)
+    return ", ".join(f"{name} is {plain(environment[name])}" for name in rule.reads)
