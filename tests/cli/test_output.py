@@ -18,7 +18,8 @@ from lawful.decoding import Confidence, Correction, differences
 from lawful.document import Scored
 from lawful.io.jsonl import read_decodings
 from lawful.io.writing import decoding_line
-from lawful.rules.judge import Check, FieldValue
+from lawful.rules.checks import Check
+from lawful.rules.judge import FieldValue
 
 LABELS = ("O", "B-total", "B-tax", "B-item")
 RULES = Rules(

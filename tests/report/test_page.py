@@ -18,7 +18,8 @@ from lawful.decoding import Confidence, Correction, Decoding
 from lawful.document import Scored
 from lawful.errors import InputError
 from lawful.report.page import write_report
-from lawful.rules.judge import Check, FieldValue
+from lawful.rules.checks import Check
+from lawful.rules.judge import FieldValue
 
 VOID = {"meta", "input", "br"}
 LABELS = ["O", "B-total", "I-total", "B-cash", "I-cash"]

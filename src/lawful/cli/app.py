@@ -60,9 +60,9 @@ from lawful.errors import InputError, LawfulError
 from lawful.io.atomic import whole_file
 from lawful.io.jsonl import read_jsonl, read_lines
 from lawful.io.writing import check_record, encode
+from lawful.rules.checks import Check
 from lawful.rules.definitions import Rules
 from lawful.rules.files import json_schema
-from lawful.rules.judge import Check
 from lawful.rules.plan import plan_of
 from lawful.search.problem import Problem
 from lawful.values import format_value

@@ -17,7 +17,7 @@ from lawful.document import Document, Labelled, Scored
 from lawful.errors import InputError
 from lawful.io.atomic import whole_bytes, whole_file
 from lawful.io.jsonl import npz_name
-from lawful.rules.judge import Check
+from lawful.rules.checks import Check
 from lawful.scores import Chain
 
 encode = msgspec.json.Encoder(decimal_format="number").encode
