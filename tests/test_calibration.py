@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 from lawful import Document, InputError, Scored, Scores, demo
 from lawful.calibration import BINS, COLDEST, HOTTEST, Words, fit_temperature, measure
 from lawful.datasets.split import sample
-from tests.cli.test_decode import DOCUMENTS, RULES, demo_lines, run
-from tests.cli.test_evaluate import without
 from tests.fixtures import outputs
-from tests.marks import needs_shared
+from tests.helpers import DOCUMENTS, RULES, demo_lines, needs_shared, run, without
 
 
 def words(probs, gold):

@@ -9,7 +9,7 @@ from lawful import Rules, Scored, demo, read_jsonl, write_jsonl
 from lawful.datasets.split import obedient, split_documents
 from lawful.document import Labelled
 from lawful.evaluation import gold_obeys
-from tests.cli.test_decode import run
+from tests.helpers import run
 
 RULES = Rules.load(demo.RULES)
 EXAMPLES = list(demo.generate(120))

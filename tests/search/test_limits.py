@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import lawful
-from benchmarks.limits import CASES, ambiguous, clashing, confused, corrected, repeated
 from lawful import Budget, Document, Field, Rules, Scores, decode
 from lawful.search.clash import _demands, find_clash
 from lawful.search.problem import Problem
+from tests.fixtures.slow import CASES, ambiguous, clashing, confused, corrected, repeated
 
 # Each of these once took from one to forty seconds, whatever was asked for.
 ASKED = 0.05
