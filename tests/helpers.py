@@ -7,9 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from lawful import Budget, demo
+from lawful import Budget, Document, demo
+from lawful.rules.judge import Judge
 from tests.fixtures import outputs
 
 ROOT = Path(__file__).parents[1]
@@ -53,3 +55,24 @@ def assert_yields(stream, expected, cost_of):
     assert log_probs == sorted(log_probs, reverse=True)
     for labels, log_prob in found:
         assert -log_prob == pytest.approx(cost_of(labels))
+
+
+def status_of_optimum(found):
+    """The status that a decoding has if it is proven to be the best."""
+    held = any(check.state == "satisfied" for check in found.checks)
+    return "relaxed" if found.violations else "satisfied" if held else "unchecked"
+
+
+JUDGED_LABELS = ["O", "B-total", "I-total", "B-sub", "I-sub", "B-tax", "B-item", "I-item"]
+
+
+def judged(words, labels, rules, best=None):
+    """The judge's checks of one labelling, by id; ``best`` has the fields that may not vanish."""
+    scheme = rules.scheme_for(tuple(JUDGED_LABELS))
+    made = Judge(Document("d", words), rules, scheme)
+    if best is not None:
+        made.keep(np.array([JUDGED_LABELS.index(label) for label in best]))
+    row = np.array([JUDGED_LABELS.index(label) for label in labels])
+    checks = made.checks(made.read(row))
+    assert made.cost(row).most == sum(c.price for c in checks)
+    return {c.id: c for c in checks}
