@@ -6,13 +6,11 @@ import doctest
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import lawful
-
-ROOT = Path(__file__).parent.parent
+from tests.helpers import ROOT
 
 
 def run(*command):
