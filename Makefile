@@ -47,7 +47,7 @@ bench: .venv/benched  ## against the peers; ten minutes
 	$(BIN)/python -m benchmarks.decoders
 	$(BIN)/python -m benchmarks.search
 	$(BIN)/python -m benchmarks.limits
-	$(BIN)/python -m tests.oracles.referee
+	$(BIN)/python -m benchmarks.referee
 
 clean:
 	rm -rf .venv build

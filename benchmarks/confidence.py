@@ -24,7 +24,7 @@ from lawful.datasets import RULES
 from lawful.datasets.split import sample
 from lawful.decoders import Problem
 from lawful.search.confidence import NARROW
-from tests.fixtures.outputs import HERE, NEEDED, OUTPUTS, read_outputs
+from tests.fixtures.outputs import OUTPUTS, read_outputs, require_outputs
 
 WIDE = 0.1
 EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
@@ -90,8 +90,7 @@ def main() -> None:
     parser.add_argument("--outputs", default=",".join(OUTPUTS))
     parser.add_argument("--seconds", type=float, default=1.0, help="For each page.")
     arguments = parser.parse_args()
-    if not HERE:
-        parser.error(f"no real outputs to decode: {NEEDED}, beside the repository")
+    require_outputs(parser)
     names = arguments.outputs.split(",")
     if unknown := [name for name in names if name not in OUTPUTS]:
         parser.error(f"unknown outputs {unknown[0]!r}; outputs: {', '.join(OUTPUTS)}")

@@ -1,4 +1,9 @@
-"""What the streams are measured against, each used as its own documentation suggests."""
+"""The peers of the streams, each used as its own documentation suggests.
+
+    python -m benchmarks
+
+measures the streams against them.
+"""
 
 from __future__ import annotations
 

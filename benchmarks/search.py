@@ -18,11 +18,11 @@ from time import perf_counter
 
 import numpy as np
 
-from lawful import Budget, Decoding, Document, Field, Rules, Scores, _core, decode, demo
+from lawful import Budget, Decoding, Field, Rules, _core, decode, demo
 from lawful.rules.plan import Tables, plan_of
 from lawful.search.problem import Problem
+from tests.fixtures.slow import receipt
 
-LABELS = ("O", "B-subtotal", "B-item", "B-name", "I-name", "B-one", "B-count")
 ITEMS = Rules(
     [Field("subtotal", "subtotal", "money"), Field("items", "item", "money", many=True)],
     ["subtotal == sum(items)"],
@@ -60,33 +60,6 @@ def check_speed(labellings: int = 20_000) -> tuple[float, float]:
     if native[0] + sum(judge.faults(i, start, end) for start, end, i in spans) != python:
         raise SystemExit("the compiled rules and the judge disagree")
     return 1e6 * took / labellings, 1e6 * (perf_counter() - begin) / (labellings // 100)
-
-
-def receipt(items: int, rng: np.random.Generator, *, adds_up: bool) -> tuple[Document, Scores]:
-    """A receipt of so many lines, and a model that is unsure of some of them."""
-    words: list[str] = []
-    rows = []
-
-    def add(word: str, label: str, doubt: str = "O", share: float = 0.02) -> None:
-        row = rng.dirichlet(np.full(len(LABELS), 0.3)) * 0.05 + 1e-4
-        row[LABELS.index(label)] += 1 - share
-        row[LABELS.index(doubt)] += share
-        words.append(word)
-        rows.append(row / row.sum())
-
-    total = 0
-    wrong = set(rng.choice(items, 2, replace=False).tolist())
-    for line in range(items):
-        count, one = int(rng.integers(1, 5)), int(rng.integers(50, 4000)) * 5
-        total += count * one
-        share = float(rng.uniform(0.5, 0.9)) if line in wrong else float(rng.beta(0.5, 6))
-        add("Thing", "B-name")
-        add(str(count), "B-count")
-        add(str(one), "B-one", "B-item", share)
-        add(str(count * one), "B-item", "B-one", share)
-    add("Subtotal", "O")
-    add(str(total if adds_up else total + 1), "B-subtotal")
-    return Document("receipt", words), Scores.from_probs(np.array(rows), LABELS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from lawful.datasets.survey import Truth, judge_gold
 from lawful.decoders import decoder_named
 from lawful.evaluation import Scoreboard
 from lawful.rules.definitions import PAPER
-from tests.fixtures.outputs import HERE, NEEDED, OUTPUTS, read_gold, read_outputs
+from tests.fixtures.outputs import OUTPUTS, read_gold, read_outputs, require_outputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +114,7 @@ def main() -> None:
     parser.add_argument("--semantics", choices=("lawful", "paper"), default="lawful")
     parser.add_argument("--out", type=Path, default=Path("build/shared.json"))
     arguments = parser.parse_args()
-    if not HERE:
-        parser.error(f"no real outputs to decode: {NEEDED}, beside the repository")
+    require_outputs(parser)
     try:
         decoders = [decoder_named(name).name for name in arguments.decoders.split(",")]
         budget = Budget(arguments.candidates, arguments.seconds)

@@ -1,7 +1,5 @@
 """A CRF's scores of transitions: totals, marginals and decodings, against all labellings."""
 
-from itertools import pairwise, product
-
 import numpy as np
 import pytest
 
@@ -20,6 +18,7 @@ from lawful import (
 )
 from lawful.io.jsonl import write_npz
 from lawful.rules import Field
+from tests.oracles.chains import every_labelling, marginals
 
 LABELS = ("O", "B-total", "I-total")
 FREE = Rules([], [])
@@ -40,38 +39,20 @@ def case(seed: int, labels=LABELS, words=None):
     return Scores.from_logits(logits, labels).with_chain(start=start, between=between, end=end)
 
 
-def everything(scores):
-    """Every labelling with its probability, by the definition of a CRF."""
-    start, between, end = scores.chain
-    found = {}
-    for labels in product(range(len(scores.labels)), repeat=len(scores)):
-        score = start[labels[0]] + end[labels[-1]]
-        score += sum(row[label] for row, label in zip(scores.log_probs, labels, strict=True))
-        score += sum(between[a, b] for a, b in pairwise(labels))
-        found[labels] = np.exp(score)
-    total = sum(found.values())
-    return {labels: score / total for labels, score in found.items()}, np.log(total)
-
-
 @pytest.mark.parametrize("seed", range(60))
 def test_totals_and_marginals_are_those_of_all_labellings(seed):
     scores = case(seed)
-    probabilities, total = everything(scores)
-    assert scores.log_total == pytest.approx(total)
-    expected = np.zeros((len(scores), len(LABELS)))
-    for labels, probability in probabilities.items():
-        for word, label in enumerate(labels):
-            expected[word, label] += probability
-    marginals = scores.marginals()
-    assert marginals.chain is None
-    assert np.exp(marginals.log_probs) == pytest.approx(expected, abs=1e-9)
+    assert scores.log_total == pytest.approx(every_labelling(scores)[1])
+    found = scores.marginals()
+    assert found.chain is None
+    assert np.exp(found.log_probs) == pytest.approx(marginals(scores), abs=1e-9)
 
 
 @pytest.mark.parametrize("decoder", ["auto", "paths"])
 @pytest.mark.parametrize("seed", range(60))
 def test_the_best_legal_labelling_counts_transitions(decoder, seed):
     scores = case(seed)
-    probabilities, _ = everything(scores)
+    probabilities, _ = every_labelling(scores)
     scheme = FREE.scheme_for(LABELS)
     best = max((labels for labels in probabilities if scheme.allows(labels)), key=probabilities.get)
     document = Document("d", [f"w{i}" for i in range(len(scores))])
@@ -89,7 +70,7 @@ def test_under_rules_the_best_worth_is_found(seed):
     labels = ("O", "B-total", "I-total", "B-tax", "I-tax")
     scores = case(seed, labels, words=4)
     document = Document("d", ["12", "2", "7", "12"])
-    probabilities, _ = everything(scores)
+    probabilities, _ = every_labelling(scores)
     scheme = MONEY.scheme_for(labels)
     values = dict(enumerate((12, 2, 7, 12)))
 
@@ -120,7 +101,7 @@ def test_under_rules_the_best_worth_is_found(seed):
 @pytest.mark.parametrize("seed", range(20))
 def test_paths_have_the_probabilities_of_the_crf(seed):
     scores = case(seed)
-    probabilities, _ = everything(scores)
+    probabilities, _ = every_labelling(scores)
     scheme = FREE.scheme_for(LABELS)
     found, log_probs = paths(scores, "BIO").take(200)
     expected = {p: v for p, v in probabilities.items() if scheme.allows(p) and v > 0}
@@ -131,8 +112,8 @@ def test_paths_have_the_probabilities_of_the_crf(seed):
 
 def test_a_temperature_flattens_transitions_too():
     scores = case(1)
-    probabilities, _ = everything(scores)
-    flat, _ = everything(scores.with_temperature(2.0))
+    probabilities, _ = every_labelling(scores)
+    flat, _ = every_labelling(scores.with_temperature(2.0))
     roots = {labels: p**0.5 for labels, p in probabilities.items()}
     total = sum(roots.values())
     assert flat == pytest.approx({labels: root / total for labels, root in roots.items()})

@@ -14,7 +14,7 @@ from lawful import Budget, Document, Field, Rules, Scored, Scores, datasets, dec
 from lawful.evaluation import Changes, Counts, Scoreboard, best_legal, gold_obeys, obeys
 from lawful.labels import Scheme
 from tests.fixtures import outputs
-from tests.marks import needs_shared
+from tests.helpers import needs_shared
 
 LABELS = ("O", "B-total", "I-total", "B-item")
 RULES = Rules(

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 import lawful
-
-ROOT = Path(__file__).parent.parent
+from tests.helpers import ROOT
 
 
 def run(*command):

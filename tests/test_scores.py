@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import lawful
+from lawful import Scores
 from lawful.scores import as_costs
 
 INF, NAN = float("inf"), float("nan")
@@ -95,3 +96,27 @@ def test_ragged_paths_are_refused_with_the_row():
     scheme = lawful.Scheme.named("BIO", ["O", "B-a"])
     with pytest.raises(lawful.ScoresError, match="row 1 of probs has 1 labels, expected 2"):
         lawful.paths([[0.5, 0.5], [1.0]], scheme)
+
+
+def test_scores_from_logits_are_a_softmax_at_a_temperature():
+    logits = [[2.0, 0.0, -1.0], [0.0, 5.0, float("-inf")]]
+    for temperature in (0.5, 1, 3.0):
+        scores = Scores.from_logits(logits, ["O", "B-a", "I-a"], temperature=temperature)
+        powers = np.exp(np.array(logits) / temperature)
+        assert np.exp(scores.log_probs) == pytest.approx(powers / powers.sum(1, keepdims=True))
+    hot = Scores.from_logits(logits, ["O", "B-a", "I-a"]).with_temperature(3)
+    assert hot.log_probs == pytest.approx(scores.log_probs)
+    assert not hot.log_probs.flags.writeable
+
+
+@pytest.mark.parametrize(
+    "temperature", [0, -1, 1e-300, float("nan"), float("inf"), "hot", None, True]
+)
+def test_a_temperature_is_a_number_above_zero(temperature):
+    with pytest.raises(lawful.ScoresError, match="temperature is"):
+        Scores.from_logits([[0.0]], ["O"], temperature=temperature)
+
+
+def test_scores_need_a_name_for_every_column():
+    with pytest.raises(lawful.ScoresError, match="2 labels, but the scores have 3 columns"):
+        Scores.from_probs([[0.2, 0.3, 0.5]], ["O", "B-a"])

@@ -10,7 +10,8 @@ from numbers import Real
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from lawful.errors import InputError
-from lawful.rules.judge import Check, FieldValue
+from lawful.rules.checks import Check
+from lawful.rules.judge import FieldValue
 from lawful.values import format_value
 
 Status: TypeAlias = Literal["satisfied", "unchecked", "relaxed", "infeasible", "exhausted"]

@@ -39,7 +39,14 @@ class SchemeError(InputError):
 
 
 class RulesError(InputError):
-    """A rule, field or rule file that cannot be used; the message says where."""
+    """A rule, field or rule file that cannot be used; the message says where.
+
+    ``rule`` is the index of the rule that it is about, if it is about one.
+    """
+
+    def __init__(self, message: str, *, rule: int | None = None) -> None:
+        super().__init__(message)
+        self.rule = rule
 
 
 class RuleFailure(LawfulError):  # noqa: N818 - the rule failed, not the user

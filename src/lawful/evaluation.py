@@ -15,8 +15,9 @@ from typing import Any, NamedTuple, Protocol
 from lawful.document import Document, Scored, check_length
 from lawful.errors import InputError
 from lawful.labels import Scheme, Span
+from lawful.rules.checks import Check, State
 from lawful.rules.definitions import Rules
-from lawful.rules.judge import Check, Judge, Labels, State
+from lawful.rules.judge import Judge, Labels
 from lawful.rules.spans import Reading
 from lawful.search.problem import Problem
 

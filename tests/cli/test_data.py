@@ -10,10 +10,9 @@ import pytest
 from lawful import Rules
 from lawful.datasets import RULES
 from lawful.io.jsonl import read_labelled, write_labelled
-from tests.cli.test_decode import run
-from tests.datasets.test_survey import MONEY, PAGES
 from tests.fixtures import outputs
-from tests.marks import needs_shared
+from tests.fixtures.labelled import MONEY, PAGES
+from tests.helpers import needs_shared, run
 
 
 @pytest.fixture

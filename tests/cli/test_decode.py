@@ -9,22 +9,12 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from lawful import Rules, demo, write_jsonl
 from lawful.datasets import RULES as PAPERS
-
-ROOT = Path(__file__).parent.parent.parent
-DOCUMENTS, RULES = str(demo.shipped()), str(demo.RULES)
-
-
-def run(*arguments, stdin=None, cwd=ROOT):
-    return subprocess.run(
-        [sys.executable, "-m", "lawful", *map(str, arguments)],
-        input=stdin, cwd=cwd, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+from tests.helpers import DOCUMENTS, ROOT, RULES, demo_lines, run
 
 
 @pytest.fixture(scope="module")
@@ -69,10 +59,6 @@ def test_standard_input_and_an_output_file(tmp_path):
     assert found.stdout == ""
     assert len(out.read_text().splitlines()) == 3
     assert list(tmp_path.iterdir()) == [out]
-
-
-def demo_lines(count, **options):
-    return "".join(demo.json_line(e) + "\n" for e in demo.generate(count, **options))
 
 
 def test_exit_code_0_when_everything_is_satisfied():

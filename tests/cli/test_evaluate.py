@@ -9,7 +9,7 @@ import pytest
 
 from lawful import Rules, decode, demo, read_jsonl
 from lawful.evaluation import Scoreboard, best_legal, gold_obeys
-from tests.cli.test_decode import DOCUMENTS, ROOT, RULES, demo_lines, run
+from tests.helpers import DOCUMENTS, ROOT, RULES, demo_lines, run, without
 
 BASELINE = "best legal labelling"
 
@@ -20,11 +20,6 @@ def report(tmp_path_factory):
     found = run("evaluate", DOCUMENTS, "-r", RULES, "--out", out)
     assert found.returncode == 0, found.stderr
     return found, json.loads(out.read_text())
-
-
-def without(line, *keys):
-    record = json.loads(line)
-    return json.dumps({key: value for key, value in record.items() if key not in keys})
 
 
 def test_the_report_is_the_scoreboards(report):

@@ -14,10 +14,9 @@ import pytest
 from lawful import Document, Field, Rules, Scores, decode
 from lawful.cli.output import WRITERS, Format
 from lawful.cli.tally import Tally
-from lawful.decoding import Confidence, Correction, differences
+from lawful.decoding import Confidence, Correction
 from lawful.document import Scored
 from lawful.io.jsonl import decoding_line, read_decodings
-from lawful.rules.judge import Check, FieldValue
 
 LABELS = ("O", "B-total", "B-tax", "B-item")
 RULES = Rules(
@@ -235,45 +234,3 @@ def test_what_was_written_is_read_again(tmp_path):
     (tmp_path / "d.jsonl").write_text(decoding_line(found) + "\n")
     (line,) = read_decodings(tmp_path / "d.jsonl")
     assert (line.id, line.status, tuple(line.labels)) == ("r1", "unchecked", found.labels)
-
-
-def test_a_tally_lists_statuses_in_one_order_and_rules_that_are_rules():
-    tally = Tally()
-    assert str(tally) == ""
-    states = ("satisfied", "violated", "vacuous")
-    checks = [Check("r", state, "") for state in states]
-    implied = Check("total:agrees", "violated", "", implied=True)
-    for status in ("exhausted", "relaxed", "relaxed", "infeasible", "unchecked", "satisfied"):
-        tally.add(status, [*checks, implied])
-    tally["bad lines"] += 3
-    assert str(tally) == (
-        "1 satisfied, 1 unchecked, 2 relaxed, 1 infeasible, 1 exhausted, 3 bad lines; "
-        "12 of 18 rules checked, 6 hold"
-    )
-
-
-def values(**fields):
-    return {
-        name: [FieldValue(str(value), value, (0, 1)) for value in found]
-        for name, found in fields.items()
-    }
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [
-        ({"total": [7]}, {"total": [9]}, [("total", "7", "9")]),
-        ({"total": [7]}, {}, [("total", "7", "missing")]),
-        ({}, {"items": [3, 4]}, [("items", "missing", "3 4")]),
-        ({"items": [3, 4]}, {"items": [3, 4, 4]}, [("items", "", "4")]),
-        ({"items": [3, 4, 4]}, {"items": [3, 4]}, [("items", "4", "")]),
-        ({"items": [3, 4]}, {"items": [4, 3]}, [("items", "3 4", "4 3")]),
-        ({"total": [7, 7]}, {"total": [7]}, []),  # one value is what it has, however often
-        ({"total": [None, 7]}, {"total": [7]}, []),  # the first that can be read
-        ({"total": [7, 9]}, {"total": [9, 7]}, [("total", "7", "9")]),
-    ],
-)
-def test_decodings_differ_in_the_values_of_their_fields(before, after, expected):
-    base = solved(*ONE_CHECKED)
-    one, other = (replace(base, fields=values(**fields)) for fields in (before, after))
-    assert list(differences(one, other, {"total", "tax"})) == expected

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 
-from lawful import Rules, Scored, demo, read_jsonl, write_jsonl
-from lawful.datasets.split import obedient, split_documents
+import pytest
+
+from lawful import InputError, Rules, demo
+from lawful.datasets.split import obedient, sample, split_documents
 from lawful.document import Labelled
 from lawful.evaluation import gold_obeys
-from tests.cli.test_decode import run
 
 RULES = Rules.load(demo.RULES)
 EXAMPLES = list(demo.generate(120))
@@ -31,7 +31,7 @@ def test_it_does_not_depend_on_the_order_of_the_file():
 
 
 def test_the_filter_is_the_evaluations():
-    scored = [Scored(page.document, page.scores, page.gold) for page in EXAMPLES]
+    scored = EXAMPLES
     assert obedient(PAGES, RULES) == [gold_obeys(page, RULES) for page in scored]
 
 
@@ -43,36 +43,13 @@ def test_there_may_be_too_few_for_three_parts():
     assert split_documents([], RULES) == {}
 
 
-def test_on_the_command_line_lines_stay_as_they_are(tmp_path):
-    scored = [Scored(page.document, page.scores, page.gold) for page in EXAMPLES[:30]]
-    write_jsonl(tmp_path / "all.jsonl", scored)
-    found = run("data", "split", tmp_path / "all.jsonl", "-r", demo.RULES, "-o", tmp_path / "parts")
-    assert found.returncode == 0, found.stderr
-    expected = split_documents(PAGES[:30], RULES)
-    together = []
-    for part in ("train", "validation", "test"):
-        file = tmp_path / "parts" / f"{part}.jsonl"
-        lines = file.read_text().splitlines()
-        assert {expected[json.loads(line)["id"]] for line in lines} == {part}
-        assert all(isinstance(page, Scored) for page in read_jsonl(file))
-        together += lines
-    assert sorted(together) == sorted((tmp_path / "all.jsonl").read_text().splitlines())
-
-
-def test_without_gold_or_rules_it_says_so(tmp_path):
-    (tmp_path / "page.jsonl").write_text('{"id": "a", "words": ["x"]}\n')
-    found = run("data", "split", tmp_path / "page.jsonl", "-r", "cord", "-o", tmp_path)
-    assert (found.returncode, "document 'a' has no gold labels" in found.stderr) == (2, True)
-    found = run("data", "split", demo.shipped(), "-r", "crod", "-o", tmp_path)
-    assert "no rule file 'crod'; rules by name: cord, wildreceipt, docile" in found.stderr
-
-
-def test_rules_for_other_labels_are_refused(tmp_path):
-    pages = demo.generate(3)
-    write_jsonl(tmp_path / "d.jsonl", pages)
-    done = run(
-        "data", "split", tmp_path / "d.jsonl", "--rules", "cord", "--out", tmp_path / "parts"
-    )
-    assert done.returncode == 2
-    assert "no field of cord occurs in" in done.stderr
-    assert not (tmp_path / "parts").exists()
+def test_a_split_depends_on_ids_and_the_seed_alone():
+    ids = [f"page-{i}" for i in range(100)]
+    chosen = sample(ids, 0.3, seed=1)
+    assert len(chosen) == 30
+    assert chosen == sample([*reversed(ids), *ids], 0.3, seed=1)
+    assert chosen != sample(ids, 0.3, seed=2)
+    assert len(sample(["a", "b"], 0.99, 0)) == len(sample(["a", "b"], 0.01, 0)) == 1
+    assert sample(["a"], 0.5, 0) == {"a"}
+    with pytest.raises(InputError, match="share is 1, expected a number between 0 and 1"):
+        sample(ids, 1, 0)

@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 from lawful import Document, Field, Rules
+from lawful.datasets import RULES
 from lawful.datasets.survey import Survey, Truth, judge_gold, survey
 from lawful.document import Labelled
+from tests.fixtures import outputs
+from tests.fixtures.labelled import MONEY, PAGES
+from tests.helpers import needs_shared
 
-MONEY = {"total": "money", "tax": "money", "net": "money"}
-
-
-def page(name, *labelled_words, split=None, pages=None):
-    words, gold = zip(*labelled_words, strict=True)
-    return Labelled(Document(name, words, pages=pages), gold, split)
-
-
-PAGES = [
-    page("a", ("7", "B-total"), ("5", "B-net"), ("2", "B-tax"), split="train"),
-    page("b", ("7", "B-total"), ("5", "B-net"), ("1", "B-tax"), split="train"),
-    page("c", ("7", "B-total"), ("8", "B-total"), ("x", "O"), split="test", pages=(0, 1, 1)),
-    page("d", ("7", "B-total"), ("5", "B-net"), ("two", "B-tax"), ("bits", "I-tax")),
-    page("e", ("7", "I-total"), ("8", "O")),
-]
 SUM = Rules([Field(name, name, type_) for name, type_ in MONEY.items()], ["total == net + tax"])
 
 
@@ -65,3 +54,11 @@ def test_a_field_that_no_document_has_leaves_its_rule_unchecked():
     truth = judge_gold(PAGES, rules)
     assert truth.absent == ("tip",)
     assert next(iter(truth.states.values()))["vacuous"] == 5
+
+
+@needs_shared
+def test_as_many_true_labellings_of_cord_hold_as_its_readme_counts():
+    truth = judge_gold(outputs.read_gold("cord"), Rules.load(RULES["cord"]))
+    assert (truth.documents, truth.lawful) == (1000, 697)
+    for states in truth.states.values():
+        assert sum(states.values()) == truth.documents

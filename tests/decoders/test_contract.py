@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from math import inf
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 import lawful
 from lawful import DECODERS, Budget, Document, Field, Rules, Scores, decode, demo
-from lawful.decoders.lazy_ilp import LazyIlp
 
 decoders = pytest.mark.parametrize("decoder", DECODERS)
 EXAMPLES = list(demo.generate(6, seed=5, words=(24, 60)))
@@ -143,67 +141,6 @@ def test_words_and_rows_must_agree():
         )
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"candidates": 0},
-        {"candidates": 1.5},
-        {"candidates": True},
-        {"seconds": -1},
-        {"max_cost": -1},
-        {"max_cost": float("nan")},
-        {"mass": 2},
-        {"mass": "all"},
-        {"mass": True},
-    ],
-)
-def test_budgets_are_checked(options):
-    with pytest.raises(lawful.InputError, match="budget: "):
-        Budget(**options)
-
-
-def test_lazy_ilp_yields_the_first_of_paths():
-    example = next(demo.generate(1, seed=3, words=(24, 30)))
-    problem = lawful.decoders.Problem(example.document, example.scores, RULES)
-    found = list(islice(LazyIlp()._solutions(problem, []), 12))
-    expected, log_probs = lawful._core.paths(problem.costs, problem.scheme.transitions).take(12)
-    assert [float(log_prob[0]) for _, log_prob in found] == pytest.approx(log_probs.tolist())
-    assert {tuple(labels[0]) for labels, _ in found} == {tuple(row.tolist()) for row in expected}
-
-
-def test_lazy_ilp_with_highs_agrees_with_cbc():
-    pytest.importorskip("highspy")
-    example = EXAMPLES[1]
-    budget = Budget(candidates=4)
-    one, other = (
-        decode(example.document, example.scores, RULES, decoder=LazyIlp(solver), budget=budget)
-        for solver in ("cbc", "highs")
-    )
-    assert one.log_prob == pytest.approx(other.log_prob)
-
-
-def test_corrections_have_prices_and_reasons():
-    labels = ["O", "B-total", "B-cash", "B-change"]
-    probs = [[0.1, 0.8, 0.05, 0.05], [0.1, 0.6, 0.25, 0.05], [0.1, 0.05, 0.05, 0.8]]
-    rules = Rules(
-        [Field(name, name, "money") for name in ("total", "cash", "change")],
-        [lawful.Rule("cash == total + change", id="change")],
-    )
-    document = Document("d", ["44.000", "56.000", "12.000"])
-    found = decode(document, Scores.from_probs(probs, labels), rules)
-    assert found.status == "satisfied"
-    assert found.labels == ("B-total", "B-cash", "B-change")
-    (correction,) = found.corrections
-    assert (correction.word, correction.old, correction.new) == (1, "B-total", "B-cash")
-    assert correction.price == pytest.approx(np.log(0.6 / 0.25))
-    assert correction.because == ("total:agrees",)
-    text = str(found)
-    assert "word 1 '56.000': B-total -> B-cash (0.88 nats, because of total:agrees)" in text
-    html = found._repr_html_()
-    assert "56.000" in html
-    assert "total:agrees" in html
-
-
 def test_argmax_gives_back_the_argmax_whatever_is_wrong_with_it():
     scores = Scores.from_probs([[0.1, 0.3, 0.6]], ["O", "B-total", "I-total"])
     found = decode(Document("d", ["5"]), scores, Rules([Field("total", "total")]), decoder="argmax")
@@ -228,41 +165,6 @@ def test_the_mass_is_what_was_seen():
     found = decode(Document("d", ["5"]), scores, rules)
     assert found.labels == ("B-total",)
     assert found.mass == pytest.approx(0.8)
-
-
-def test_reasons_are_what_gets_worse_and_legality_only_if_it_asked():
-    # An amount of two words: putting one of them back is illegal, but that is nobody's reason.
-    labels = ["O", "B-tax", "I-tax", "B-total", "B-sub"]
-    sure = {"B-total": [0.02, 0.02, 0.02, 0.92, 0.02], "B-sub": [0.02, 0.02, 0.02, 0.02, 0.92]}
-    probs = [
-        sure["B-total"],
-        sure["B-sub"],
-        [0.5, 0.4, 0.04, 0.03, 0.03],
-        [0.5, 0.04, 0.4, 0.03, 0.03],
-    ]
-    fields = [Field("total", "total", "money"), Field("sub", "sub", "money"),
-              Field("tax", "tax", "money", default=0)]  # fmt: skip
-    rules = Rules(fields, [lawful.Rule("total == sub + tax", id="sum"),
-                           lawful.Rule("1 == 2", id="never")])  # fmt: skip
-    document = Document("d", ["11", "10", "RM", "1"])
-    found = decode(document, Scores.from_probs(probs, labels), rules)
-    assert found.labels == ("B-total", "B-sub", "B-tax", "I-tax")
-    first, second = found.corrections
-    assert first.because == ("sum",)
-    assert "sum" in second.because
-    assert not {"legal", "never"} & {*first.because, *second.because}
-    scores = Scores.from_probs([[0.1, 0.3, 0.6]], ["O", "B-total", "I-total"])
-    (legal,) = decode(Document("d", ["5"]), scores, Rules([Field("total", "total")])).corrections
-    assert legal.because == ("legal",)
-
-
-def test_a_solver_that_gives_up_proves_nothing(monkeypatch):
-    pulp = pytest.importorskip("pulp")
-    monkeypatch.setattr(pulp.LpProblem, "solve", lambda *_: pulp.LpStatusNotSolved)
-    found = run("lazy_ilp", EXAMPLES[0])
-    assert (found.status, found.optimal) == ("exhausted", False)
-    with pytest.raises(lawful.InputError, match="unknown solver 'foo'; solvers: cbc, highs"):
-        run(LazyIlp("foo"), EXAMPLES[0])
 
 
 def test_a_rule_is_not_satisfied_by_deleting_what_it_reads():

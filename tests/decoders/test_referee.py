@@ -19,9 +19,10 @@ from hypothesis import given, settings
 import lawful
 from lawful import Budget, Document, Field, Rule, RuleDefaults, Rules, Scores, decode, demo
 from lawful.search.problem import Problem
-from tests.decoders.test_optimum import LABELS, brute_force, kept_by, problems
+from tests.oracles.definitions import LABELS, best_worth, kept_by
 from tests.oracles.referee import UnsupportedRule, referee
 from tests.oracles.streams import legal_bio
+from tests.strategies import total_and_parts
 
 pytestmark = pytest.mark.skipif(
     find_spec("ortools") is None, reason="the referee needs OR-tools: install the 'bench' extra"
@@ -42,7 +43,7 @@ def pool():
 
 def agrees(verdict, worth):
     """Whether the verdict is this worth, or that there is none; the program counts millionths."""
-    if worth in (None, -inf):
+    if worth == -inf:
         return verdict.status == "infeasible"
     return verdict.status == "optimal" and abs(verdict.worth - worth) < 1e-4
 
@@ -57,7 +58,7 @@ def linear(rules):
 
 
 @settings(max_examples=150)
-@given(problem=problems())
+@given(problem=total_and_parts())
 def test_agrees_with_the_definitions(pool, problem):
     document, scores, rules = problem[0], problem[1], linear(problem[2])
     # Ties are common here: what is to be kept is what the first of the best paths has.
@@ -65,7 +66,7 @@ def test_agrees_with_the_definitions(pool, problem):
     types = kept_by(document, [LABELS[i] for i in best[0]], rules) if best else set()
     kept = {f.name for f in rules.fields if f.label in types}
     verdict = pool.submit(referee, document, scores, rules, kept=kept).result()
-    assert agrees(verdict, brute_force(document, scores, rules))
+    assert agrees(verdict, best_worth(document, scores, rules))
 
 
 CHECKS = (
@@ -128,7 +129,7 @@ def random_problem(random):
     return document, Scores.from_probs(probs / probs.sum(axis=1, keepdims=True), NAMES), rules
 
 
-def best_worth(document, scores, rules):
+def best_judged(document, scores, rules):
     """The judge's word on every legal labelling."""
     judge = Problem(document, scores, rules).judge
     best = -inf
@@ -144,7 +145,7 @@ def test_agrees_with_the_judge(pool):
     found = [random_problem(random) for _ in range(150)]
     verdicts = pool.map(referee, *zip(*found, strict=True))
     for problem, verdict in zip(found, verdicts, strict=True):
-        assert agrees(verdict, best_worth(*problem)), problem
+        assert agrees(verdict, best_judged(*problem)), problem
 
 
 @pytest.mark.parametrize(

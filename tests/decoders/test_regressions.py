@@ -10,8 +10,7 @@ import pytest
 import lawful
 from lawful import Budget, Document, Field, Rule, RuleDefaults, Rules, Scores, decode, demo
 from lawful.search import reading_search
-
-ENOUGH = Budget(candidates=10**6)
+from tests.helpers import ENOUGH
 
 
 def scores(rows, labels):

@@ -36,9 +36,8 @@ from lawful.experiments.reported import REPORTED
 from lawful.experiments.store import Store
 from lawful.experiments.tables import markdown
 from lawful.io.jsonl import write_labelled
-from tests.cli.test_decode import ROOT, run
 from tests.fixtures import outputs
-from tests.marks import needs_shared
+from tests.helpers import ROOT, needs_shared, run
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import lawful
 from lawful import BadLine, Scored, demo, read_jsonl, write_jsonl
-from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import LineParser, decoding_line
 
 LINE = {
@@ -161,28 +160,6 @@ def test_a_broken_npz_is_named(tmp_path):
     (tmp_path / "documents.npz").write_bytes(b"PK junk")
     with pytest.raises(lawful.InputError, match=r"documents\.npz: cannot be read"):
         read(tmp_path, LINE)
-
-
-def test_a_file_appears_whole_or_not_at_all(tmp_path):
-    path = tmp_path / "out.txt"
-    path.write_text("before")
-
-    def fail():
-        with atomic_text(path) as out:
-            out.write("half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fail()
-    assert path.read_text() == "before"
-    assert list(tmp_path.iterdir()) == [path]
-    with atomic_text(path) as out:
-        out.write("after")
-    assert path.read_text() == "after"
-    with pytest.raises(lawful.InputError, match="cannot write"), atomic_text(tmp_path / "no" / "x"):
-        pass
-    with pytest.raises(lawful.InputError, match="it is a folder"), atomic_text(tmp_path):
-        pass
 
 
 def test_a_decoding_is_one_line_with_exact_amounts():

@@ -1,7 +1,5 @@
 """A referee for exact decoders: the same problem as an integer program over spans, for CP-SAT.
 
-    python -m tests.oracles.referee [--pages 20] [--words 40 150] [--seconds 60]
-
 A labelling parts the words into spans: those of fields, and runs that no rule sees. Every span
 that could matter is a truth value, every word lies in exactly one of them, and rules become linear
 constraints between them, in whole numbers, so that a cent is a cent. Of lawful this shares the
@@ -15,7 +13,6 @@ Never import it into a process that has imported ``highspy``: OR-tools brings a 
 
 from __future__ import annotations
 
-import argparse
 import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -24,13 +21,12 @@ from dataclasses import field as dataclass_field
 from decimal import Decimal
 from fractions import Fraction
 from math import floor, inf, isfinite, lcm
-from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from lawful import Document, Field, Rule, Rules, Scores, decode, demo
+from lawful import Document, Field, Rule, Rules, Scores
 from lawful.values import read
 
 if TYPE_CHECKING:
@@ -497,40 +493,3 @@ def _allowed(sign: str, near: int) -> list[list[int]]:
     less, equal, more = [-_FAR, -near - 1], [-near, near], [near + 1, _FAR]
     allowed = {"==": "e", "!=": "lm", "<": "l", "<=": "le", ">": "m", ">=": "em"}[sign]
     return [{"l": less, "e": equal, "m": more}[part] for part in allowed]
-
-
-# ---- against the exact decoder -------------------------------------------------------------------
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--pages", type=int, default=20)
-    parser.add_argument("--words", type=int, nargs=2, default=(40, 150))
-    parser.add_argument("--seconds", type=float, default=60.0, help="for the referee, a page")
-    parser.add_argument("--all-spans", action="store_true", help="leave no span out beforehand")
-    arguments = parser.parse_args()
-    rules = Rules.load(demo.RULES).with_defaults(unchecked=0.0)
-    pages = demo.generate(arguments.pages, seed=17, words=tuple(arguments.words))
-    slack = inf if arguments.all_spans else FIRST_SLACK
-    theirs, ours = [], []
-    print(f"{'page':<16}{'words':>6}{'referee ms':>12}{'exact ms':>10}{'worth':>12}  verdict")
-    for page in pages:
-        begin = perf_counter()
-        verdict = referee(page.document, page.scores, rules, seconds=arguments.seconds, slack=slack)
-        theirs.append(1000 * (perf_counter() - begin))
-        begin = perf_counter()
-        worth = decode(page.document, page.scores, rules, decoder="exact").worth
-        ours.append(1000 * (perf_counter() - begin))
-        same = "the same" if abs(worth - verdict.worth) < 1e-4 else f"exact has {worth:.4f}"
-        print(
-            f"{page.document.id:<16}{len(page.document):>6}{theirs[-1]:>12.1f}{ours[-1]:>10.2f}"
-            f"{verdict.worth:>12.4f}  {verdict.status}, {same}",
-            flush=True,
-        )
-    print(f"median of the referee: {median(theirs):.1f} ms, at most {max(theirs):.1f} ms")
-    ratio = median(theirs) / median(ours)
-    print(f"median of exact: {median(ours):.2f} ms, {ratio:.0f} times less")
-
-
-if __name__ == "__main__":
-    main()

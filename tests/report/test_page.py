@@ -18,7 +18,8 @@ from lawful.decoding import Confidence, Correction, Decoding
 from lawful.document import Scored
 from lawful.errors import InputError
 from lawful.report.page import write_report
-from lawful.rules.judge import Check, FieldValue
+from lawful.rules.checks import Check
+from lawful.rules.judge import FieldValue
 
 VOID = {"meta", "input", "br"}
 LABELS = ["O", "B-total", "I-total", "B-cash", "I-cash"]
@@ -381,6 +382,6 @@ def test_generated_receipts_are_well_formed_and_fast():
     Reader(html)
     assert len(drawings(html)) >= 20
     assert len(html) < 20 * 25_000
-    began = time.perf_counter()
+    began = time.process_time()
     report(*items * 10)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from datetime import date
 from decimal import Decimal, localcontext
 
@@ -9,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lawful import Document, Rules, Scores, decode
 from lawful.errors import RulesError
-from lawful.rules.language import FUNCTIONS, is_iban, parse
+from lawful.rules.expression import parse
+from lawful.rules.functions import FUNCTIONS, is_iban
 from lawful.rules.wording import why_satisfied, why_violated
 
 FIELDS = {
@@ -353,3 +356,20 @@ def test_texts_are_raw_and_matches_searches():
 )
 def test_iban(text, valid):
     assert is_iban(text) is valid
+
+
+def test_every_expression_is_parsed_once_per_run(tmp_path, monkeypatch):
+    """Each was parsed up to eight times: twice per load, and again for the native plan."""
+    file = tmp_path / "rules.yaml"
+    file.write_text(
+        "fields: {a: {label: a, type: number}, b: {label: b, type: number}}\n"
+        "rules: [a == 2 * b, {check: a > b, when: present(b)}]\n"
+    )
+    parsed = []
+    really = ast.parse
+    monkeypatch.setattr(ast, "parse", lambda text, **kw: parsed.append(text) or really(text, **kw))
+    rules = Rules.load(file)
+    labels = ["O", "B-a", "B-b"]
+    scores = Scores.from_probs([[0.2, 0.7, 0.1], [0.2, 0.1, 0.7]], labels)
+    assert decode(Document("d", ("4", "2")), scores, rules, alternatives=1).status == "satisfied"
+    assert sorted(parsed) == ["a == 2 * b", "a > b", "present(b)"]

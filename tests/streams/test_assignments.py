@@ -11,20 +11,9 @@ from hypothesis import given, settings
 
 import lawful
 from tests.fixtures.rows import peaked
+from tests.helpers import assert_yields
 from tests.oracles.streams import every_assignment
 from tests.strategies import small_costs, small_probs
-
-
-def check(stream, expected, cost_of):
-    """The stream is ``expected``, up to the order of ties, each candidate with its own cost."""
-    found = [(tuple(labels.tolist()), log_prob) for labels, log_prob in stream]
-    assert len({labels for labels, _ in found}) == len(found)
-    assert {labels for labels, _ in found} == {labels for _, labels in expected}
-    assert [-log_prob for _, log_prob in found] == pytest.approx([cost for cost, _ in expected])
-    log_probs = [log_prob for _, log_prob in found]
-    assert log_probs == sorted(log_probs, reverse=True)
-    for labels, log_prob in found:
-        assert -log_prob == pytest.approx(cost_of(labels))
 
 
 @settings(max_examples=2000)
@@ -32,7 +21,7 @@ def check(stream, expected, cost_of):
 def test_yields_every_assignment_once_in_order(costs):
     expected = every_assignment(costs)
     cost_of = {labels: cost for cost, labels in expected}.get
-    check(lawful.assignments(costs, kind="costs"), expected, cost_of)
+    assert_yields(lawful.assignments(costs, kind="costs"), expected, cost_of)
 
 
 @settings(max_examples=1000)
@@ -41,7 +30,7 @@ def test_never_yields_a_label_of_probability_zero(probs):
     with np.errstate(divide="ignore"):
         expected = every_assignment(-np.log(probs))
     cost_of = {labels: cost for cost, labels in expected}.get
-    check(lawful.assignments(probs), expected, cost_of)
+    assert_yields(lawful.assignments(probs), expected, cost_of)
 
 
 def test_table_1_of_the_paper_line_by_line():

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import lawful
 from tests.fixtures.rows import bio_labels, peaked
+from tests.helpers import assert_yields
 from tests.oracles.streams import LEGAL, every_path, k_best_viterbi
 from tests.strategies import TIED, label_lists, small_costs
-from tests.streams.test_assignments import check
 
 LABELS = {"BIO": "BI", "IOB1": "BI", "IO": "I", "IOBES": "BIES", "BILOU": "BILU"}
 
@@ -27,7 +27,7 @@ def test_a_scheme_yields_the_legal_assignments_and_no_others(name, data):
     expected = every_path(costs, lambda path: LEGAL[name]([names[i] for i in path]))
     cost_of = {labels: cost for cost, labels in expected}.get
     scheme = lawful.Scheme.named(name, names)
-    check(lawful.paths(costs, scheme, kind="costs"), expected, cost_of)
+    assert_yields(lawful.paths(costs, scheme, kind="costs"), expected, cost_of)
     for _, labels in expected:
         assert scheme.allows(labels)
 
@@ -49,7 +49,7 @@ def test_a_table_may_allow_anything(data):
     scheme = lawful.Scheme.table(between, start=start, end=end)
     expected = every_path(costs, legal)
     cost_of = {labels: cost for cost, labels in expected}.get
-    check(lawful.paths(costs, scheme, kind="costs"), expected, cost_of)
+    assert_yields(lawful.paths(costs, scheme, kind="costs"), expected, cost_of)
 
 
 @settings(max_examples=1500)
@@ -64,7 +64,7 @@ def test_learned_transition_scores_decode_exactly(data):
     crf = everything.with_scores(between=between, start=start, end=end)
     expected = every_path(costs, lambda path: True, start, between, end)
     cost_of = {labels: cost for cost, labels in expected}.get
-    check(lawful.paths(costs, crf, kind="costs"), expected, cost_of)
+    assert_yields(lawful.paths(costs, crf, kind="costs"), expected, cost_of)
 
 
 @pytest.mark.parametrize(("words", "labels"), [(40, 7), (147, 25), (353, 53)])

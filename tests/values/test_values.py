@@ -380,10 +380,10 @@ def test_no_text_like_an_amount_or_a_date_raises():
 @pytest.mark.parametrize("length", [64, 1_000_000])
 def test_no_text_is_slow(piece, length):
     text = (piece * length)[:length]
-    start = time.perf_counter()
+    start = time.process_time()
     for name in ("money", "number", "integer", "date"):
         read(text, name)
-    assert time.perf_counter() - start < 0.1  # many times what it takes
+    assert time.process_time() - start < 0.1  # many times what it takes
 
 
 @pytest.fixture

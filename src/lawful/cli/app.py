@@ -59,9 +59,9 @@ from lawful.document import BadLine, Scored
 from lawful.errors import InputError, LawfulError
 from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import encode, read_jsonl, read_lines
+from lawful.rules.checks import Check
 from lawful.rules.definitions import Rules
 from lawful.rules.files import json_schema
-from lawful.rules.judge import Check
 from lawful.rules.plan import plan_of
 from lawful.search.problem import Problem
 from lawful.values import format_value

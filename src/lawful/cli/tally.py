@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import get_args
 
 from lawful.decoding import Status
-from lawful.rules.judge import Check
+from lawful.rules.checks import Check
 
 _ORDER = (*get_args(Status), "violated", "undecided", "scored", "bad lines")
 

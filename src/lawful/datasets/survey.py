@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from lawful.document import Labelled
 from lawful.evaluation import verdict_on
 from lawful.labels import SCHEMES, Scheme
+from lawful.rules.checks import State
 from lawful.rules.definitions import Rules
-from lawful.rules.judge import Judge, State
+from lawful.rules.judge import Judge
 
 
 @dataclass(frozen=True, slots=True)

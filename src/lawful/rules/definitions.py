@@ -20,7 +20,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from lawful.errors import RulesError
 from lawful.labels import SCHEMES, Scheme
-from lawful.rules import language
+from lawful.rules.expression import Expression, parse
+from lawful.rules.nodes import Kind
 from lawful.values import read, type_named
 
 Presence: TypeAlias = Literal["keep", "free", "required"]
@@ -146,7 +147,7 @@ class Field:
         return readings[0]
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> Kind:
         """What expressions may do with its values: number, date or text."""
         return type_named(self.type).kind
 
@@ -205,9 +206,9 @@ class CompiledRule:
     message: str | None
     reads: tuple[str, ...]
     names: frozenset[str]  # all fields whose values it may need
-    expression: language.Expression | None  # none: a function
+    expression: Expression | None  # none: a function
     function: Callable[..., Any] | None
-    when: language.Expression | None
+    when: Expression | None
     tolerance: Decimal
     unchecked: float
 
@@ -248,8 +249,6 @@ class Rules:
         object.__setattr__(self, "scheme", scheme.upper())
         object.__setattr__(self, "defaults", defaults)
         object.__setattr__(self, "_schemes", {})
-        object.__setattr__(self, "_layouts", {})
-        object.__setattr__(self, "_plans", {})
         names = [f.name for f in self.fields]
         labels = [f.label for f in self.fields]
         for f in self.fields:
@@ -260,6 +259,7 @@ class Rules:
         object.__setattr__(self, "compiled", tuple(self._compile()))
 
     compiled: tuple[CompiledRule, ...] = field(init=False, repr=False)
+    _schemes: dict[tuple[str, ...], Scheme] = field(init=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self.fields, self.rules, self.scheme, self.defaults)
@@ -279,26 +279,28 @@ class Rules:
         )
 
     def _compile(self) -> Iterable[CompiledRule]:
-        known = {f.name: (f.kind, f.many) for f in self.fields}
+        known: dict[str, tuple[Kind, bool]] = {f.name: (f.kind, f.many) for f in self.fields}
         seen: set[str] = set()
-        for rule in self.rules:
+        for number, rule in enumerate(self.rules):
             identity = rule.id or ""
             if identity in seen:
-                raise RulesError(f"rule {identity!r} is defined twice; give one of them another id")
+                raise RulesError(
+                    f"rule {identity!r} is defined twice; give one of them another id", rule=number
+                )
             seen.add(identity)
             try:
                 yield self._compile_rule(rule, known)
             except RulesError as error:
-                raise RulesError(f"rule {identity!r}: {error}") from None
+                raise RulesError(f"rule {identity!r}: {error}", rule=number) from None
 
-    def _compile_rule(self, rule: Rule, known: Mapping[str, tuple[str, bool]]) -> CompiledRule:
+    def _compile_rule(self, rule: Rule, known: Mapping[str, tuple[Kind, bool]]) -> CompiledRule:
         tolerance = self.defaults.tolerance if rule.tolerance is None else rule.tolerance
-        when = None if rule.when is None else language.parse(rule.when, known, tolerance)
+        when = None if rule.when is None else parse(rule.when, known, tolerance)
         expression = None
         function = None
         reads: tuple[str, ...] = rule.reads
         if isinstance(rule.check, str):
-            expression = language.parse(rule.check, known, tolerance)
+            expression = parse(rule.check, known, tolerance)
             reads = tuple(sorted(expression.reads | (when.reads if when else frozenset())))
         else:
             function = rule.check
@@ -346,8 +348,7 @@ class Rules:
 
     def scheme_for(self, labels: tuple[str, ...]) -> Scheme:
         """The scheme over a model's labels; checked and compiled once for each list of labels."""
-        schemes: dict[tuple[str, ...], Scheme] = self.__dict__["_schemes"]
-        scheme = schemes.get(labels)
+        scheme = self._schemes.get(labels)
         if scheme is None:
             scheme = Scheme.named(self.scheme, labels)
             for f in self.fields:
@@ -361,7 +362,7 @@ class Rules:
                         f"field {f.name!r} has label {f.label!r}, but no label can begin it: "
                         f"{self.scheme} needs more than the model's labels for it"
                     )
-            schemes[labels] = scheme
+            self._schemes[labels] = scheme
         return scheme
 
 

@@ -102,17 +102,13 @@ class _Loader:
             raise self.fail(error, wrong) from None
         made_fields = [self.load_field(name, entry) for name, entry in fields.items()]
         made_rules = [self.load_rule(i, entry) for i, entry in enumerate(rules)]
-        for i, rule in enumerate(made_rules):  # one by one, so that an error has its line
-            try:
-                Rules(made_fields, [rule], defaults=defaults)
-            except RulesError as error:
-                raise self.fail(error, ("rules", i, "check")) from None
         try:
             return Rules(
                 made_fields, made_rules, scheme=data.get("scheme", "BIO"), defaults=defaults
             )
         except RulesError as error:
-            raise self.fail(error, ()) from None
+            where: Where = () if error.rule is None else ("rules", error.rule, "check")
+            raise self.fail(error, where) from None
 
     def load_field(self, name: Any, entry: Any) -> Field:
         where: Where = ("fields", name)

@@ -2,7 +2,7 @@
 
 The search goes over a document from left to right and knows a field by numbers: which of the
 field's values came first, how many there were, what they add up to. What an expression says about
-one field alone is asked of ``language`` once a value and looked up from then on. A rule that cannot
+one field alone is evaluated once per value and looked up from then on. A rule that cannot
 be compiled stays Python, and is asked about each reading that the search proposes.
 """
 
@@ -14,12 +14,14 @@ from datetime import date
 from decimal import localcontext
 from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from lawful import _core
-from lawful.rules import language
+from lawful.rules.arithmetic import EXACT
 from lawful.rules.definitions import CompiledRule, Field, Rules
+from lawful.rules.equation import equation_of
 from lawful.rules.program import SCALE, Aspect, Assembler, NeedsPython
 
 LARGEST = 10**24
@@ -54,7 +56,7 @@ class _Lookup(NamedTuple):
     field: int
     evaluate: Callable[[Any], Any]  # of the field's value, or of None
     missing: Any  # what it is when the field is missing
-    type: str
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ class Tables:
         """All tables as they are now, by lookup and number."""
         if self._plan is None:
             return []
-        with localcontext(language.EXACT):
+        with localcontext(EXACT):
             for lookup, columns in zip(self._plan.lookups, self._columns, strict=True):
                 self._extend(lookup, columns)
         return [
@@ -107,17 +109,17 @@ class Tables:
         if not states:
             found = [lookup.missing, lookup.evaluate(None), *found]
         for value in found:
-            number, state = _outcome(value, lookup.type, self._texts)
+            number, state = _outcome(value, lookup.kind, self._texts)
             for column, part in zip((high, low), divmod(number, _PART), strict=True):
                 column.append(part)
             states.append(state)
 
 
-def _outcome(value: Any, type_: str, texts: dict[Any, int]) -> tuple[int, int]:
+def _outcome(value: Any, kind: str, texts: dict[Any, int]) -> tuple[int, int]:
     """A value as a number and a state, as the core has them."""
     if value is None:
         return 0, _ABSENT
-    if type_ == "text":  # a registered type may give anything, even what is not equal to itself
+    if kind == "text":  # a registered type may give anything, even what is not equal to itself
         return (texts.setdefault(value, len(texts)), 0) if value == value else (0, _UNSURE)  # noqa: PLR0124
     if isinstance(value, bool):
         return int(value), 0
@@ -128,13 +130,16 @@ def _outcome(value: Any, type_: str, texts: dict[Any, int]) -> tuple[int, int]:
     return (scaled, 0) if not rest and abs(scaled) <= LARGEST else (0, _UNSURE)
 
 
+_PLANS: WeakKeyDictionary[Rules, dict[bool, Plan]] = WeakKeyDictionary()
+
+
 def plan_of(rules: Rules, *, whole: bool = False) -> Plan:
     """The plan of these rules; made once.
 
     With ``whole``, all values of all fields are remembered, so that readings are told apart by
     what a person would see in the fields and not only by what rules make of them.
     """
-    plans: dict[bool, Plan] = rules.__dict__["_plans"]
+    plans = _PLANS.setdefault(rules, {})
     if whole not in plans:
         plans[whole] = _Planner(rules, whole=whole).plan()
     return plans[whole]
@@ -146,7 +151,6 @@ class _Planner:
     def __init__(self, rules: Rules, *, whole: bool) -> None:
         self.rules = rules
         self.whole = whole
-        self.known = {f.name: (f.kind, f.many) for f in rules.fields}
         self.index = {f.name: i for i, f in enumerate(rules.fields)}
         self.slots: dict[tuple[int, Aspect], int] = {}
         self.lookups: list[_Lookup] = []
@@ -155,7 +159,7 @@ class _Planner:
         self.numbers_of: dict[int, int] = {}  # of lists: the lookup of their values
 
     def plan(self) -> Plan:
-        with localcontext(language.EXACT):
+        with localcontext(EXACT):
             return self.make_plan()
 
     def make_plan(self) -> Plan:
@@ -164,7 +168,7 @@ class _Planner:
         for rule in self.rules.compiled:
             program = Assembler(self, rule)
             try:
-                program.compile()
+                program.assemble()
             except NeedsPython as reason:
                 how[rule.id] = How("python", str(reason))
                 python.append(rule)
@@ -182,7 +186,7 @@ class _Planner:
                     sorted(program.any),
                 )
             )
-            if (equation := program.equation()) is not None:
+            if (equation := equation_of(program)) is not None:
                 equations.append(equation)
         for i, f in enumerate(self.rules.fields):
             self.remember_for_field(i, f)
@@ -199,12 +203,12 @@ class _Planner:
     def slot(self, field: int, aspect: Aspect) -> int:
         return self.slots.setdefault((field, aspect), len(self.slots))
 
-    def lookup(self, field: int, text: str, type_: str, evaluate: Callable[[Any], Any]) -> int:
+    def lookup(self, field: int, text: str, kind: str, evaluate: Callable[[Any], Any]) -> int:
         key = field, text
         if key not in self.lookup_of:
             f = self.rules.fields[field]
             self.lookup_of[key] = len(self.lookups)
-            self.lookups.append(_Lookup(field, evaluate, evaluate(f.default), type_))
+            self.lookups.append(_Lookup(field, evaluate, evaluate(f.default), kind))
             self.lookup_slots.append(0 if f.many else self.slot(field, "first"))
         return self.lookup_of[key]
 

@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterator
 from math import inf
 from time import perf_counter
 from typing import Any, NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -233,9 +234,12 @@ class Candidates:
         return int(max(0, min(self._extensions - self.extended, 2**62)))
 
 
+_LAYOUTS: WeakKeyDictionary[Rules, dict[tuple[str, ...], _core.Layout]] = WeakKeyDictionary()
+
+
 def layout_of(rules: Rules, labels: tuple[str, ...]) -> _core.Layout:
     """How the labels of a model make spans of fields; made once for each list of labels."""
-    layouts: dict[tuple[str, ...], _core.Layout] = rules.__dict__["_layouts"]
+    layouts = _LAYOUTS.setdefault(rules, {})
     if labels not in layouts:
         scheme = rules.scheme_for(labels)
         start, between, end = (table.astype(np.uint8) for table in scheme.allowed)

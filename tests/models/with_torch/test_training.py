@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from lawful import Document, InputError, Rules, Scheme, from_pretrained
 from lawful.document import Labelled
 from tests.fixtures.small_models import KINDS, encoder, receipts
+from tests.oracles.chains import score_of
 
 torch = pytest.importorskip("torch", reason="needs the 'train' extra: make test-models")
 
@@ -247,9 +248,8 @@ def test_the_loss_of_a_chain_is_that_of_all_labellings(seed):
     edges = iter(zip(starts.tolist(), ends.tolist(), strict=True))
 
     def score(row, labels, edge):
-        total = edge[0] * head.start[labels[0]] + edge[1] * head.end[labels[-1]]
-        total = total + sum(row[i, label] for i, label in enumerate(labels))
-        return total + sum(head.between[a, b] for a, b in pairwise(labels))
+        start, end = edge[0] * head.start, edge[1] * head.end
+        return score_of(row[: len(labels)], labels, start, head.between, end)
 
     expected = 0.0
     for row, target, length in zip(scores, targets.tolist(), lengths, strict=True):

@@ -1,4 +1,4 @@
-"""Real model outputs on real receipts, where ``../shared`` is: it is not part of the project."""
+"""Decoders on outputs of real models for real receipts, where ``../shared`` has them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 import lawful
-from benchmarks import shared
 from lawful import Budget, Field, Rules, decode
 from lawful.datasets import RULES as THE_PAPERS
-from lawful.datasets.survey import judge_gold
 from tests.fixtures import outputs
-from tests.marks import needs_shared
+from tests.helpers import needs_shared
 
 RULES = Rules(
     [
@@ -77,18 +75,10 @@ def test_every_output_decodes_under_the_papers_rules(name):
     assert statuses["satisfied"] + statuses["unchecked"] > sum(statuses.values()) / 2
 
 
-@needs_shared
-def test_as_many_true_labellings_of_cord_hold_as_its_readme_counts():
-    truth = judge_gold(outputs.read_gold("cord"), Rules.load(THE_PAPERS["cord"]))
-    assert (truth.documents, truth.lawful) == (1000, 697)
-    for states in truth.states.values():
-        assert sum(states.values()) == truth.documents
-
-
-def test_the_benchmark_says_what_is_missing(monkeypatch, capsys):
-    monkeypatch.setattr(shared, "HERE", False)
-    monkeypatch.setattr(sys, "argv", ["benchmarks.shared"])
+def test_a_program_that_needs_them_says_what_is_missing(monkeypatch, capsys):
+    monkeypatch.setattr(outputs, "HERE", False)
+    monkeypatch.setattr(sys, "argv", ["tests.fixtures.outputs"])
     with pytest.raises(SystemExit) as stopped:
-        shared.main()
+        outputs.main()
     assert stopped.value.code == 2
     assert outputs.NEEDED in capsys.readouterr().err

@@ -1,0 +1,168 @@
+"""Checks: the outcome of one rule on the values of one reading, with its price and its message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from math import inf, prod
+from time import perf_counter
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from lawful.errors import RuleFailure
+from lawful.rules import wording
+from lawful.rules.definitions import CompiledRule
+from lawful.rules.nodes import Environment, plain
+
+State: TypeAlias = Literal["satisfied", "violated", "vacuous"]
+
+Outcome: TypeAlias = Literal["satisfied", "violated", "missing", "idle", "undecided"]
+"""How a rule came out. ``missing`` (it lacks a value), ``idle`` (it does not apply) and
+``undecided`` (there were more combinations of values than could be tried) are vacuous."""
+
+_STATES: Mapping[Outcome, State] = {
+    "satisfied": "satisfied",
+    "violated": "violated",
+    "missing": "vacuous",
+    "idle": "vacuous",
+    "undecided": "vacuous",
+}
+
+MOST_COMBINATIONS = 2**12
+"""Of repeated values that are tried for a rule under ``repeat: any``; beyond, it is undecided."""
+
+_BETWEEN_LOOKS = 32  # combinations between two looks at the time
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """How a rule came out: satisfied, violated, or vacuous where it could not be checked.
+
+    ``price`` is the cost of this outcome in nats: the weight of a violated rule, or the price of
+    an unchecked one. ``implied`` checks are not about a rule, but about what a field asks for.
+    """
+
+    id: str
+    state: State
+    message: str
+    weight: float = inf
+    price: float = 0.0
+    implied: bool = False
+    decided: bool = True  # false: vacuous because there were too many combinations, or no time
+
+    def __str__(self) -> str:
+        return f"{self.state} {self.id}" + (f": {self.message}" if self.message else "")
+
+
+def check_of(rule: CompiledRule, outcome: Outcome, environment: Environment) -> Check:
+    """The check of a rule that came out so on these values."""
+    return Check(
+        rule.id,
+        _STATES[outcome],
+        _message(rule, outcome, environment),
+        rule.weight,
+        price=price_of(rule, outcome),
+        decided=outcome != "undecided",
+    )
+
+
+def price_of(rule: CompiledRule, outcome: Outcome) -> float:
+    """The cost of an outcome; the most that it may be where the rule is undecided."""
+    if outcome == "violated":
+        return rule.weight
+    if outcome == "undecided":
+        return max(rule.weight, rule.unchecked)
+    return rule.unchecked if outcome == "missing" else 0.0
+
+
+def outcome_of(rule: CompiledRule, environment: Environment, document: str) -> Outcome:
+    """How a rule comes out on one value for each field; errors name the document."""
+    applies = None if rule.when is None else rule.when.evaluate(environment)
+    if applies is False:
+        return "idle"
+    if rule.when is not None and applies is None:
+        return "missing"
+    if rule.expression is not None:
+        holds = rule.expression.evaluate(environment)
+    elif any(environment[name] is None for name in rule.reads):
+        holds = None
+    else:
+        holds = _call(rule, [environment[name] for name in rule.reads], document)
+        if holds is None:
+            return "idle"
+    return "missing" if holds is None else "satisfied" if holds else "violated"
+
+
+def outcome_of_any(
+    rule: CompiledRule,
+    environment: Environment,
+    options: Mapping[str, Sequence[Any]],
+    document: str,
+    until: float,
+) -> tuple[Outcome, Environment]:
+    """How a rule comes out where fields have several values each, and the values that show it.
+
+    Under ``repeat: any`` a rule holds if it holds for one combination of them.
+    """
+    shown: dict[Outcome, Environment] = {}
+    for tried, values in enumerate(islice(product(*options.values()), MOST_COMBINATIONS)):
+        if tried % _BETWEEN_LOOKS == 0 and tried and perf_counter() > until:
+            return "undecided", environment
+        chosen = {**environment, **dict(zip(options, values, strict=True))}
+        outcome = outcome_of(rule, chosen, document)
+        if outcome == "satisfied":
+            return outcome, chosen
+        shown.setdefault(outcome, chosen)
+    if prod(map(len, options.values())) > MOST_COMBINATIONS:
+        return "undecided", environment
+    worst: Outcome = next(one for one in ("violated", "missing", "idle") if one in shown)
+    return worst, shown[worst]
+
+
+def _call(rule: CompiledRule, values: list[Any], document: str) -> bool | None:
+    """The answer of a rule that is a function."""
+    assert rule.function is not None  # noqa: S101 - it is one or the other
+    try:
+        result = rule.function(*values)
+    except Exception as error:
+        raise RuleFailure(
+            f"document {document!r}, rule {rule.id!r}: {type(error).__name__}: {error}"
+        ) from error
+    if result is not None and not isinstance(result, bool | np.bool_):
+        raise RuleFailure(
+            f"document {document!r}, rule {rule.id!r}: it returned {result!r}, "
+            "expected True, False or None"
+        )
+    return None if result is None else bool(result)
+
+
+def _message(rule: CompiledRule, outcome: Outcome, environment: Environment) -> str:
+    if outcome == "violated":
+        return _complaint(rule, environment)
+    if outcome == "satisfied":
+        if rule.expression is not None:
+            return wording.why_satisfied(rule.expression, environment)
+        return _values(rule, environment)
+    if outcome == "missing":
+        missing = sorted(name for name in rule.reads if environment[name] is None)
+        return f"not checked: {', '.join(missing)} missing" if missing else "not checked"
+    if outcome == "idle":
+        return "does not apply"
+    return f"not decided: more than {MOST_COMBINATIONS:,} combinations of values, or no time"
+
+
+def _complaint(rule: CompiledRule, environment: Environment) -> str:
+    if rule.message is not None:
+        return re.sub(
+            r"\{([^{}]*)\}", lambda match: plain(environment.get(match.group(1))), rule.message
+        )
+    if rule.expression is not None:
+        return wording.why_violated(rule.expression, environment)
+    return f"{rule.id} does not hold: {_values(rule, environment)}"
+
+
+def _values(rule: CompiledRule, environment: Environment) -> str:
+    return ", ".join(f"{name} is {plain(environment[name])}" for name in rule.reads)

@@ -1,0 +1,137 @@
+"""Rules as linear equations over fields: what the search takes its lower bounds from.
+
+``total == subtotal + tax`` and ``abs(total - sum(items)) <= 1`` are equations. A rule with a
+``when``, or with a product of two fields, is none, and the search does without a bound for it.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal, Inexact
+from typing import Literal, NamedTuple, TypeAlias
+
+from lawful.rules.functions import Abs, Count, Present, Sum
+from lawful.rules.nodes import Node
+from lawful.rules.operators import Arithmetic, Comparison, Conditional, Constant, Negation
+from lawful.rules.program import (
+    MOST_DECIMALS,
+    SCALE,
+    Assembler,
+    NeedsPython,
+    constant_value,
+    inverse,
+    scaled,
+)
+
+LARGEST_FACTOR = 10**9
+LARGEST_CONSTANT = 2**100
+
+_TERMS = {"first": 0, "sum": 1, "sum_or_zero": 2, "count": 3}
+
+Core: TypeAlias = tuple[list[tuple[int, int, int, int]], str, str, float, float, bool]
+
+
+class Term(NamedTuple):
+    """A multiple of a field's first value, of a list's sum, or of how often a field occurs."""
+
+    kind: Literal["first", "sum", "sum_or_zero", "count"]
+    field: int
+    lookup: int
+    factor: Decimal
+
+
+def equation_of(program: Assembler) -> Core | None:
+    """Terms, constant and tolerance as whole numbers; ``None`` for a rule that is no equation."""
+    rule = program.rule
+    if rule.when is not None or rule.weight == 0 or program.any or rule.expression is None:
+        return None
+    try:
+        terms, constant, tolerance = _sides(program, rule.expression.root)
+    except (NeedsPython, Inexact):
+        return None
+    factors = [term.factor for term in terms]
+    decimals = max((scaled(number)[1] for number in (*factors, constant)), default=0)
+    unit = Decimal(10) ** decimals
+    whole = [int(factor * unit) for factor in factors]
+    if not terms or decimals > MOST_DECIMALS or max(map(abs, whole)) > LARGEST_FACTOR:
+        return None
+    unit *= 10**SCALE
+    numbers = int(constant * unit), int(tolerance * unit)
+    if max(map(abs, numbers)) >= LARGEST_CONSTANT:
+        return None
+    made = [
+        (_TERMS[term.kind], term.field, term.lookup, factor)
+        for term, factor in zip(terms, whole, strict=True)
+    ]
+    return made, str(numbers[0]), str(numbers[1]), rule.weight, rule.unchecked, program.early
+
+
+def _sides(program: Assembler, node: Node) -> tuple[list[Term], Decimal, Decimal]:
+    """The two sides as one, and the tolerance: all may be that far from 0."""
+    if not isinstance(node, Comparison) or node.left.kind != "number":
+        raise NeedsPython
+    tolerance = node.tolerance or Decimal()
+    if node.sign == "==":
+        left, constant = _terms(program, node.left, Decimal(1))
+        right, more = _terms(program, node.right, Decimal(-1))
+        return left + right, constant + more, tolerance
+    if node.sign != "<=" or not isinstance(node.left, Abs):
+        raise NeedsPython
+    terms, constant = _terms(program, node.left.arguments[0], Decimal(1))
+    return terms, constant, tolerance + constant_value(node.right)
+
+
+def _terms(program: Assembler, node: Node, factor: Decimal) -> tuple[list[Term], Decimal]:
+    """A side as terms and a constant, all times a factor."""
+    if node.kind != "number":
+        raise NeedsPython
+    if not node.reads:
+        return [], factor * constant_value(node)
+    if isinstance(node, Arithmetic):
+        return _terms_of_arithmetic(program, node, factor)
+    if isinstance(node, Negation):
+        return _terms(program, node.operand, -factor)
+    if len(node.reads) > 1:
+        raise NeedsPython
+    return [_term(program, node, factor)], Decimal()
+
+
+def _terms_of_arithmetic(
+    program: Assembler, node: Arithmetic, factor: Decimal
+) -> tuple[list[Term], Decimal]:
+    if node.sign in "+-":
+        left, constant = _terms(program, node.left, factor)
+        right, more = _terms(program, node.right, -factor if node.sign == "-" else factor)
+        return left + right, constant + more
+    if node.sign == "/":
+        return _terms(program, node.left, factor * inverse(constant_value(node.right)))
+    for one, other in ((node.left, node.right), (node.right, node.left)):
+        if not one.reads:
+            return _terms(program, other, factor * constant_value(one))
+    raise NeedsPython
+
+
+def _term(program: Assembler, node: Node, factor: Decimal) -> Term:
+    """A part of an equation that is about one field."""
+    planner = program.planner
+    (name,) = node.reads
+    field = planner.index[name]
+    if (f := program.single_field(node)) is not None:
+        return Term("first", field, program.lookup(f, node), factor)
+    if isinstance(node, Count):
+        return Term("count", field, 0, factor)
+    if isinstance(node, Sum):
+        return Term("sum", field, planner.numbers(field), factor)
+    if _is_sum_or_zero(node):
+        return Term("sum_or_zero", field, planner.numbers(field), factor)
+    raise NeedsPython
+
+
+def _is_sum_or_zero(node: Node) -> bool:
+    """Whether it is ``sum(x) if present(x) else 0``."""
+    return (
+        isinstance(node, Conditional)
+        and isinstance(node.test, Present)
+        and isinstance(node.then, Sum)
+        and isinstance(node.otherwise, Constant)
+        and node.otherwise.value == 0
+    )

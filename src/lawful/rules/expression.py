@@ -1,0 +1,196 @@
+"""Expressions: the language of rules, a small part of Python's, parsed once into a typed tree.
+
+    total == subtotal + tax + service
+    abs(tax - 0.1 * subtotal) <= 1
+    not present(due) or due >= date
+
+Nothing of the user's text is ever executed by Python: its syntax tree is walked once, every part
+that ``operators`` and ``functions`` do not list is refused with its column, and the rest becomes a
+tree of our own nodes. There are no attributes, subscripts, lambdas, comprehensions, f-strings or
+keywords, and no names but fields and functions.
+
+Kinds are checked when a rule is read: numbers (exact decimals), dates, texts, conditions, and lists
+of values for fields with ``many``. A missing value makes what needs it unknown (``None``), and
+``and``, ``or``, ``not`` treat unknown as Kleene does: ``present(x) and x > 3`` is false when ``x``
+is missing, ``x > 3`` alone is unknown.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tokenize
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from difflib import get_close_matches
+from io import StringIO
+
+from lawful.errors import RulesError
+from lawful.rules.arithmetic import EXACT
+from lawful.rules.functions import FUNCTIONS
+from lawful.rules.nodes import Environment, Kind, Node, described
+from lawful.rules.operators import SYNTAX, FieldName
+
+MOST_CHARACTERS = 2_000
+MOST_NODES = 500
+DEEPEST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A condition over fields: its source, and the checked tree."""
+
+    source: str
+    root: Node
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The fields it mentions."""
+        return self.root.reads
+
+    def evaluate(self, environment: Environment) -> bool | None:
+        """Whether it holds; ``None`` when a missing value leaves it open."""
+        with localcontext(EXACT):
+            result: bool | None = self.root.evaluate(environment)
+        return result
+
+
+def parse(source: str, fields: Mapping[str, tuple[Kind, bool]], tolerance: Decimal) -> Expression:
+    """The expression in ``source``, over ``fields`` given as name -> (kind, is a list).
+
+    ``tolerance`` is how far two numbers may lie apart and still be equal. Raises ``RulesError``
+    with the column for whatever cannot be understood.
+    """
+    if not isinstance(source, str) or not source.strip():
+        raise RulesError(f"the expression is {source!r}, expected a condition such as 'a == b + c'")
+    if len(source) > MOST_CHARACTERS:
+        raise RulesError(f"an expression of {len(source)} characters, at most {MOST_CHARACTERS}")
+    text = " ".join(source.split())
+    tree = _syntax_tree(text)
+    _check_size(tree, text)
+    root = Parser(text, fields, tolerance).node(tree)
+    if root.kind != "condition":
+        raise RulesError(f"{text!r} is a {root.kind}, expected a condition such as a comparison")
+    return Expression(text, root)
+
+
+def _syntax_tree(text: str) -> ast.expr:
+    """Python's syntax tree of an expression."""
+    try:
+        # Texts are raw: what users write in quotes is a regular expression or plain words.
+        tree = ast.parse(text.replace("\\", "\\\\"), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        column = getattr(error, "offset", None) or 1
+        reason = getattr(error, "msg", None) or "cannot be parsed"
+        hint = "; write == to compare" if re.search(r"[^=!<>]=[^=]", text) else ""
+        raise RulesError(f"{reason} in {text!r} (column {column}){hint}") from None
+    if any(token.type == tokenize.COMMENT for token in _tokens(text)):
+        raise RulesError(f"a comment is not part of an expression: {text!r}")
+    return tree
+
+
+def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
+    """The tokens of an expression that ``ast`` has accepted."""
+    return tokenize.generate_tokens(StringIO(text).readline)
+
+
+def _check_size(tree: ast.expr, text: str) -> None:
+    level: list[ast.AST] = [tree]
+    count = 0
+    for _ in range(DEEPEST):
+        count += len(level)
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            break
+    if level or count > MOST_NODES:
+        raise RulesError(
+            f"the expression is too deep or too long (over {DEEPEST} levels or {MOST_NODES} "
+            f"parts): {text[:60]!r}…"
+        )
+
+
+class Parser:
+    """Makes nodes of Python's syntax: what operators and functions parse their parts with."""
+
+    def __init__(
+        self, text: str, fields: Mapping[str, tuple[Kind, bool]], tolerance: Decimal
+    ) -> None:
+        self.text = text
+        self.fields = fields
+        self.tolerance = tolerance
+
+    def node(self, part: ast.expr) -> Node:
+        """A part, checked."""
+        if isinstance(part, ast.Call):
+            return self._call(part)
+        parse_part = SYNTAX.get(type(part))
+        if parse_part is None:
+            raise self.unknown(part, part)
+        return parse_part(self, part)
+
+    def number(self, part: ast.expr, where: str) -> Node:
+        """A part that must be a number."""
+        node = self.node(part)
+        if node.kind != "number":
+            raise self.fail(f"{where} needs a number, found a {described(node)}", part)
+        return node
+
+    def condition(self, part: ast.expr, where: str) -> Node:
+        """A part that must be a condition."""
+        node = self.node(part)
+        if node.kind != "condition":
+            raise self.fail(f"{where} needs a condition, found a {described(node)}", part)
+        return node
+
+    def field(self, part: ast.Name) -> FieldName:
+        """A field, which may be a list."""
+        name = part.id
+        if name not in self.fields:
+            unknown = self.fail(f"unknown field {name!r}", part)
+            hint = _hint(name, [*self.fields, *FUNCTIONS])
+            raise RulesError(f"{unknown}; {hint}fields: {', '.join(sorted(self.fields))}")
+        return FieldName(name, *self.fields[name])
+
+    def text_of(self, part: ast.AST) -> str:
+        """A part as the user would write it."""
+        return ast.unparse(part).replace("\\\\", "\\")
+
+    def fail(self, message: str, part: ast.AST) -> RulesError:
+        """An error about a part, with its column."""
+        column = getattr(part, "col_offset", 0) + 1
+        return RulesError(f"{message} in {self.text!r} (column {column})")
+
+    def unknown(self, what: ast.AST, part: ast.AST) -> RulesError:
+        """An error about syntax that the language does not have."""
+        name = _SIGNS.get(type(what), type(what).__name__)
+        return self.fail(f"{name!r} is not part of the rule language", part)
+
+    def _call(self, part: ast.Call) -> Node:
+        if not isinstance(part.func, ast.Name):
+            raise self.fail("only functions by name can be called", part)
+        name = part.func.id
+        parse_call = FUNCTIONS.get(name)
+        if parse_call is None:
+            unknown = self.fail(f"unknown function {name!r}", part)
+            hint = _hint(name, [*FUNCTIONS])
+            raise RulesError(f"{unknown}; {hint}functions: {', '.join(sorted(FUNCTIONS))}")
+        if part.keywords or any(isinstance(argument, ast.Starred) for argument in part.args):
+            raise self.fail(f"{name} takes plain arguments only", part)
+        return parse_call(self, part)
+
+
+def _hint(name: str, known: list[str]) -> str:
+    close = get_close_matches(name, known, 1)
+    return f"did you mean {close[0]}? " if close else ""
+
+
+_SIGNS: Mapping[type[ast.AST], str] = {
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.FloorDiv: "//",
+    ast.MatMult: "@",
+    ast.Attribute: ".",
+    ast.Subscript: "[ ]",
+    ast.Tuple: ",",
+}

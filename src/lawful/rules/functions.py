@@ -1,0 +1,335 @@
+"""The functions of the rule language.
+
+One class per function: ``parse`` checks its arguments, ``evaluate`` and ``emit`` are its two back
+ends. To add one, write a class here and name it in ``FUNCTIONS``. A function of one field that is
+no list is tabulated, and needs no ``emit``; without ``emit``, a rule that uses it on several fields
+stays Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from lawful.rules.arithmetic import absolute, rounded, total
+from lawful.rules.nodes import COUNT, Environment, Node
+from lawful.rules.operators import FieldName
+from lawful.rules.program import Assembler, NeedsPython, Op
+from lawful.values import format_value, read
+
+if TYPE_CHECKING:
+    from lawful.rules.expression import Parser
+
+LONGEST_LIST = 8
+"""A longer list is written as the sum of so many values."""
+
+MOST_DECIMALS = 12
+"""That ``round`` can round to."""
+
+
+@dataclass(frozen=True, eq=False)
+class Call(Node):
+    """A function of other nodes."""
+
+    arguments: tuple[Node, ...]
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return self.arguments
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.text.partition("(")[0]
+
+    def emit(self, program: Assembler) -> int:
+        raise NeedsPython(f"{self.name} of more than one field")
+
+
+class Count(Call):
+    """How often a field occurs on the page, readable or not; a default does not count."""
+
+    @classmethod
+    def parse(cls, parser: Parser, node: ast.Call) -> Count:
+        """Takes one field."""
+        return cls(parser.text_of(node), "number", (_one_field(parser, node),))
+
+    @property
+    def counts(self) -> bool:
+        return True
+
+    @property
+    def exact(self) -> bool:
+        return True
+
+    def evaluate(self, environment: Environment) -> Any:
+        return Decimal(environment[COUNT + self.arguments[0].text])
+
+    def emit(self, program: Assembler) -> int:
+        program.add_count(self.arguments[0].text)
+        return 0
+
+
+class Present(Count):
+    """Whether a field occurs on the page, readable or not."""
+
+    @classmethod
+    def parse(cls, parser: Parser, node: ast.Call) -> Present:
+        """Takes one field."""
+        return cls(parser.text_of(node), "condition", (_one_field(parser, node),))
+
+    def evaluate(self, environment: Environment) -> bool:
+        return bool(environment[COUNT + self.arguments[0].text] > 0)
+
+    def emit(self, program: Assembler) -> int:
+        program.add_count(self.arguments[0].text)
+        program.add_constant(0)
+        program.add(Op.above, 0, program.constant(0))
+        return 0
+
+
+class Sum(Call):
+    """The sum of a list of numbers; unknown where the list is missing."""
+
+    @classmethod
+    def parse(cls, parser: Parser, node: ast.Call) -> Sum:
+        """Takes one list of numbers."""
+        found = _one_field(parser, node)
+        if not found.many or found.kind != "number":
+            raise parser.fail(f"sum needs a list of numbers, found a {_described(found)}", node)
+        return cls(parser.text_of(node), "number", (found,))
+
+    def evaluate(self, environment: Environment) -> Any:
+        values = self.arguments[0].evaluate(environment)
+        return total(values) if values else None
+
+    def emit(self, program: Assembler) -> int:
+        return program.add_aggregate(self.arguments[0].text, "sum")
+
+    def write(self, environment: Environment, *, within: int = 0) -> str:
+        values = self.arguments[0].evaluate(environment)
+        if not values:
+            return super().write(environment, within=within)
+        if len(values) > LONGEST_LIST:
+            return f"sum of {len(values)} values"
+        text = " + ".join(map(format_value, values))
+        return f"({text})" if within > 1 and len(values) > 1 else text
+
+
+class Extreme(Call):
+    """The least or the greatest of a list, or of several values of one kind."""
+
+    @classmethod
+    def parse(cls, parser: Parser, node: ast.Call) -> Extreme:
+        """Takes one list, or any number of values."""
+        name = _name_of(node)
+        if len(node.args) == 1:
+            found = _one_field(parser, node)
+            if not found.many or found.kind not in ("number", "date"):
+                message = f"{name} needs a list of numbers or dates, found a {_described(found)}"
+                raise parser.fail(message, node)
+            return cls(parser.text_of(node), found.kind, (found,))
+        if not node.args:
+            raise parser.fail(f"{name} needs at least one argument", node)
+        parts = tuple(map(parser.node, node.args))
+        if len({part.kind for part in parts}) > 1 or parts[0].kind not in ("number", "date"):
+            raise parser.fail(f"{name} needs numbers or dates, all of one kind", node)
+        return cls(parser.text_of(node), parts[0].kind, parts)
+
+    @property
+    def exact(self) -> bool:
+        return all(part.exact for part in self.arguments)
+
+    def evaluate(self, environment: Environment) -> Any:
+        values = [part.evaluate(environment) for part in self.arguments]
+        if len(values) == 1:
+            values = values[0] or [None]  # a list; none where it is missing
+        pick: Callable[[Any], Any] = min if self.name == "min" else max
+        return None if None in values else pick(values)
+
+    def emit(self, program: Assembler) -> int:
+        least = self.name == "min"
+        if len(self.arguments) == 1:
+            return program.add_aggregate(self.arguments[0].text, "least" if least else "greatest")
+        return program.aligned(*self.arguments, fold=Op.least if least else Op.greatest)
+
+    def write(self, environment: Environment, *, within: int = 0) -> str:
+        if len(self.arguments) == 1:
+            return super().write(environment, within=within)
+        return f"{self.name}({', '.join(part.write(environment) for part in self.arguments)})"
+
+
+class Abs(Call):
+    """A number without its sign."""
+
+    @classmethod
+    def parse(cls, parser: Parser, node: ast.Call) -> Abs:
+        """Takes one number."""
+        if len(node.args) != 1:
+            raise parser.fail("abs takes one number", node)
+        return cls(parser.text_of(node), "number", (parser.number(node.args[0], "abs"),))
+
+    @property
+    def exact(self) -> bool:
+        return self.arguments[0].exact
+
+    def evaluate(self, environment: Environment) -> Any:
+        value = self.arguments[0].evaluate(environment)
+        return None if value is None else absolute(value)
+
+    def emit(self, program: Assembler) -> int:
+        decimals = program.emit(self.arguments[0])
+        program.add(Op.abs)
+        return decimals
+
+    def write(self, environment: Environment, *, within: int = 0) -> str:
+        del within
+        return f"abs({self.arguments[0].write(environment)})"
+
+
+@dataclass(frozen=True, eq=False)
+class Round(Call):
+    """A number to so many decimals; half a cent goes up, as on a bill."""
+
+    places: int | None = None
+
+    @classmethod
+    def parse(cls, parser: Parser, node: ast.Call) -> Round:
+        """Takes a number and a constant."""
+        given = node.args[1] if len(node.args) == 2 else None
+        if len(node.args) not in (1, 2) or not isinstance(given, ast.Constant | None):
+            raise parser.fail("round takes a number and, if wanted, how many decimals", node)
+        places = None if given is None else given.value
+        if places is not None and not (isinstance(places, int) and 0 <= places <= MOST_DECIMALS):
+            raise parser.fail(f"round takes 0 to {MOST_DECIMALS} decimals", node)
+        operand = parser.number(node.args[0], "round")
+        return cls(parser.text_of(node), "number", (operand,), places)
+
+    @property
+    def exact(self) -> bool:
+        return self.arguments[0].exact
+
+    def evaluate(self, environment: Environment) -> Any:
+        value = self.arguments[0].evaluate(environment)
+        return None if value is None else rounded(value, self.places or 0)
+
+    def emit(self, program: Assembler) -> int:
+        decimals = program.emit(self.arguments[0])
+        places = self.places or 0
+        if decimals > places:
+            program.add(Op.round, 0, program.constant(10 ** (decimals - places)))
+        return decimals
+
+    def write(self, environment: Environment, *, within: int = 0) -> str:
+        del within
+        places = "" if self.places is None else f", {self.places}"
+        return f"round({self.arguments[0].write(environment)}{places})"
+
+
+@dataclass(frozen=True, eq=False)
+class Matches(Call):
+    """Whether a regular expression is found in a text."""
+
+    pattern: re.Pattern[str]
+
+    @classmethod
+    def parse(cls, parser: Parser, node: ast.Call) -> Matches:
+        """Takes a text and a constant."""
+        wrong = parser.fail("matches takes a text and a regular expression in quotes", node)
+        if len(node.args) != 2 or not isinstance(node.args[1], ast.Constant):
+            raise wrong
+        value, pattern = parser.node(node.args[0]), node.args[1].value
+        if value.kind != "text" or not isinstance(pattern, str):
+            raise wrong
+        try:
+            compiled = re.compile(pattern)
+        except (re.error, RecursionError, OverflowError) as error:
+            raise parser.fail(f"bad regular expression {pattern!r}: {error}", node) from None
+        return cls(parser.text_of(node), "condition", (value,), compiled)
+
+    def evaluate(self, environment: Environment) -> bool | None:
+        text = self.arguments[0].evaluate(environment)
+        return None if text is None else self.pattern.search(str(text)) is not None
+
+
+@dataclass(frozen=True, eq=False)
+class Date(Call):
+    """A day, as written: ``date('2024-12-31')``."""
+
+    day: date
+
+    @classmethod
+    def parse(cls, parser: Parser, node: ast.Call) -> Date:
+        """Takes a constant that can be read as one day."""
+        text = node.args[0] if len(node.args) == 1 else None
+        if not isinstance(text, ast.Constant) or not isinstance(text.value, str):
+            raise parser.fail("date takes a day in quotes, as in date('2024-12-31')", node)
+        days = read(text.value, "date")
+        if len(days) != 1 or not isinstance(days[0], date):
+            raise parser.fail(f"{text.value!r} is not one day; write it as '2024-12-31'", node)
+        return cls(parser.text_of(node), "date", (), days[0])
+
+    def evaluate(self, environment: Environment) -> date:
+        del environment
+        return self.day
+
+
+class Iban(Call):
+    """Whether a text is an IBAN, check digits included."""
+
+    @classmethod
+    def parse(cls, parser: Parser, node: ast.Call) -> Iban:
+        """Takes one text."""
+        value = parser.node(node.args[0]) if len(node.args) == 1 else None
+        if value is None or value.kind != "text":
+            raise parser.fail("iban takes one text", node)
+        return cls(parser.text_of(node), "condition", (value,))
+
+    def evaluate(self, environment: Environment) -> bool | None:
+        text = self.arguments[0].evaluate(environment)
+        return None if text is None else is_iban(str(text))
+
+
+def is_iban(text: str) -> bool:
+    """Whether the text has the form and the check digits of an IBAN (ISO 13616)."""
+    compact = re.sub(r"\s", "", text).upper()
+    if not re.fullmatch(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}", compact):
+        return False
+    digits = "".join(str(int(c, 36)) for c in compact[4:] + compact[:4])
+    return int(digits) % 97 == 1
+
+
+def _one_field(parser: Parser, node: ast.Call) -> FieldName:
+    """The only argument, which is a field."""
+    if len(node.args) != 1 or not isinstance(node.args[0], ast.Name):
+        name = _name_of(node)
+        raise parser.fail(f"{name} takes one field, as in {name}(items)", node)
+    return parser.field(node.args[0])
+
+
+def _name_of(node: ast.Call) -> str:
+    return node.func.id  # type: ignore[attr-defined, no-any-return]
+
+
+def _described(found: FieldName) -> str:
+    return f"list of {found.kind}s" if found.many else found.kind
+
+
+FUNCTIONS: Mapping[str, Callable[[Parser, ast.Call], Node]] = {
+    "abs": Abs.parse,
+    "count": Count.parse,
+    "date": Date.parse,
+    "iban": Iban.parse,
+    "matches": Matches.parse,
+    "max": Extreme.parse,
+    "min": Extreme.parse,
+    "present": Present.parse,
+    "round": Round.parse,
+    "sum": Sum.parse,
+}
+"""By its name: what checks a call of the function and makes its node."""

@@ -1,0 +1,78 @@
+"""Helpers that several test files share."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lawful import Budget, Document, demo
+from lawful.rules.judge import Judge
+from tests.fixtures import outputs
+
+ROOT = Path(__file__).parents[1]
+"""The root of the repository."""
+
+DOCUMENTS, RULES = str(demo.shipped()), str(demo.RULES)
+"""The documents and the rule file that the package ships, as the command line takes them."""
+
+ENOUGH = Budget(candidates=10**6)
+"""A budget in which an exact decoder proves its answer to any problem of these tests."""
+
+needs_shared = pytest.mark.skipif(not outputs.HERE, reason=outputs.NEEDED)
+
+
+def run(*arguments, stdin=None, cwd=ROOT):
+    """The command line, in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "lawful", *map(str, arguments)],
+        input=stdin, cwd=cwd, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+def demo_lines(count, **options):
+    """Generated receipts as JSON lines."""
+    return "".join(demo.json_line(e) + "\n" for e in demo.generate(count, **options))
+
+
+def without(line, *keys):
+    """A JSON line without some of its keys."""
+    record = json.loads(line)
+    return json.dumps({key: value for key, value in record.items() if key not in keys})
+
+
+def assert_yields(stream, expected, cost_of):
+    """Asserts that a stream is ``expected``, up to the order of ties, at the right costs."""
+    found = [(tuple(labels.tolist()), log_prob) for labels, log_prob in stream]
+    assert len({labels for labels, _ in found}) == len(found)
+    assert {labels for labels, _ in found} == {labels for _, labels in expected}
+    assert [-log_prob for _, log_prob in found] == pytest.approx([cost for cost, _ in expected])
+    log_probs = [log_prob for _, log_prob in found]
+    assert log_probs == sorted(log_probs, reverse=True)
+    for labels, log_prob in found:
+        assert -log_prob == pytest.approx(cost_of(labels))
+
+
+def status_of_optimum(found):
+    """The status that a decoding has if it is proven to be the best."""
+    held = any(check.state == "satisfied" for check in found.checks)
+    return "relaxed" if found.violations else "satisfied" if held else "unchecked"
+
+
+JUDGED_LABELS = ["O", "B-total", "I-total", "B-sub", "I-sub", "B-tax", "B-item", "I-item"]
+
+
+def judged(words, labels, rules, best=None):
+    """The judge's checks of one labelling, by id; ``best`` has the fields that may not vanish."""
+    scheme = rules.scheme_for(tuple(JUDGED_LABELS))
+    made = Judge(Document("d", words), rules, scheme)
+    if best is not None:
+        made.keep(np.array([JUDGED_LABELS.index(label) for label in best]))
+    row = np.array([JUDGED_LABELS.index(label) for label in labels])
+    checks = made.checks(made.read(row))
+    assert made.cost(row).most == sum(c.price for c in checks)
+    return {c.id: c for c in checks}

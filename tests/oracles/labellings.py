@@ -1,0 +1,76 @@
+"""Every labelling of a document and every way to read its texts, judged in Python.
+
+The judge itself is compared with ``tests.oracles.definitions`` and ``tests.oracles.statements``.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from math import inf
+
+import numpy as np
+
+from lawful.search.problem import Problem
+
+
+def every_legal_row(problem):
+    """All legal labellings of positive probability: rows of label indices, and log-probabilities.
+
+    There are none where ``problem.best_legal`` is ``None``.
+    """
+    possible = [np.flatnonzero(np.isfinite(row)) for row in problem.scores.log_probs]
+    rows = np.array(list(product(*possible)))
+    rows = rows[problem.scheme.allow(rows)]
+    return rows, problem.scores.log_probs[np.arange(len(problem.document)), rows].sum(axis=1)
+
+
+def best_worth(document, scores, rules):
+    """The worth of the best labelling; minus infinity when hard rules refuse all of them."""
+    problem = Problem(document, scores, rules)
+    if problem.best_legal is None:
+        return -inf
+    rows, log_probs = every_legal_row(problem)
+    penalties = np.array([cost.most for cost in problem.judge.costs(rows)])
+    return float((log_probs - penalties).max())
+
+
+def every_reading(judge, reading):
+    """All ways to read the texts of a labelling."""
+    places = [(i, at) for i, spans in enumerate(reading) for at in range(len(spans))]
+    counts = [
+        len(judge.readings(i, *reading[i][at][:2])) if judge.rules.fields[i].ambiguity < inf else 1
+        for i, at in places
+    ]
+    for choice in product(*(range(max(1, count)) for count in counts)):
+        changed = [list(spans) for spans in reading]
+        for (i, at), which in zip(places, choice, strict=True):
+            changed[i][at] = changed[i][at]._replace(reading=which)
+        yield tuple(map(tuple, changed))
+
+
+def priced_readings(judge, reading):
+    """Every way to read the spans of a reading, with its price: readings times faults."""
+    places = [(i, span) for i, spans in enumerate(reading) for span in spans]
+    options = []
+    for i, span in places:
+        f = judge.rules.fields[i]
+        values = judge.readings(i, span.start, span.end) or (None,)
+        faults = judge.faults(i, span.start, span.end)
+        some = values if f.ambiguity < inf else values[:1]
+        options.append([(faults + f.ambiguity * (n > 0) if n else faults, v)
+                        for n, v in enumerate(some)])  # fmt: skip
+    for choice in product(*options):
+        named = [
+            (judge.rules.fields[i].name, span.start, span.end, value)
+            for (i, span), (_, value) in zip(places, choice, strict=True)
+        ]
+        yield sum(price for price, _ in choice), frozenset(named)
+
+
+def seen_by_a_person(rules, fields):
+    """The first value that can be read, or all values of a list."""
+    seen = []
+    for f in rules.fields:
+        values = [found.value for found in fields.get(f.name, ()) if found.value is not None]
+        seen.append(tuple(values if f.many else values[:1]))
+    return tuple(seen)

@@ -1,0 +1,83 @@
+"""Fields, rules and sets of rules: what they refuse, and what they keep."""
+
+from __future__ import annotations
+
+import pickle
+from decimal import Decimal
+
+import pytest
+
+import lawful
+from lawful import Field, Rule, RuleDefaults, Rules, RulesError
+from lawful.rules.files import rules_from
+from tests.helpers import judged
+
+
+def test_rule_objects_check_themselves():
+    with pytest.raises(RulesError, match="'x' is no field"):
+        Rules(["x"])
+    with pytest.raises(RulesError, match="check is 3"):
+        Rule(3)
+    with pytest.raises(RulesError, match="rule 'x': weight is 'y'"):
+        Rule("a == b", id="x", weight="y")
+    with pytest.raises(RulesError, match="field 'a' is defined twice"):
+        Rules([Field("a", "x"), Field("a", "y")])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Field("a", "x", pattern="a{99999999999}"),
+        lambda: Field("a", "x", pattern="(" * 5000 + ")" * 5000),
+        lambda: Rule("present(a)", weight=10**400),
+        lambda: Rule("present(a)", tolerance=10**5000),
+        lambda: Rules(None),
+        lambda: Rules([Field("a", "x")], "present(a)"),
+        lambda: Rules([Field("a", "x")]).with_defaults(bogus=1),
+        lambda: rules_from({"fields": {"a": {"label": "x"}}, "weight": 1e300}),
+    ],
+)
+def test_odd_values_are_errors_of_ours(make):
+    with pytest.raises(RulesError):
+        make()
+
+
+def test_a_default_is_what_is_written():
+    assert Field("a", "x", "money", default=1.234).default == Decimal("1.234")
+    assert Field("a", "x", "money", default="12.50").default == Decimal("12.50")
+    with pytest.raises(RulesError, match=r"default '1\.234' may be read in several ways"):
+        Field("a", "x", "money", default="1.234")
+
+
+def test_functions_must_fit_what_they_read():
+    with pytest.raises(RulesError, match="cannot take the fields"):
+        lawful.rule(reads=("a", "b"))(lambda a: True)
+    with pytest.raises(RulesError, match="reads unknown field 'b'; fields: a"):
+        Rules([Field("a", "x")], [lawful.rule(reads=("b",))(lambda b: True)])
+    with pytest.raises(RulesError, match="is no rule"):
+        Rules([Field("a", "x")], [lambda a: True])
+
+
+def test_a_field_must_have_a_label_that_the_model_knows():
+    rules = Rules([Field("total", "total", "money")])
+    with pytest.raises(RulesError, match=r"field 'total' has label 'total', .* its labels: x"):
+        rules.scheme_for(("O", "B-x"))
+
+
+def test_a_field_that_no_label_can_begin_is_an_error():
+    rules = Rules([Field("total", "total")])
+    with pytest.raises(RulesError, match="no label can begin it"):
+        rules.scheme_for(("O", "I-total"))
+
+
+def test_rules_survive_pickling():
+    rules = Rules(
+        [Field("total", "total", "money")], ["total > 0"], defaults=RuleDefaults(weight=3)
+    )
+    again = pickle.loads(pickle.dumps(rules))
+    assert (again.fields, again.rules, again.defaults) == (
+        rules.fields,
+        rules.rules,
+        rules.defaults,
+    )
+    assert judged(["-5"], ["B-total"], again)["total > 0"].state == "violated"

@@ -1,0 +1,176 @@
+"""Rule files: what they say, and which line of one is wrong."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from math import inf
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lawful import RuleDefaults, Rules, RulesError
+from lawful.rules.files import json_schema, rules_from
+from tests.fixtures.rule_file import FILE
+
+
+def write(tmp_path, text, name="rules.yaml"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def outcome(load, source):
+    """What an error of ours says; nothing when there is none. Any other error is a failure."""
+    try:
+        assert isinstance(load(source), Rules)
+    except RulesError as error:
+        return str(error)
+    return ""
+
+
+def test_a_file_is_read_with_its_defaults(tmp_path):
+    rules = Rules.load(write(tmp_path, FILE))
+    assert [f.name for f in rules.fields] == ["total", "subtotal", "tax", "items"]
+    assert [r.weight for r in rules.compiled] == [8, inf, 8]
+    assert {f.presence for f in rules.fields} == {"keep"}
+    assert rules.fields[2].default == Decimal(0)
+    data = {"fields": {"a": {"label": "total", "type": "money"}}, "rules": ["a > 0"]}
+    as_json = Rules.load(write(tmp_path, json.dumps(data), "r.json"))
+    text = 'rules = ["a > 0"]\n[fields.a]\nlabel = "total"\ntype = "money"'
+    as_toml = Rules.load(write(tmp_path, text, "r.toml"))
+    assert as_json.fields == as_toml.fields
+    assert as_json.rules == as_toml.rules
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("type: money}", "typ: money}",
+         r"rules.yaml, line 5: unknown key 'typ' in field 'total'; did you mean 'type'"),
+        ("total, type: money", "total, type: mony", "line 5: unknown type 'mony'; types: money"),
+        ("label: total, ", "", "line 5: field 'total' has no label"),
+        ("rules:", "ruls:", "line 9: unknown key 'ruls' in the rule file; did you mean 'rules'"),
+        ("weight: 8", "weight: heavy", "line 3: weight is 'heavy', expected a number of nats"),
+        ("weight: 8", "weight: -1", "weight is -1"),
+        ("weight: 8", "weight: 8\nweight: 9", "line 4: 'weight' is defined twice"),
+        ("presence: keep", "presence: maybe", "line 2: presence is 'maybe', expected one of"),
+        ("sum(items)", "sum(item)",
+         r"line 10: rule .*unknown field 'item' in .*column 17\); did you mean items\? fields: "),
+        ("check: tax <= 1000", "check: tax <= ", "line 13: .*invalid syntax"),
+        ("when: total < 5000", "when: totl < 5000", "unknown field 'totl'"),
+        ("{total}, not", "{totl}, not", "message names unknown field 'totl'"),
+        ("tolerance: 0.5", "tolerance: -1", "tolerance is -1, expected a number of 0 or more"),
+        ("default: 0", "default: x", "default 'x' is no money"),
+        ("many: true", "many: 3", "line 8: field 'items': many is 3, expected true or false"),
+        ("many: true", "many: true, default: 3", "a field with many has no default"),
+        ("id: sum", "id: small", "rule 'small' is defined twice"),
+        ("label: sub,", "label: total,", "has label 'total', as another field has"),
+        ("  total:", "  2total:", "field '2total': a name is letters"),
+        ("  total:", "  from:", "has a name that expressions cannot use"),
+        ("fields:", "fields: [", "line .*column"),
+        ("weight: 8", "weight: 8\nscheme: BOI", "unknown scheme 'BOI'"),
+        ("weight: 8", "weight: 8\nmax_words: 0", "max_words is 0"),
+        ("label: total, type: money", "label: total, pattern: '('", "bad pattern"),
+        ("  - subtotal == sum(items)", "  - 3", "line 10: rule 1 is 3, expected a mapping"),
+        ("  - subtotal == sum(items)", "  - {id: x}", "check is None, expected an expression"),
+    ],
+)  # fmt: skip
+def test_mistakes_in_a_file_are_named_with_their_line(tmp_path, old, new, message):
+    assert old in FILE
+    with pytest.raises(RulesError, match=message):
+        Rules.load(write(tmp_path, FILE.replace(old, new, 1)))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("r.yaml", "", "the rule file is None, expected a mapping"),
+        ("r.yaml", "- 1", "expected a mapping"),
+        ("r.yaml", "fields: {}", "fields is {}, expected a mapping of fields"),
+        ("r.yaml", "fields: {a: {label: b}}\nrules: 3", "rules is 3, expected a list"),
+        ("r.yaml", "1: 2", "line 1: 1 is no name"),
+        ("r.yaml", "a: !!python/object:os.system x", "could not determine a constructor"),
+        ("r.json", "{", "r.json: "),
+        ("r.toml", "x", "r.toml: "),
+        ("r.ini", "x", "unknown kind of rule file; expected .yaml"),
+    ],
+)
+def test_files_that_are_no_rule_files(tmp_path, name, text, message):
+    with pytest.raises(RulesError, match=message):
+        Rules.load(write(tmp_path, text, name))
+
+
+def test_a_file_that_is_not_there():
+    with pytest.raises(RulesError, match=r"cannot read rule file nowhere\.yaml: No such file"):
+        Rules.load("nowhere.yaml")
+
+
+def test_a_key_may_not_be_there_twice_in_json(tmp_path):
+    text = '{"fields": {"a": {"label": "x"}}, "weight": 1, "weight": 2}'
+    with pytest.raises(RulesError, match="'weight' is defined twice"):
+        Rules.load(write(tmp_path, text, "r.json"))
+
+
+def test_yaml_aliases_cannot_blow_up(tmp_path):
+    text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+        f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 9)
+    )
+    with pytest.raises(RulesError, match="over 20,000 entries"):
+        Rules.load(write(tmp_path, text))
+
+
+def test_the_papers_semantics_is_three_lines(tmp_path):
+    text = FILE.replace("presence: keep\nweight: 8", "presence: free\nrepeat: first\nweight: hard")
+    assert Rules.load(write(tmp_path, text)).defaults == RuleDefaults("free", "first", inf)
+
+
+def test_the_schema_knows_what_the_loader_knows():
+    schema = json_schema()
+    assert set(schema["properties"]) == {
+        "fields", "rules", "scheme", "presence", "repeat", "weight", "tolerance", "max_words",
+        "ambiguity", "unchecked",
+    }  # fmt: skip
+    field_keys = schema["properties"]["fields"]["additionalProperties"]["properties"]
+    rule_keys = schema["properties"]["rules"]["items"]["anyOf"][1]["properties"]
+    entries = [{"fields": {"a": {"label": "x", key: []}}} for key in field_keys]
+    entries += [
+        {"fields": {"a": {"label": "x"}}, "rules": [{"check": "present(a)", key: []}]}
+        for key in rule_keys
+    ]
+    for entry in entries:
+        assert "unknown key" not in outcome(rules_from, entry)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.text(max_size=5) | st.floats(),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+KEYS = st.sampled_from(
+    ["label", "type", "many", "default", "presence", "check", "id", "weight", "when"]
+)
+
+
+@settings(max_examples=1500)
+@given(
+    st.dictionaries(
+        st.sampled_from(["fields", "rules", "scheme", "weight", "tolerance", "presence"]),
+        VALUES
+        | st.dictionaries(st.sampled_from(["a", "b"]), st.dictionaries(KEYS, VALUES))
+        | st.lists(st.dictionaries(KEYS, VALUES), max_size=2),
+    )
+)
+def test_any_data_is_rules_or_an_error_of_ours(data):
+    outcome(rules_from, data)
+
+
+@settings(max_examples=500)
+@given(st.text(max_size=80))
+def test_any_yaml_is_rules_or_an_error_of_ours(tmp_path_factory, text):
+    path = tmp_path_factory.mktemp("fuzz") / "rules.yaml"
+    path.write_text("fields: {a: {label: x}}\n" + text, encoding="utf-8", errors="replace")
+    outcome(Rules.load, path)

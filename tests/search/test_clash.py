@@ -1,0 +1,54 @@
+"""Clashes against every labelling."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import inf
+
+import pytest
+from hypothesis import given, settings
+
+from lawful import Budget, decode
+from lawful.search.clash import _demands, find_clash
+from lawful.search.problem import Problem
+from tests.fixtures.slow import clashing
+from tests.oracles.labellings import every_legal_row
+from tests.strategies import problems
+
+
+@settings(max_examples=300)
+@given(problem=problems())
+def test_a_clash_is_rules_that_cannot_hold_none_of_which_can_be_left_out(problem):
+    document, scores, rules = problem
+    rules = rules.with_defaults(weight=inf, presence="free", ambiguity=inf)
+    found = decode(document, scores, rules)
+    assert bool(found.clash) == (found.status == "infeasible")
+    whole = Problem(document, scores, rules)
+    if not found.clash or whole.best_legal is None:
+        return
+    held = []
+    for row in every_legal_row(whole)[0]:
+        violated = {
+            c.id for c in whole.judge.checks(whole.judge.read(row)) if c.state == "violated"
+        }
+        spans = {name for name in violated if name.partition(":")[2] in
+                 ("reads", "agrees", "max_words", "pattern")}  # fmt: skip
+        held.append({*(violated - spans), *(("every span",) if spans else ())})
+
+    def clash(some):
+        return all(violated & set(some) for violated in held)
+
+    assert clash(found.clash)
+    assert found.clash_minimal
+    assert not any(clash(some) for some in combinations(found.clash, len(found.clash) - 1))
+
+
+def test_a_clash_is_the_same_at_every_call_and_says_when_it_may_be_too_large():
+    problem = clashing(12)
+    some = {decode(*problem).clash for _ in range(3)}
+    assert some == {("f0 > 100", "f0:required")}  # no word is above 50
+    everything = _demands(Problem(*problem))
+    clash, minimal = find_clash(
+        Problem(*problem), Budget(seconds=1e-9), lambda *_: pytest.fail("no time for that")
+    )
+    assert (clash, minimal) == (everything, False)

@@ -1,0 +1,163 @@
+"""The layout of the repository: what may import what, in Python, in C++ and in tests.
+
+The tables are the documentation. A new room gets a line in ``ORDER`` or ``CPP``, below everything
+that it imports; an import that has to go upwards gets a line in ``UPWARDS``, with its reason.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from graphlib import TopologicalSorter
+
+import pytest
+
+from tests.helpers import ROOT
+
+ORDER = (
+    "_core",
+    "errors",
+    "clock",
+    "chain",
+    "labels",
+    "scores",
+    "document",
+    "values",
+    "rules",
+    "decoding",
+    "search",
+    "streams",
+    "decoders",
+    "workers",
+    "io",
+    "batch",
+    "evaluation",
+    "datasets",
+    "calibration",
+    "models",
+    "report",
+    "demo",
+    "experiments",
+    "__init__",  # the public names, of which it imports most only when they are asked for
+    "cli",
+    "__main__",
+)
+"""The rooms of ``src/lawful``, modules or folders: each imports from those above it only."""
+
+UPWARDS = {
+    ("rules.definitions", "rules.files"): "Rules.load reads a file, and files are made into Rules",
+    ("rules.program", "rules.nodes"): "a type in a signature: nodes emit themselves",
+    ("rules.program", "rules.definitions"): "types in signatures: a program is of one rule",
+    ("rules.operators", "rules.expression"): "a type in a signature: the parser calls them",
+    ("rules.functions", "rules.expression"): "a type in a signature: the parser calls them",
+    ("rules.settle", "rules.judge"): "a type in a signature: the judge settles, by this module",
+    ("decoding", "report.page"): "notebooks show a decoding as its card of the report",
+    ("demo.show", "cli.tally"): "it is the body of `lawful demo`, and counts as commands do",
+}
+"""Imports against the order, with the reason why each is there."""
+
+CPP = {
+    "base": (),
+    "streams": ("base",),
+    "rules": ("base",),
+    "search": ("base", "streams", "rules"),
+    "python": ("base", "streams", "rules", "search"),
+}
+"""The folders of ``cpp``, and those that each may include from, besides itself."""
+
+NO_ROOM = ("layout", "package")
+"""Tests at the top of ``tests`` that are about everything, not about one room."""
+
+SOURCES = ROOT / "src" / "lawful"
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+
+
+def name_of(path, root):
+    """The dotted name of a module below ``root``."""
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)
+
+
+def imports_of(path, modules):
+    """The modules among ``modules`` that a file imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} has a relative import"
+            for alias in node.names:
+                names = f"{node.module}.{alias.name}", node.module
+                yield from [name for name in names if name in modules][:1]
+
+
+@pytest.fixture(scope="module")
+def graph():
+    """For every module of the package, the modules of the package that it imports."""
+    paths = {name_of(path, SOURCES): path for path in SOURCES.rglob("*.py")}
+    modules = {f"lawful.{name}": name for name in (*paths, "_core")} | {"lawful": "__init__"}
+    return {
+        name: {modules[found] for found in imports_of(path, modules)} - {name}
+        for name, path in paths.items()
+    }
+
+
+def room_of(name):
+    return name.partition(".")[0]
+
+
+def test_every_room_has_its_place(graph):
+    assert {room_of(name) for name in graph} - set(ORDER) == set()
+
+
+def test_imports_go_downwards(graph):
+    upwards = {
+        (name, found)
+        for name, others in graph.items()
+        for found in others
+        if ORDER.index(room_of(found)) > ORDER.index(room_of(name))
+    }
+    assert upwards <= set(UPWARDS)
+
+
+def test_modules_of_a_room_do_not_import_each_other_in_circles(graph):
+    downwards = {
+        name: {found for found in others if (name, found) not in UPWARDS}
+        for name, others in graph.items()
+    }
+    TopologicalSorter(downwards).prepare()  # raises an error that has the circle
+
+
+def test_exceptions_are_still_needed(graph):
+    assert [pair for pair in UPWARDS if pair[1] not in graph.get(pair[0], ())] == []
+
+
+def test_the_core_includes_downwards_and_only_its_bindings_know_python():
+    files = [path for path in (ROOT / "cpp").rglob("*") if path.suffix in (".cpp", ".hpp")]
+    assert {path.parent.name for path in files} == set(CPP)
+    for path in files:
+        folder = path.parent.name
+        for quoted, angled in re.findall(r'#include (?:"(.+)"|<(.+)>)', path.read_text()):
+            if quoted:
+                assert quoted.split("/")[0] in (folder, *CPP[folder]), path
+            elif re.match(r"nanobind|Python|numpy", angled):
+                assert folder == "python", path
+
+
+def test_tests_import_no_test_file_and_no_benchmark():
+    others = {name_of(path, ROOT) for path in (ROOT / "benchmarks").glob("*.py")}
+    others |= {name_of(path, ROOT) for path in TESTS if path.name.startswith("test_")}
+    for path in TESTS:
+        assert not set(imports_of(path, others)), path
+
+
+def test_what_is_shared_has_no_tests():
+    for path in TESTS:
+        if not path.name.startswith("test_"):
+            assert not re.search(r"(?m)^def test_", path.read_text(encoding="utf-8")), path
+
+
+def test_tests_lie_where_the_source_does():
+    for path in TESTS:
+        if path.name.startswith("test_"):
+            room, *rest = path.relative_to(ROOT / "tests").with_suffix("").parts
+            assert room.removeprefix("test_") in (ORDER if rest else (*ORDER, *NO_ROOM)), path
