@@ -22,7 +22,7 @@ from lawful.scores import Kind, Scores
 from lawful.streams import assignments, paths
 
 if TYPE_CHECKING:
-    from lawful.batch import Failed, decode_many
+    from lawful.batch import FailedDocument, decode_many
     from lawful.decoders import DECODERS, Decoder, decode
     from lawful.decoders.readings import Reading, ReadingStream, readings
     from lawful.decoding import Budget, Confidence, Correction, Decoding
@@ -48,7 +48,7 @@ _LATER = {
     "Decoding": "decoding",
     "Defaults": "rules",
     "Document": "document",
-    "Failed": "batch",
+    "FailedDocument": "batch",
     "Field": "rules",
     "FieldValue": "rules",
     "Reading": "decoders.readings",
@@ -80,7 +80,7 @@ __all__ = [
     "Defaults",
     "Document",
     "DocumentError",
-    "Failed",
+    "FailedDocument",
     "Field",
     "FieldValue",
     "InputError",

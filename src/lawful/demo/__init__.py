@@ -23,15 +23,10 @@ from lawful.demo.receipts import LABELS, SMALLEST, print_receipt
 from lawful.demo.tagger import tag
 from lawful.document import Document
 from lawful.errors import InputError
+from lawful.models.shipped import MODEL, RULES
 from lawful.scores import Scores
 
 __all__ = ["LABELS", "MODEL", "RULES", "Example", "generate", "json_line", "shipped"]
-
-RULES = Path(__file__).with_name("rules.yaml")
-"""The rule file: the arithmetic that about 72 % of the pages obey in full."""
-
-MODEL = Path(__file__).with_name("model")
-"""A small tagger that was trained on pages like these, to be run by onnxruntime."""
 
 _DECIMALS = 5
 

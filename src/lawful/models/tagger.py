@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lawful.batch import Failed, decode_many
+from lawful.batch import FailedDocument, decode_many
 from lawful.decoding import Decoding
 from lawful.document import Document, Labelled, Scored
 from lawful.errors import DocumentError, InputError
@@ -28,7 +28,6 @@ from lawful.models.windows import merge, windows
 from lawful.rules.definitions import Rules
 from lawful.scores import Pooling, Scores
 
-Given: TypeAlias = Document | Labelled | Scored
 Backend: TypeAlias = Literal["torch", "onnx"]
 Units: TypeAlias = Literal["words", "pieces"]
 
@@ -38,6 +37,17 @@ BOXLESS = "documents without boxes, which the model was trained with"
 
 AHEAD = 8
 """Batches of documents that are cut at once, so that windows of one length run together."""
+
+
+class Unscored(NamedTuple):
+    """A document to score, with its true labels and its line in a file where they are known."""
+
+    document: Document
+    gold: tuple[str, ...] | None = None
+    line: int | None = None
+
+
+Given: TypeAlias = Document | Labelled | Scored | Unscored
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +89,8 @@ class Tagger:
     ) -> Iterator[Scored]:
         """Scores for documents, in their order, in constant memory.
 
-        ``batch`` windows run at once. Documents with gold labels keep them. With ``units`` pieces,
-        what comes back is documents of word pieces, as the paper decodes them.
+        ``batch`` windows run at once. Documents keep their gold labels and line numbers. With
+        ``units`` pieces, what comes back is documents of word pieces, as the paper decodes them.
         """
         if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
             raise InputError(f"batch is {batch!r}, expected a count of 1 or more")
@@ -97,7 +107,7 @@ class Tagger:
         batch: int = 32,
         pool: Pooling = "mean",
         **how: Any,
-    ) -> Iterator[Decoding | Failed]:
+    ) -> Iterator[Decoding | FailedDocument]:
         """Scores and decodes documents: ``how`` is what ``lawful.decode_many`` takes."""
         rules.scheme_for(self.labels)  # a label that the model lacks is an error now, not later
         return decode_many(self.predict(documents, batch=batch, pool=pool), rules, **how)
@@ -105,18 +115,18 @@ class Tagger:
     def _predict(
         self, given: tuple[Given, ...], batch: int, units: Units, pool: Pooling
     ) -> Iterator[Scored]:
-        pairs = [_parts(each) for each in given]
-        if any(self.lacks_boxes(document) for document, _ in pairs):
+        records = [_parts(each) for each in given]
+        if any(self.lacks_boxes(document) for document, *_ in records):
             warnings.warn(BOXLESS, stacklevel=3)
-        pieces = [self.cutter.cut(document) for document, _ in pairs]
-        parts: list[list[tuple[slice, NDArray[Any]]]] = [[] for _ in pairs]
+        pieces = [self.cutter.cut(document) for document, *_ in records]
+        parts: list[list[tuple[slice, NDArray[Any]]]] = [[] for _ in records]
         cut = [w for i, each in enumerate(pieces) for w in self.windows(i, each)]
         cut.sort(key=lambda window: len(window.ids))
         for some in batched(cut, batch):
             for window, logits in zip(some, self._run(some), strict=True):
                 parts[window.document].append((window.where, logits))
-        for (document, gold), each, found in zip(pairs, pieces, parts, strict=True):
-            yield self._scored(document, gold, each, found, units, pool)
+        for (document, gold, line), each, found in zip(records, pieces, parts, strict=True):
+            yield replace(self._scored(document, gold, each, found, units, pool), line=line)
 
     def lacks_boxes(self, document: Document) -> bool:
         """Whether the model wants boxes and the document has none: it is then read without."""
@@ -199,12 +209,16 @@ def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
         yield some
 
 
-def _parts(given: Any) -> tuple[Document, tuple[str, ...] | None]:
+def _parts(given: Any) -> Unscored:
     match given:
+        case Unscored():
+            return given
         case Document():
-            return given, None
-        case Labelled() | Scored():
-            return given.document, given.gold
+            return Unscored(given)
+        case Labelled():
+            return Unscored(given.document, given.gold)
+        case Scored():
+            return Unscored(given.document, given.gold, given.line)
     found = type(given).__name__
     raise InputError(f"cannot tag a {found}, expected a Document")
 
