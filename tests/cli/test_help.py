@@ -17,7 +17,7 @@ from tests.cli.test_decode import DOCUMENTS, RULES, demo_lines, run
 COMMANDS = [
     "extract", "decode", "explain", "check", "rules", "evaluate", "calibrate", "train", "predict",
     "export", "demo", "data convert", "data info", "data rules", "data split",
-    "bench paper", "bench semantics",
+    "experiments paper", "experiments semantics",
 ]  # fmt: skip
 
 

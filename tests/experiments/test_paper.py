@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
 import sys
 from dataclasses import replace
 
@@ -37,7 +36,7 @@ from lawful.experiments.reported import REPORTED
 from lawful.experiments.store import Store
 from lawful.experiments.tables import markdown
 from lawful.io.writing import write_labelled
-from tests.cli.test_decode import ROOT, run
+from tests.cli.test_decode import run
 from tests.fixtures import outputs
 from tests.marks import needs_shared
 
@@ -186,7 +185,7 @@ def test_the_papers_numbers_stand_beside_ours(some):
 
 def test_the_whole_table_on_three_receipts(tmp_path):
     found = run(
-        "bench", "paper", "--pages", 3, "--slow-pages", 1, "--repeats", 1, "--out", tmp_path
+        "experiments", "paper", "--pages", 3, "--slow-pages", 1, "--repeats", 1, "--out", tmp_path
     )
     assert found.returncode == 0, found.stderr
     assert "receipts: 148 of 200 pages" in found.stderr
@@ -208,12 +207,6 @@ def test_a_part_of_the_split_may_be_asked_for(tmp_path, capsys):
     assert f"receipts: {round(0.4 * 148)} of 200 pages" in capsys.readouterr().err
 
 
-def test_the_script_is_the_command():
-    command = [sys.executable, "paper/run.py", "--help"]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "--predictions" in found.stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -226,7 +219,7 @@ def test_the_script_is_the_command():
     ],
 )
 def test_what_cannot_be_run_is_refused(arguments, message, tmp_path):
-    found = run("bench", "paper", "--out", tmp_path, *arguments)
+    found = run("experiments", "paper", "--out", tmp_path, *arguments)
     assert found.returncode == 2
     assert message in " ".join(found.stderr.split())
     assert "Traceback" not in found.stderr

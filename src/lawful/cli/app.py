@@ -60,7 +60,7 @@ for function, example in (
 ):
     app.command(cls=Command, epilog=f"Example: {example}")(function)
 app.add_typer(data.app, name="data")
-app.add_typer(experiments.app, name="bench")
+app.add_typer(experiments.app, name="experiments")
 
 
 @app.callback(invoke_without_command=True)

@@ -1,4 +1,4 @@
-"""``lawful bench``: the paper's experiments, on predictions or on generated receipts.
+"""``lawful experiments``: the paper's experiments, on predictions or on generated receipts.
 
 All measurements are kept in the folder ``--out`` and not repeated, so an interrupted run continues
 where it stopped.
@@ -69,7 +69,7 @@ Out = Annotated[
 
 @app.command(
     "paper", cls=Command,
-    epilog="Example: lawful bench paper --predictions cord.jsonl.gz --rules cord",
+    epilog="Example: lawful experiments paper --predictions cord.jsonl.gz --rules cord",
 )  # fmt: skip
 def run_paper(
     predictions: Predictions = None,
@@ -126,7 +126,7 @@ def run_paper(
 
 @app.command(
     "semantics", cls=Command,
-    epilog="Example: lawful bench semantics --predictions wild.jsonl.gz --rules wildreceipt",
+    epilog="Example: lawful experiments semantics --predictions wild.jsonl.gz --rules wildreceipt",
 )  # fmt: skip
 def run_semantics(
     predictions: Predictions = None,
