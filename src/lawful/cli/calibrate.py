@@ -80,7 +80,7 @@ def calibrate(
     call = Call(Rules(()) if rules is None else Rules.load(rules), decoder, budget)
     skipped = Skipped()
     with reporting(out) as (console, save):
-        with Progress(documents, quiet=quiet) as progress:
+        with Progress(quiet=quiet) as progress:
             records = Preparation(pool).apply_all(with_gold(read_jsonl(documents), skipped))
             pages = list(usable(progress.documents(records), bad_lines, skipped))
         if not pages:

@@ -53,7 +53,7 @@ def check(
     loaded = Rules.load(rules)
     records = Preparation(pool).apply_all(read_jsonl(documents))
     tally = Tally()
-    with whole_file(out) as file, Progress(documents, quiet=quiet) as progress:
+    with whole_file(out) as file, Progress(quiet=quiet) as progress:
         for scored in usable(progress.documents(records), bad_lines, tally):
             try:
                 record, checks = _judge(scored, loaded, labels)

@@ -94,7 +94,7 @@ def evaluate(
     baseline, board = Scoreboard(loaded), Scoreboard(loaded)
     boards = {BASELINE: baseline, decoder if decodings is None else Path(decodings).name: board}
     with reporting(out) as (console, save):
-        with Progress(documents, quiet=quiet) as progress:
+        with Progress(quiet=quiet) as progress:
             answers: Iterator[tuple[Scored, Answer]]
             answers = usable(progress.documents(results), bad_lines, skipped)
             for scored, answer in answers:

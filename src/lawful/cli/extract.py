@@ -67,7 +67,7 @@ def extract(
     tagger = load_tagger(model, device, backend)
     call.rules.scheme_for(tagger.labels)  # a label that the model lacks is an error for all
     source = UnscoredFile(documents, tagger, keep_gold=False)
-    with Progress(documents, quiet=quiet) as progress:
+    with Progress(quiet=quiet) as progress:
         scored = score_records(partial(tagger.predict, batch=batch, pool=pool), source)
         results = decode_records(scored, call, preparation, workers=workers)
         tally = write_decodings(

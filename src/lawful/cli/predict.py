@@ -57,7 +57,7 @@ def predict(
     source = UnscoredFile(documents, tagger, keep_gold=True)
     score = partial(tagger.predict, batch=batch, units=units, pool=pool)
     tally = Tally()
-    with Progress(documents, quiet=quiet) as progress:
+    with Progress(quiet=quiet) as progress:
         scored = usable(progress.documents(score_records(score, source)), bad_lines, tally)
         count = write_npz(out, scored) if npz else write_jsonl(out, scored)
     tally["scored"] = count
