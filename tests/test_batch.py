@@ -7,22 +7,28 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import lawful
 from lawful import (
+    BadLine,
     Budget,
     Decoding,
     Document,
-    Failed,
+    FailedDocument,
     Field,
     InputError,
     Rules,
+    Scored,
+    Scores,
     decode,
     decode_many,
     demo,
 )
+from lawful.batch import Call, Preparation, decode_records, score_records
 
 PAGES = list(demo.generate(40, seed=3, words=(24, 60)))
 RULES = Rules.load(demo.RULES)
@@ -47,7 +53,12 @@ def test_a_bad_document_is_reported_and_the_rest_go_on(workers):
     bad = Document("bad", ["one"]), PAGES[0].scores
     documents = [PAGES[0], bad, "nonsense", (PAGES[1].document, PAGES[1].scores)]
     found = list(decode_many(documents, RULES, workers=workers))
-    assert [type(result) for result in found] == [Decoding, Failed, Failed, Decoding]
+    assert [type(result) for result in found] == [
+        Decoding,
+        FailedDocument,
+        FailedDocument,
+        Decoding,
+    ]
     assert found[1].index == 1
     assert found[1].id == "bad"
     assert "1 word," in found[1].message
@@ -108,8 +119,8 @@ def test_what_came_before_a_failing_iterable_is_not_lost(workers):
 
 
 def test_bad_lines_of_a_file_say_what_is_wrong_with_them():
-    (found,) = decode_many([lawful.BadLine(7, "no words")], RULES)
-    assert found == Failed(0, None, "line 7: no words")
+    (found,) = decode_many([BadLine(7, "no words")], RULES)
+    assert found == FailedDocument(0, None, "line 7: no words")
 
 
 def test_alternatives_and_budgets_reach_the_decoder():
@@ -118,6 +129,42 @@ def test_alternatives_and_budgets_reach_the_decoder():
     unknown = Rules([Field("total", "total", "money")], ["total == -1"])
     (found,) = decode_many(PAGES[:1], unknown, budget=Budget(candidates=1), workers=1)
     assert found.tried == 1
+
+
+@workers
+def test_records_keep_their_order_their_lines_and_their_ids(workers):
+    pages = [replace(page, line=line) for line, page in enumerate(PAGES[:9], 1)]
+    scores = Scores.from_probs(np.ones((len(pages[4].document), 1)), ["O"])
+    odd = Scored(pages[4].document, scores, line=5)
+    records = [*pages[:3], BadLine(4, "no words"), odd, *pages[5:]]
+    found = list(decode_records(records, Call(RULES), Preparation("mean", 2.0), workers=workers))
+    lines = [each.line if isinstance(each, BadLine) else each[0].line for each in found]
+    assert lines == list(range(1, 10))
+    assert found[3] == BadLine(4, "no words")
+    assert found[4].id == odd.document.id
+    assert "which the model does not know" in found[4].message
+    scored, decoding = found[0]
+    hot = pages[0].scores.with_temperature(2.0)
+    assert decoding.worth == pytest.approx(decode(scored.document, hot, RULES).worth)
+    assert (scored.scores.log_probs == hot.log_probs).all()
+
+
+def test_options_are_checked_when_a_call_is_made():
+    with pytest.raises(InputError, match="unknown decoder 'best'"):
+        Call(RULES, "best")
+    with pytest.raises(InputError, match="temperature is 0"):
+        Preparation(temperature=0)
+    with pytest.raises(InputError, match="workers is 0"):
+        decode_records(PAGES, Call(RULES), workers=0)
+
+
+def test_bad_lines_keep_their_places_around_a_model():
+    pages = {line: replace(page, line=line) for line, page in zip((2, 3, 6), PAGES, strict=False)}
+    bad = {line: BadLine(line, "bad") for line in (1, 4, 5, 7)}
+    records = [record for _, record in sorted((pages | bad).items())]
+    reads_ahead = list  # all documents before it yields the first
+    assert list(score_records(lambda some: iter(reads_ahead(some)), records)) == records
+    assert list(score_records(iter, records)) == records
 
 
 ENDLESS = """

@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 import lawful
-from lawful import BadLine, Decoding, Document, Failed, Field, LawfulError, Rules, Scores
-from lawful.batch import Job, decode_lines, decode_many
+from lawful import BadLine, Decoding, Document, FailedDocument, Field, LawfulError, Rules, Scores
+from lawful.batch import Call, decode_lines, decode_many
 from lawful.workers import AHEAD, AT_ONCE, in_order
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -287,7 +287,7 @@ def test_only_the_document_of_a_dead_worker_is_lost(act, cause):
     message = f"the worker process died while decoding it ({cause})"
     for index, (result, (document, _)) in enumerate(zip(found, documents, strict=True)):
         if document.id == str(UNLUCKY):
-            assert result == Failed(index, document.id, message)
+            assert result == FailedDocument(index, document.id, message)
         else:
             assert isinstance(result, Decoding)
             assert result.id == document.id
@@ -302,7 +302,7 @@ def test_lines_of_dead_workers_are_bad_lines(tmp_path):
         words = ["Total", f"{number}.00"]
         line = {"id": str(number), "words": words, "labels": LABELS, "probs": PROBS}
         lines.append((number, json.dumps(line).encode()))
-    found = list(decode_lines(Job(str(tmp_path / "lines"), rules), lines, workers=2))
+    found = list(decode_lines(str(tmp_path / "lines"), lines, Call(rules), workers=2))
     bad = [result for result in found if isinstance(result, BadLine)]
     assert [result[1].id for result in found if result not in bad] == [
         str(number) for number in range(5, 25) if number != UNLUCKY
@@ -316,7 +316,7 @@ def test_a_run_of_nothing_but_deaths_ends():
     documents = [page(UNLUCKY) for _ in range(20)]
     found = list(decode_many(documents, rules_that(be_killed), workers=3))
     assert [result.index for result in found] == list(range(20))
-    assert all(isinstance(result, Failed) for result in found)
+    assert all(isinstance(result, FailedDocument) for result in found)
 
 
 @dataclass

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the table below once more, as type checkers want it
     from lawful._core import Stream as Stream
-    from lawful.batch import Failed as Failed
+    from lawful.batch import FailedDocument as FailedDocument
     from lawful.batch import decode_many as decode_many
     from lawful.decoders import DECODERS as DECODERS
     from lawful.decoders import Decoder as Decoder
@@ -59,7 +59,7 @@ __version__ = "0.1.0"
 # Imported when first used, so that users of the streams do not wait for the rule language.
 _MODULES = {
     "_core": ["Stream"],
-    "batch": ["Failed", "decode_many"],
+    "batch": ["FailedDocument", "decode_many"],
     "decoders": ["DECODERS", "Decoder", "decode"],
     "decoding": ["Budget", "Confidence", "Correction", "Decoding"],
     "document": ["BadLine", "Box", "Document", "Labelled", "Scored"],

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import sys
 
+from lawful.cli import INTERRUPTED
+
 
 def main() -> None:
-    """Runs the command line, or says which extra it needs."""
-    try:
-        import rich
-        import typer  # noqa: F401
-    except ImportError:
-        print("the command line needs typer and rich: install the 'cli' extra", file=sys.stderr)
-        sys.exit(2)
-    del rich
+    """Runs the command line."""
     try:
         from lawful.cli.app import run
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     run()
 
 

@@ -1,18 +1,25 @@
-"""Decoding many documents: in order, in constant memory, in one process or several.
+"""Decoding many documents: one pipeline, in input order, in constant memory.
 
-Reading texts and explaining results is Python, which one process does on one core at a time; so
-several cores take several processes. Lines of a file travel to them as they stand there, so that
-parsing is done in parallel too.
+    source -> records -> (model) -> decode -> sink
+
+A source yields lines of a file or records: ``Scored`` documents, and a ``BadLine`` for each line
+that cannot be used. A model, where there is one, makes scored documents of plain ones
+(``score_records``). ``decode_lines`` and ``decode_records`` yield one result per item: the document
+as it was decoded with its decoding, or a ``BadLine``. Records carry their line number and id from
+the source to the sink. Observers and sinks are plain loops over the results.
+
+Decoding is mostly Python, which uses one core per process, so ``workers`` are processes. Lines of
+a file are sent to them unparsed: parsing is then parallel too.
 """
 
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, TypeVar
 
 from lawful.decoders import Decoder, check_call, decode
 from lawful.decoding import Budget, Decoding
@@ -23,108 +30,184 @@ from lawful.rules.definitions import Rules
 from lawful.scores import Pooling, Scores, check_temperature
 from lawful.workers import in_order
 
+Line: TypeAlias = tuple[int, bytes]
+"""The number of a line and its text, as ``lawful.io.jsonl.read_lines`` yields them."""
+
+Record: TypeAlias = Scored | BadLine
 Result: TypeAlias = tuple[Scored, Decoding] | BadLine
 
 MOST_WORKERS = 256
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
-class Failed:
-    """A document that could not be decoded: which one, counted from 0, and why."""
+class Preparation:
+    """Changes to a document before it is decoded: word pieces to words, then the temperature."""
 
-    index: int
-    id: str | None
-    message: str
+    pool: Pooling | None = None
+    temperature: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_temperature(self.temperature)
+
+    def apply(self, scored: Scored) -> Scored:
+        """The document as it is to be decoded."""
+        if self.pool is not None:
+            scored = scored.to_words(self.pool)
+        if self.temperature != 1.0:
+            scored = replace(scored, scores=scored.scores.with_temperature(self.temperature))
+        return scored
+
+    def apply_all(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Records as they are to be decoded; one that cannot be prepared becomes a bad line."""
+        for record in records:
+            try:
+                yield record if isinstance(record, BadLine) else self.apply(record)
+            except LawfulError as error:
+                yield bad_line(record, str(error))
+
+
+UNCHANGED = Preparation()
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """How to decode a document: what is the same for all of them."""
+    """The rules and options that all documents of a run are decoded with; checked when made."""
 
     rules: Rules
     decoder: str | Decoder = "auto"
     budget: Budget | None = None
     alternatives: int = 0
 
-    def decode(self, document: Document, scores: Scores) -> Decoding:
+    def __post_init__(self) -> None:
+        if not isinstance(self.rules, Rules):
+            raise InputError(f"rules is of type {type(self.rules).__name__}, expected a Rules")
+        check_call(self.decoder, self.budget, self.alternatives)
+
+    def decode(self, scored: Scored) -> Decoding:
+        """The decoding of one document, as by ``lawful.decode``."""
         return decode(
-            document,
-            scores,
+            scored.document,
+            scored.scores,
             self.rules,
             decoder=self.decoder,
             budget=self.budget,
             alternatives=self.alternatives,
         )
 
-    def start(self) -> Callable[[tuple[int, Any]], Decoding | Failed]:
-        """What decodes a document that comes with its index."""
-        return self._decode
 
-    def _decode(self, item: tuple[int, Any]) -> Decoding | Failed:
-        try:
-            return self.decode(*_parts(item[1]))
-        except LawfulError as error:
-            return self.lost(item, str(error))
-
-    def lost(self, item: tuple[int, Any], why: str) -> Failed:
-        """What comes back for a document that has no decoding."""
-        index, given = item
-        try:
-            document, _ = _parts(given)
-        except LawfulError:
-            document = None
-        return Failed(index, document.id if isinstance(document, Document) else None, why)
+def bad_line(record: Record, why: str) -> BadLine:
+    """The bad line that takes the place of a record."""
+    if isinstance(record, BadLine):
+        return record
+    return BadLine(record.line or 0, why, record.document.id)
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """How to decode a line: plain values, so that a worker can be given one."""
-
-    path: str
-    rules: Path | Rules
-    decoder: str = "auto"
-    budget: Budget | None = None
-    temperature: float = 1.0
-    pool: Pooling | None = None
-    alternatives: int = 0
-
-    def start(self) -> Callable[[tuple[int, bytes]], Result]:
-        """What decodes a line that comes with its number: rules and parser are loaded once."""
-        check_temperature(self.temperature)
-        rules = self.rules if isinstance(self.rules, Rules) else Rules.load(self.rules)
-        call = Call(rules, self.decoder, self.budget, self.alternatives)
-        parser = LineParser(self.path)
-        return lambda line: self._decode(parser.parse(*line), call)
-
-    def lost(self, item: tuple[int, bytes], why: str) -> BadLine:
-        """What comes back for a line whose worker died."""
-        return BadLine(item[0], why)
-
-    def _decode(self, scored: Scored | BadLine, call: Call) -> Result:
-        if isinstance(scored, BadLine):
-            return scored
-        try:
-            scored = self.prepare(scored)
-            return scored, call.decode(scored.document, scored.scores)
-        except LawfulError as error:
-            return BadLine(scored.line or 0, str(error))
-
-    def prepare(self, scored: Scored) -> Scored:
-        """The document as it is to be decoded: in words, at the temperature asked for."""
-        if self.pool is not None:
-            scored = scored.to_words(self.pool)
-        if self.temperature != 1.0:
-            scores = scored.scores.with_temperature(self.temperature)
-            scored = Scored(scored.document, scores, scored.gold)
-        return scored
+def decode_records(
+    records: Iterable[Record],
+    call: Call,
+    preparation: Preparation = UNCHANGED,
+    *,
+    workers: int = 1,
+) -> Generator[Result, None, None]:
+    """One result per record, in order; bad lines pass through."""
+    return in_order(_DecodeRecord(call, preparation), records, _checked(workers))
 
 
 def decode_lines(
-    job: Job, lines: Iterable[tuple[int, bytes]], workers: int = 1
-) -> Iterator[Result]:
-    """The result for every line, in order; a line that fails does not stop the others."""
-    job.start()  # here too, so that what is wrong for all lines is said once
-    yield from in_order(job, lines, workers)
+    path: str,
+    lines: Iterable[Line],
+    call: Call,
+    preparation: Preparation = UNCHANGED,
+    *,
+    workers: int = 1,
+) -> Generator[Result, None, None]:
+    """One result per line, in order. Workers parse the lines.
+
+    ``path`` is the file that the lines are from, whose scores may be in an ``.npz`` file of the
+    same name.
+    """
+    task = _DecodeLine(path, _DecodeRecord(call, preparation))
+    return in_order(task, lines, _checked(workers))
+
+
+def score_records(
+    predict: Callable[[Iterable[T]], Iterator[Scored]], records: Iterable[T | BadLine]
+) -> Iterator[Record]:
+    """The scores that a model predicts for the documents of a file; bad lines keep their places.
+
+    ``predict`` yields one ``Scored`` per document, in order and with its line number, and may read
+    ahead. Bad lines wait for the documents before them.
+    """
+    waiting: deque[BadLine] = deque()
+
+    def documents() -> Iterator[T]:
+        for record in records:
+            if isinstance(record, BadLine):
+                waiting.append(record)
+            else:
+                yield record
+
+    for scored in predict(documents()):
+        while waiting and waiting[0].line < (scored.line or 0):
+            yield waiting.popleft()
+        yield scored
+    yield from waiting
+
+
+@dataclass(frozen=True, slots=True)
+class _DecodeRecord:
+    """The task of decoding records."""
+
+    call: Call
+    preparation: Preparation
+
+    def start(self) -> Callable[[Record], Result]:
+        return self.decode
+
+    def decode(self, record: Record) -> Result:
+        if isinstance(record, BadLine):
+            return record
+        try:
+            scored = self.preparation.apply(record)
+            return scored, self.call.decode(scored)
+        except LawfulError as error:
+            return bad_line(record, str(error))
+
+    def lost(self, item: Record, why: str) -> BadLine:
+        return bad_line(item, why)
+
+
+@dataclass(frozen=True, slots=True)
+class _DecodeLine:
+    """The task of parsing lines and decoding the records in them."""
+
+    path: str
+    task: _DecodeRecord
+
+    def start(self) -> Callable[[Line], Result]:
+        parser = LineParser(self.path)  # one per worker: forks would share the .npz file's position
+        return lambda line: self.task.decode(parser.parse(*line))
+
+    def lost(self, item: Line, why: str) -> BadLine:
+        return BadLine(item[0], why)
+
+
+def _checked(workers: int) -> int:
+    count = isinstance(workers, int) and not isinstance(workers, bool)
+    if not count or not 1 <= workers <= MOST_WORKERS:
+        raise InputError(f"workers is {workers!r}, expected a count from 1 to {MOST_WORKERS}")
+    return workers
+
+
+@dataclass(frozen=True, slots=True)
+class FailedDocument:
+    """A document that could not be decoded: its index in the input, from 0, its id, and why."""
+
+    index: int
+    id: str | None
+    message: str
 
 
 def decode_many(
@@ -136,43 +219,48 @@ def decode_many(
     alternatives: int = 0,
     workers: int | None = None,
     progress: Callable[[int], None] | None = None,
-) -> Iterator[Decoding | Failed]:
-    """A decoding for every document, in order; one that cannot be decoded does not stop the others.
+) -> Iterator[Decoding | FailedDocument]:
+    """A decoding per document, in order; one that cannot be decoded does not stop the others.
 
-    ``workers`` are processes, as many as there are cores unless given; with 1, all is done in this
-    one. Documents are taken from the iterable a few ahead of what was yielded. ``progress`` is
-    called with the number done so far. To stop, leave the loop, or press Ctrl-C: workers end within
-    a second, whatever they are doing. A worker that dies is replaced, and the document that it was
-    decoding is a ``Failed``.
+    ``workers`` is the number of processes: one per core unless given; with 1, all work is done in
+    this process. Documents are taken from the iterable a few ahead of what was yielded.
+    ``progress`` is called with the number done so far. To stop, leave the loop, or press Ctrl-C:
+    workers end within a second, whatever they are doing. A worker that dies is replaced, and the
+    document that it was decoding is a ``FailedDocument``.
     """
-    if not isinstance(rules, Rules):
-        raise InputError(f"rules is of type {type(rules).__name__}, expected a Rules")
+    call = Call(rules, decoder, budget, alternatives)
     if not isinstance(documents, Iterable):
         raise InputError(f"documents is {documents!r}, expected an iterable of documents")
-    check_call(decoder, budget, alternatives)
-    count = isinstance(workers, int) and not isinstance(workers, bool)
-    if workers is not None and (not count or not 1 <= workers <= MOST_WORKERS):
-        raise InputError(f"workers is {workers!r}, expected a count from 1 to {MOST_WORKERS}")
-    call = Call(rules, decoder, budget, alternatives)
-    results = in_order(call, enumerate(documents), workers or os.cpu_count() or 1)
-    return results if progress is None else _counted(results, progress)
+    count = (os.cpu_count() or 1) if workers is None else workers
+    return _decodings(decode_records(map(_record, documents), call, workers=count), progress)
 
 
-def _counted(
-    results: Generator[Decoding | Failed, None, None], progress: Callable[[int], None]
-) -> Iterator[Decoding | Failed]:
-    with closing(results):  # and its workers, should progress raise
-        for done, result in enumerate(results, 1):
-            progress(done)
-            yield result
+def _decodings(
+    results: Generator[Result, None, None], progress: Callable[[int], None] | None
+) -> Iterator[Decoding | FailedDocument]:
+    with closing(results):  # ends the workers, should progress raise
+        for index, result in enumerate(results):
+            if progress is not None:
+                progress(index + 1)
+            if isinstance(result, BadLine):
+                where = f"line {result.line}: " if result.line else ""
+                yield FailedDocument(index, result.id, f"{where}{result.message}")
+            else:
+                yield result[1]
 
 
-def _parts(given: Any) -> tuple[Document, Scores]:
-    if isinstance(given, Scored):
-        return given.document, given.scores
-    if isinstance(given, BadLine):
-        raise InputError(f"line {given.line}: {given.message}")
-    if not isinstance(given, tuple) or len(given) != 2:
-        kind = type(given).__name__
-        raise InputError(f"{kind} is given, expected a Scored, or a document and its scores")
-    return given
+def _record(given: Any) -> Record:
+    """What a caller gave as a document, or a bad line that says what is wrong with it."""
+    match given:
+        case Scored() | BadLine():
+            return given
+        case (Document() as document, Scores() as scores):
+            try:
+                return Scored(document, scores)
+            except LawfulError as error:
+                return BadLine(0, str(error), document.id)
+        case tuple():
+            found = f"({', '.join(type(part).__name__ for part in given)})"
+        case _:
+            found = type(given).__name__
+    return BadLine(0, f"{found} is given, expected a Scored, or a document and its scores")

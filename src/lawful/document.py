@@ -233,7 +233,8 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A line that could not be used, and why."""
+    """A line that could not be used, and why; with the document's id where that is known."""
 
     line: int
     message: str
+    id: str | None = None

@@ -340,11 +340,12 @@ def test_ctrl_c_leaves_nothing_half_written(tmp_path, workers):
 
 def test_memory_stays_flat_over_ten_thousand_documents(tmp_path):
     script = (
-        "import resource, sys; from lawful.batch import Job, decode_lines;"
-        "from lawful.io.jsonl import read_lines; from pathlib import Path;"
-        "from lawful import Budget; peaks = [];\n"
-        "job = Job(sys.argv[1], Path(sys.argv[2]), budget=Budget(candidates=16))\n"
-        "for i, _ in enumerate(decode_lines(job, read_lines(sys.argv[1]))):\n"
+        "import resource, sys; from lawful.batch import Call, decode_lines;"
+        "from lawful.io.jsonl import read_lines;"
+        "from lawful import Budget, Rules; peaks = [];\n"
+        "call = Call(Rules.load(sys.argv[2]), budget=Budget(candidates=16))\n"
+        "lines = read_lines(sys.argv[1])\n"
+        "for i, _ in enumerate(decode_lines(sys.argv[1], lines, call)):\n"
         "    if i in (999, 9999): peaks.append(resource.getrusage(resource.RUSAGE_SELF)[2])\n"
         "print(*peaks)"
     )

@@ -77,6 +77,39 @@ def test_bad_lines_are_told_and_the_rest_goes_on(tmp_path):
     assert not (tmp_path / "x").exists()
 
 
+@pytest.fixture
+def words(tmp_path):
+    """Words and boxes of some receipts, with two bad lines among them."""
+    documents = [page.document for page in demo.generate(12, seed=9, words=(24, 60))]
+    lines = [json.dumps({"id": d.id, "words": d.words, "boxes": d.boxes}) for d in documents]
+    lines.insert(3, '{"id": 3}')
+    lines.append("{")
+    (tmp_path / "words.jsonl").write_text("\n".join(lines))
+    return tmp_path / "words.jsonl"
+
+
+def timeless(text):
+    return [{**json.loads(line), "seconds": 0} for line in text.splitlines()]
+
+
+def test_workers_keep_the_order_the_answers_and_the_bad_lines(words):
+    alone, together = (extract(words, "--workers", count, code=1) for count in (1, 2))
+    assert len(timeless(alone.stdout)) == 12
+    assert timeless(together.stdout) == timeless(alone.stdout)
+    assert together.stderr == alone.stderr
+    assert [line.split(":")[0] for line in alone.stderr.splitlines()[:2]] == ["line 4", "line 14"]
+
+
+def test_options_of_decode_are_options_of_extract(words):
+    plain = timeless(extract(words, code=1).stdout)
+    more = extract(words, "--temperature", 2, "--alternatives", 1, "--max-cost", 50, "-q", code=1)
+    lines = timeless(more.stdout)
+    assert [line["id"] for line in lines] == [line["id"] for line in plain]
+    assert all(len(line["alternatives"]) == 1 for line in lines)
+    assert all(a["log_prob"] < b["log_prob"] for a, b in zip(lines, plain, strict=True))
+    assert all(line.startswith("line ") for line in more.stderr.splitlines())  # no summary
+
+
 def test_rules_for_other_labels_are_an_error(tmp_path):
     (tmp_path / "d.jsonl").write_text('{"id": "r", "words": ["Total"]}\n')
     (tmp_path / "r.yaml").write_text("fields:\n  vat: {label: vat, type: money}\nrules: []\n")

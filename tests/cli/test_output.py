@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from lawful import Document, Field, Rules, Scores, decode
-from lawful.cli.output import WRITERS, Format
 from lawful.cli.tally import Tally
+from lawful.cli.writers import WRITERS
 from lawful.decoding import Confidence, Correction
 from lawful.document import Scored
 from lawful.io.jsonl import decoding_line, read_decodings
@@ -57,7 +57,7 @@ def written(form, *decodings, ranked=False):
 
 
 def rows(*decodings, **options):
-    return list(csv.DictReader(written(Format.csv, *decodings, **options).splitlines()))
+    return list(csv.DictReader(written("csv", *decodings, **options).splitlines()))
 
 
 def test_a_line_says_how_many_rules_were_checked_and_what_their_arithmetic_is():
@@ -139,7 +139,7 @@ def test_asking_for_alternatives_gives_their_keys_even_if_there_are_none():
     assert "margin" not in record(found)
     empty = {"margin": None, "confidence": {}, "alternatives": []}
     assert record(found, ranked=True).items() >= empty.items()
-    line = json.loads(written(Format.jsonl, found, ranked=True))
+    line = json.loads(written("jsonl", found, ranked=True))
     assert line.items() >= empty.items()
 
 
@@ -213,7 +213,7 @@ def test_a_representation_fits_a_screen():
 
 
 def test_csv_counts_the_rules():
-    header = written(Format.csv).strip()
+    header = written("csv").strip()
     assert header == "id,status,checked,rules,optimal,total,tax,items,violated,unchecked"
     checked, unchecked = rows(solved(*ONE_CHECKED), solved(*NONE_CHECKED))
     assert [checked[c] for c in ("status", "checked", "rules")] == ["satisfied", "1", "2"]
@@ -223,9 +223,9 @@ def test_csv_counts_the_rules():
 
 def test_every_format_takes_alternatives():
     found = solved(*ONE_CHECKED, alternatives=1)
-    for form in Format:
+    for form in WRITERS:
         assert written(form, found, ranked=True)
-    assert "Next best values" in written(Format.html, found, ranked=True)
+    assert "Next best values" in written("html", found, ranked=True)
 
 
 def test_what_was_written_is_read_again(tmp_path):

@@ -1,1 +1,7 @@
-"""Commands of the command line that have a file of their own."""
+"""The command line: one file per command, ``options`` and ``output`` for what they share.
+
+No command imports another; ``app`` puts them together.
+"""
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C: 128 and the number of SIGINT, as shells have it."""

@@ -1,6 +1,6 @@
-"""``lawful calibrate``: the temperature that makes a model as sure as it is right.
+"""``lawful calibrate``: the temperature at which a model is as sure as it is right.
 
-Exit code 0: there it is. 1: the same, but a line was bad. 2: nothing to fit on.
+Exit code 0: it was fitted. 1: the same, but a line was bad. 2: nothing to fit on.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import isinf
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from lawful.batch import Job
+from lawful.batch import Call, Preparation, decode_records
 from lawful.calibration import (
     BINS,
     COLDEST,
@@ -27,58 +27,62 @@ from lawful.calibration import (
     fit_temperature,
     measure,
 )
-from lawful.cli.evaluate import Report, decoded, record, reporting, score_table
 from lawful.cli.options import (
-    BAD,
+    BadLines,
+    BadLinesOption,
     Candidates,
     DecoderName,
     Documents,
+    MaxCost,
     PoolOption,
+    Quiet,
+    Report,
     Seconds,
-    Skipped,
+    Seed,
     Workers,
-    counted,
-    rule_path,
-    told,
-    with_gold,
+    rules_option,
 )
+from lawful.cli.output import Progress, plural, reporting, say, usable
+from lawful.cli.scoreboards import Skipped, boards_record, score_table, with_gold
+from lawful.cli.tally import BAD
 from lawful.datasets.split import sample
-from lawful.decoders import check_call
 from lawful.decoding import Budget
 from lawful.document import Scored
 from lawful.errors import InputError
 from lawful.evaluation import Scoreboard
+from lawful.io.jsonl import read_jsonl
 from lawful.rules.definitions import Rules
+
+EXAMPLE = "lawful calibrate scored.jsonl --rules rules.yaml"
 
 
 def calibrate(
     documents: Documents,
     out: Report = None,
-    pool: PoolOption = None,
-    share: Annotated[float, typer.Option(help="Of the documents, to fit on.")] = 0.5,
-    seed: Annotated[int, typer.Option(help="Which documents those are.")] = 0,
+    share: Annotated[
+        float, typer.Option(metavar="P", help="Share of the documents to fit on.")
+    ] = 0.5,
+    seed: Seed = 0,
     rules: Annotated[
-        Path | None,
-        typer.Option(
-            "--rules", "-r", help="Decode the rest, to see what it changes.", callback=rule_path
-        ),
+        Path | None, rules_option("Also decode the held-out documents under these rules")
     ] = None,
     decoder: DecoderName = "auto",
     candidates: Candidates = None,
     seconds: Seconds = None,
+    max_cost: MaxCost = None,
+    pool: PoolOption = None,
     workers: Workers = 1,
+    bad_lines: BadLinesOption = "skip",
+    quiet: Quiet = False,
 ) -> None:
     """Fit a temperature on documents with gold labels, and measure it on the others."""
-    loaded = None if rules is None else Rules.load(rules)
-    budget = Budget(candidates, seconds)
-    check_call(decoder, budget, 0)
+    budget = Budget(candidates, seconds, max_cost=max_cost)
+    call = Call(Rules(()) if rules is None else Rules.load(rules), decoder, budget)
     skipped = Skipped()
-
-    def prepare(scored: Scored) -> Scored:
-        return scored if pool is None else scored.to_words(pool.value)
-
     with reporting(out) as (console, save):
-        pages = list(counted(with_gold(documents, prepare, skipped)))
+        with Progress(quiet=quiet) as progress:
+            records = Preparation(pool).apply_all(with_gold(read_jsonl(documents), skipped))
+            pages = list(usable(progress.documents(records), bad_lines, skipped))
         if not pages:
             raise InputError(f"nothing to fit on in {documents}: {skipped or 'no documents'}")
         chosen = sample([page.document.id for page in pages], share, seed)
@@ -92,17 +96,17 @@ def calibrate(
         _say_measured(console, len(rest), before, after)
         boards: dict[str, Scoreboard] = {}
         tried: dict[str, list[int]] = {}
-        if loaded is not None:
+        if rules is not None:
             boards, tried = _boards(
-                rest or fitted, loaded, (1.0, temperature), skipped,
-                decoder=decoder, budget=budget, workers=workers,
+                rest or fitted, call, (1.0, temperature), skipped,
+                workers=workers, bad_lines=bad_lines, quiet=quiet,
             )  # fmt: skip
-            _say_effect(console, loaded, temperature, boards, tried)
+            _say_effect(console, call.rules, temperature, boards, tried)
         console.print(f"\nto use it: --temperature {temperature:g}")
         save(
             {
                 "documents": documents,
-                "pool": None if pool is None else pool.value,
+                "pool": pool,
                 "share": share,
                 "seed": seed,
                 "temperature": temperature,
@@ -115,32 +119,40 @@ def calibrate(
                 "held_out": len(rest),
                 "before": before.record(),
                 "after": after.record(),
-                "decoded": record(boards) | {"tried": tried} if boards else None,
+                "decoded": boards_record(boards) | {"tried": tried} if boards else None,
                 "skipped": dict(skipped),
             }
         )
-    if skipped.total():
-        told.print(f"left out: {skipped}", markup=False)
+    if skipped.total() and not quiet:
+        say(f"left out: {skipped}")
     raise typer.Exit(1 if skipped[BAD] else 0)
 
 
 def _boards(
-    pages: list[Scored], rules: Rules, temperatures: Iterable[float], skipped: Skipped, **how: Any
+    pages: list[Scored],
+    call: Call,
+    temperatures: Iterable[float],
+    skipped: Skipped,
+    *,
+    workers: int,
+    bad_lines: BadLines,
+    quiet: bool,
 ) -> tuple[dict[str, Scoreboard], dict[str, list[int]]]:
-    """How the same pages are decoded at each temperature, and what was tried for each of them.
+    """Scoreboards of the same pages at each temperature, and the candidates tried for each page.
 
-    None where none can be.
+    Empty if no page can be decoded at all temperatures.
     """
     runs = []
     for temperature in temperatures:
-        job = Job("", rules, temperature=temperature)
-        found = decoded(map(job.prepare, pages), rules, skipped, **how)
-        runs.append((temperature, {scored.line: (scored, it) for scored, it in counted(found)}))
+        results = decode_records(pages, call, Preparation(temperature=temperature), workers=workers)
+        with Progress(quiet=quiet) as progress:
+            found = usable(progress.documents(results), bad_lines, skipped)
+            runs.append((temperature, {scored.line: (scored, it) for scored, it in found}))
         pages = [page for page in pages if page.line in runs[-1][1]]
     boards, tried = {}, {}
     for temperature, found_by_line in runs if pages else ():
         name = f"temperature {temperature:g}"
-        boards[name] = board = Scoreboard(rules)
+        boards[name] = board = Scoreboard(call.rules)
         for page in pages:
             board.add(*found_by_line[page.line])
         tried[name] = [found_by_line[page.line][1].tried for page in pages]
@@ -149,8 +161,7 @@ def _boards(
 
 def _say_fit(console: Console, fit: Fit, documents: int, words: Words) -> None:
     console.print(
-        f"temperature {fit.temperature:.3g}, "
-        f"fitted on {_documents(documents)}, {len(words):,} words"
+        f"temperature {fit.temperature:.3g}, fitted on {plural(documents)}, {len(words):,} words"
     )
     if fit.at_edge:
         console.print(
@@ -169,7 +180,7 @@ def _say_fit(console: Console, fit: Fit, documents: int, words: Words) -> None:
 
 
 def _say_measured(console: Console, held_out: int, before: Reliability, after: Reliability) -> None:
-    which = f"{_documents(held_out)} held out" if held_out else "the same one, which is no test"
+    which = f"{plural(held_out)} held out" if held_out else "the same one, which is no test"
     console.print(
         f"\nmeasured on {which}, {before.words:,} words, "
         f"of which {before.accuracy:.1%} have the right label first"
@@ -197,12 +208,8 @@ def _say_measured(console: Console, held_out: int, before: Reliability, after: R
     console.print(_reliability_table(before, after))
 
 
-def _documents(count: int) -> str:
-    return f"{count:,} document{'s' * (count != 1)}"
-
-
 def _reliability_table(before: Reliability, after: Reliability) -> Table:
-    """By confidence of the best label, how often it is right: at one temperature, and the other."""
+    """How often the best label is right, by its confidence, at both temperatures."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column("confidence")
     for _ in (before, after):

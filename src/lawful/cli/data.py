@@ -1,4 +1,4 @@
-"""``lawful data``: data sets as JSON lines, and what there is in them."""
+"""``lawful data``: data sets converted to JSON lines, described, and split."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from lawful.cli.options import RULE_NAMES, Command, Group, Out, Seed, flag
+from lawful.cli.output import plural, results_console, say
 from lawful.datasets import READERS, RULES, reader_named, rules_named
 from lawful.datasets.split import PARTS, split_documents
 from lawful.datasets.survey import Survey, Truth, judge_gold, survey
@@ -19,47 +20,55 @@ from lawful.errors import InputError
 from lawful.io.atomic import atomic_text, make_folder
 from lawful.io.jsonl import read_labelled, read_lines, write_labelled
 
-app = typer.Typer(help="Read data sets: convert and describe them.", no_args_is_help=True)
-told = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+app = typer.Typer(help="Convert, describe and split data sets.", no_args_is_help=True, cls=Group)
 
-Format = Annotated[str, typer.Argument(metavar="FORMAT", help=f"One of {', '.join(READERS)}.")]
-Data = Annotated[Path, typer.Argument(help="The data set's folder, or one of its files.")]
-Split = Annotated[str | None, typer.Option(help="One split, such as train; otherwise all.")]
-ByPage = Annotated[bool, typer.Option("--by-page", help="Make every page a document of its own.")]
+DataFormat = Annotated[
+    str, typer.Argument(metavar="FORMAT", help=f"Data set: one of {', '.join(READERS)}.")
+]
+Data = Annotated[
+    Path, typer.Argument(metavar="PATH", help="Folder of the data set, or one of its files.")
+]
+Split = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", show_default="all", help="Split to read, such as train."),
+]
+ByPage = Annotated[bool, flag("--by-page", help="Make every page a document of its own.")]
 
 
-@app.command()
+@app.command(
+    cls=Command, epilog="Example: lawful data convert cord data/CORD --split train --out cord.jsonl"
+)
 def convert(
-    format_: Format,
+    format_: DataFormat,
     path: Data,
-    out: Annotated[str, typer.Option("--out", "-o", help="Where to write; - is stdout.")] = "-",
+    out: Out = "-",
     split: Split = None,
     by_page: ByPage = False,
 ) -> None:
-    """Write a data set as JSON lines: documents with their true labels, without scores."""
-    count = write_labelled(out, _read(format_, path, split, by_page))
-    told.print(f"{count:,} document{'s' * (count != 1)}", markup=False)
+    """Convert a data set to JSON lines: documents with gold labels, without scores."""
+    say(plural(write_labelled(out, _read(format_, path, split, by_page))))
 
 
-@app.command()
+@app.command(cls=Command, epilog="Example: lawful data info cord data/CORD")
 def info(
-    format_: Format,
+    format_: DataFormat,
     path: Data,
     rules: Annotated[
         str | None,
         typer.Option(
-            "--rules", "-r", help=f"A rule file, or one of {', '.join(RULES)}, as by default."
+            "--rules", "-r", metavar="FILE", show_default="the paper's, if there are any",
+            help=f"Rules to judge the gold labels by: a file, or one of {RULE_NAMES}.",
         ),
     ] = None,
     split: Split = None,
     by_page: ByPage = False,
-) -> None:
-    """Say how large a data set is, and how many of its true labels obey the rules."""
+) -> None:  # fmt: skip
+    """Print the size of a data set, and how many of its gold labels obey the rules."""
     reader_named(format_)
     named = rules or (format_ if format_ in RULES else None)
     loaded = None if named is None else rules_named(named)
     documents = list(_read(format_, path, split, by_page))
-    console = Console(highlight=False, emoji=False, markup=False, soft_wrap=True)
+    console = results_console()
     console.print(_survey_table(survey(documents)))
     if loaded is not None:
         truth = judge_gold(documents, loaded)
@@ -72,25 +81,35 @@ def info(
             console.print(f"\nin no document: {', '.join(truth.absent)}")
 
 
-@app.command()
-def rules(format_: Format) -> None:
-    """Print the paper's rules for a data set, to be changed and used as a file."""
+@app.command(cls=Command, epilog="Example: lawful data rules cord > my-rules.yaml")
+def rules(format_: DataFormat) -> None:
+    """Print the paper's rules for a data set, as a rule file to start from."""
     reader_named(format_)
     if format_ not in RULES:
         raise InputError(f"no rules for {format_!r}; there are some for: {', '.join(RULES)}")
     sys.stdout.write(RULES[format_].read_text(encoding="utf-8"))
 
 
-@app.command("split")
+@app.command(
+    "split", cls=Command,
+    epilog="Example: lawful data split cord.jsonl --rules cord --out build/cord",
+)  # fmt: skip
 def split_file(
-    documents: Annotated[Path, typer.Argument(help="JSON lines with gold labels, .gz too.")],
-    rules: Annotated[
-        str, typer.Option("--rules", "-r", help=f"A rule file, or one of {', '.join(RULES)}.")
+    documents: Annotated[
+        Path,
+        typer.Argument(metavar="DOCUMENTS", help="Documents as JSON lines with gold labels."),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
-    seed: Annotated[int, typer.Option(help="Which documents go where.")] = 0,
-) -> None:
-    """Split documents as the paper does: lines as they are, to train, validate and test on."""
+    rules: Annotated[
+        str,
+        typer.Option(
+            "--rules", "-r", metavar="FILE",
+            help=f"Rules that test documents obey: a file, or one of {RULE_NAMES}.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder to write.")],
+    seed: Seed = 0,
+) -> None:  # fmt: skip
+    """Split documents into train, validation and test files, as the paper does."""
     loaded = rules_named(rules)
     pages = list(read_labelled(documents))
     if not pages:
@@ -110,7 +129,7 @@ def split_file(
         path = out / f"{part}.jsonl{packed}"
         with atomic_text(path) as file:
             file.writelines(f"{line}\n" for line in some)
-        told.print(f"{path}: {len(some):,} document{'s' * (len(some) != 1)}", markup=False)
+        say(f"{path}: {plural(len(some))}")
 
 
 def _read(format_: str, path: Path, split: str | None, by_page: bool) -> Iterator[Labelled]:

@@ -1,115 +1,119 @@
-"""``lawful bench``: the paper's experiments, on your predictions or on generated receipts.
+"""``lawful experiments``: the paper's experiments, on predictions or on generated receipts.
 
-Everything measured is kept in the folder ``--out`` and not measured again, so a run that was
-interrupted goes on where it stopped.
+All measurements are kept in the folder ``--out`` and not repeated, so an interrupted run continues
+where it stopped.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Annotated, Any, Literal, Protocol, TypeAlias, TypeVar, get_args
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from lawful.cli.options import told
-from lawful.datasets import RULES
+from lawful.cli.options import RULE_NAMES, Command, Group, Seed, flag
+from lawful.cli.output import Interrupted, messages, say, warn
+from lawful.datasets.split import Part
 from lawful.decoding import Budget
 from lawful.errors import InputError, MissingExtraError
 from lawful.experiments import cells, plots, semantics, tables
 from lawful.experiments.methods import METHODS, Method, methods_named
-from lawful.experiments.pages import Pages, load
+from lawful.experiments.pages import Pages, Semantics, Units, load
 from lawful.experiments.store import Record, Store
 from lawful.io.atomic import atomic_text, make_folder
 
-app = typer.Typer(help="Run the paper's experiments again.", no_args_is_help=True)
+app = typer.Typer(help="Repeat the paper's experiments.", no_args_is_help=True, cls=Group)
 
-_INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
-
-
-class SemanticsName(StrEnum):
-    """What rules mean."""
-
-    paper = "paper"
-    lawful = "lawful"
-
-
-class UnitsName(StrEnum):
-    """What is decoded."""
-
-    pieces = "pieces"
-    first = "first"
-    mean = "mean"
-
-
-class PartName(StrEnum):
-    """Which part of the paper's split."""
-
-    all = "all"
-    train = "train"
-    validation = "validation"
-    test = "test"
-
+PartName: TypeAlias = Literal["all", Part]
 
 Predictions = Annotated[
     list[Path] | None,
-    typer.Option("--predictions", help="Scored documents; may be repeated (default: generated)."),
-]
+    typer.Option(
+        "--predictions", metavar="FILE", show_default="generated receipts",
+        help="Scored documents as JSON lines; may be repeated.",
+    ),
+]  # fmt: skip
 RuleNames = Annotated[
     list[str] | None,
     typer.Option(
-        "--rules", "-r", help=f"A rule file, or one of {', '.join(RULES)}; for all, or for each."
+        "--rules", "-r", metavar="FILE",
+        help=f"Rules for all predictions, or for each: a file, or one of {RULE_NAMES}.",
+    ),
+]  # fmt: skip
+Data = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Gold labels by document id, where the predictions have none."
     ),
 ]
-Data = Annotated[
-    Path | None, typer.Option(help="Gold labels by document id, where predictions have none.")
+PartOption = Annotated[
+    PartName,
+    typer.Option(
+        metavar="PART", help=f"Part of the paper's split: one of {', '.join(get_args(PartName))}."
+    ),
 ]
-Part = Annotated[PartName, typer.Option(help="Of the paper's split of the pages.")]
-Seed = Annotated[int, typer.Option(help="Of the split.")]
-Count = Annotated[int | None, typer.Option("--pages", help="The first so many.", min=1)]
+Count = Annotated[
+    int | None,
+    typer.Option("--pages", metavar="N", show_default="all", help="Number of pages.", min=1),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", "-o", metavar="FOLDER", show_default="build/paper or build/semantics",
+        help="Folder to write.",
+    ),
+]  # fmt: skip
 
 
-Out = Annotated[Path | None, typer.Option(help="The folder to write (default: build/<command>).")]
-
-
-@app.command("paper")
+@app.command(
+    "paper", cls=Command,
+    epilog="Example: lawful experiments paper --predictions cord.jsonl.gz --rules cord",
+)  # fmt: skip
 def run_paper(
     predictions: Predictions = None,
     rules: RuleNames = None,
     data: Data = None,
-    units: Annotated[str, typer.Option(help="Some of pieces, first, mean.")] = "pieces",
+    units: Annotated[
+        str,
+        typer.Option(metavar="LIST", help="Units to decode: some of pieces, first, mean."),
+    ] = "pieces",
     semantics_name: Annotated[
-        SemanticsName,
-        typer.Option("--semantics", help="Rules mean what the paper says, or their file."),
-    ] = SemanticsName.paper,
+        Semantics,
+        typer.Option("--semantics", help="Read rules as in the paper, or as lawful does."),
+    ] = "paper",
     all_pages: Annotated[
-        bool, typer.Option("--all-pages", help="Those too whose gold breaks the rules.")
+        bool, flag("--all-pages", help="Also decode pages whose gold labels break the rules.")
     ] = False,
-    part: Part = PartName.all,
+    part: PartOption = "all",
     seed: Seed = 0,
     methods: Annotated[
-        str | None, typer.Option(help=f"Some of {', '.join(METHODS)} (default: all).")
+        str | None,
+        typer.Option(
+            metavar="LIST", show_default="all", help=f"Methods: some of {', '.join(METHODS)}."
+        ),
     ] = None,
     mass: Annotated[
-        str, typer.Option(help="Probability masses to stop at, as further rows.")
+        str,
+        typer.Option(metavar="LIST", help="Probability masses to stop at, one more row for each."),
     ] = "0.5,0.9,0.99",
     pages: Count = None,
-    slow_pages: Annotated[int, typer.Option(help="The first so many for lazy_ilp.", min=1)] = 5,
-    repeats: Annotated[int, typer.Option(help="Of every cell.", min=1)] = 3,
+    slow_pages: Annotated[
+        int, typer.Option(metavar="N", help="Number of pages for lazy_ilp.", min=1)
+    ] = 5,
+    repeats: Annotated[
+        int, typer.Option(metavar="N", help="Number of runs per measurement.", min=1)
+    ] = 3,
     out: Out = None,
 ) -> None:
-    """The paper's table of results: every method and budget, with lawful's decoders beside them."""
+    """Measure every method and budget of the paper's results table, and lawful's decoders."""
     chosen = _methods(methods)
     masses = [_mass(text) for text in filter(None, mass.split(","))]
     wanted = [_units(text) for text in units.split(",")]
     tasks: list[cells.Task] = []
     for given in load(predictions or [], rules or [], data):
-        selected = _select(
-            given.under(semantics_name.value), part, seed, pages, all_pages=all_pages
-        )
+        selected = _select(given.under(semantics_name), part, seed, pages, all_pages=all_pages)
         kinds = {each.units: each for each in map(selected.in_units, wanted)}
         for each in kinds.values():
             tasks += cells.plan(each, chosen, masses=masses, slow_pages=slow_pages, repeats=repeats)
@@ -120,20 +124,23 @@ def run_paper(
     _draw(plots.draw_cells, found, folder)
 
 
-@app.command("semantics")
+@app.command(
+    "semantics", cls=Command,
+    epilog="Example: lawful experiments semantics --predictions wild.jsonl.gz --rules wildreceipt",
+)  # fmt: skip
 def run_semantics(
     predictions: Predictions = None,
     rules: RuleNames = None,
     data: Data = None,
-    units: Annotated[UnitsName, typer.Option(help="What to decode.")] = UnitsName.mean,
-    part: Part = PartName.all,
+    units: Annotated[Units, typer.Option(help="Units to decode.")] = "mean",
+    part: PartOption = "all",
     seed: Seed = 0,
     pages: Count = None,
     out: Out = None,
 ) -> None:
-    """What rules do to values, by what they mean: presence, repeats and weight, on all pages."""
+    """Measure the effect of presence, repeat and weight of rules on the values, on all pages."""
     sets = [
-        _select(given, part, seed, pages, all_pages=True).in_units(units.value)
+        _select(given, part, seed, pages, all_pages=True).in_units(units)
         for given in load(predictions or [], rules or [], data)
     ]
     tasks = [task for each in sets for task in semantics.plan(each)]
@@ -144,18 +151,18 @@ def run_semantics(
 
 
 def _methods(names: str | None) -> list[Method]:
-    """Those asked for; of all, those that are installed."""
+    """The methods asked for; by default, all that are installed."""
     if names is not None:
         return methods_named(names.split(","))
     for method in METHODS.values():
         if not method.is_here:
-            told.print(f"left out: {method.name}, which needs the 'paper' extra", style="yellow")
+            warn(f"left out: {method.name}, which needs the 'paper' extra")
     return [method for method in METHODS.values() if method.is_here]
 
 
 def _units(text: str) -> Any:
-    if text not in list(UnitsName):
-        raise InputError(f"unknown units {text!r}; units: {', '.join(UnitsName)}")
+    if text not in get_args(Units):
+        raise InputError(f"unknown units {text!r}; units: {', '.join(get_args(Units))}")
     return text
 
 
@@ -171,15 +178,15 @@ def _mass(text: str) -> float:
 def _select(
     given: Pages, part: PartName, seed: int, count: int | None, *, all_pages: bool
 ) -> Pages:
-    """The pages to decode: of the part asked for, and only those that can be got right."""
-    chosen = given if part is PartName.all else given.of_part(part.value, seed)
+    """The pages to decode: of the part asked for, those that some decoder can get right."""
+    chosen = given if part == "all" else given.of_part(part, seed)
     if not all_pages:
         chosen = chosen.satisfied()
     if not chosen.pages:
         raise InputError(f"none of the {len(given.pages)} pages of {given.name} is left to decode")
     first = "" if count is None else f", the first {count:,}"
     sizes = f"{len(chosen.pages):,} of {len(given.pages):,} pages"
-    told.print(f"{given.name}: {sizes}{first}", markup=False)
+    say(f"{given.name}: {sizes}{first}")
     return chosen.only(chosen.pages[:count])
 
 
@@ -194,31 +201,28 @@ Kind = TypeVar("Kind", bound=Record)
 
 
 def _measured(tasks: Sequence[_Task], folder: Path, kind: type[Kind]) -> list[Kind]:
-    """What came out, in order: kept in the folder from earlier runs, or measured now."""
+    """The measurements, in order: those kept from earlier runs, and the others made now."""
     make_folder(folder)
     store = Store(folder / f"{kind.__name__.lower()}s.jsonl", kind)
     try:
         return [store.take(task.key, task.measure) for task in _shown(tasks)]
     except KeyboardInterrupt:
         done = sum(task.key in store for task in tasks)
-        told.print(
-            f"lawful: interrupted; {done} of {len(tasks)} are measured and kept in {folder}: "
-            "the same command goes on from there",
-            style="red",
-            markup=False,
-        )
-        sys.exit(_INTERRUPTED)
+        raise Interrupted(
+            f"interrupted; {done} of {len(tasks)} are measured and kept in {folder}: "
+            "the same command goes on from there"
+        ) from None
 
 
 def _shown(tasks: Sequence[_Task]) -> Iterator[_Task]:
-    """The same, with a bar and what is in hand on standard error, if that is a terminal."""
+    """The same tasks, with a progress bar and the current task on standard error."""
     columns = (
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
         TextColumn("{task.description}"),
     )
-    bar = Progress(*columns, console=told, transient=True, disable=not told.is_terminal)
+    bar = Progress(*columns, console=messages, transient=True, disable=not messages.is_terminal)
     with bar:
         shown = bar.add_task("", total=len(tasks))
         for task in tasks:
@@ -236,10 +240,10 @@ def _say(text: str, path: Path) -> None:
 def _draw(
     draw: Callable[[Sequence[Any], Path], list[Path]], found: Sequence[Any], folder: Path
 ) -> None:
-    """The figures; without matplotlib there is still the table."""
+    """Draws the figures, if matplotlib is installed."""
     try:
         files = draw(found, folder)
     except MissingExtraError as error:
-        told.print(f"no figures: {error}", style="yellow", markup=False)
+        warn(f"no figures: {error}")
     else:
-        told.print(f"written to {folder}: {', '.join(file.name for file in files)}", markup=False)
+        say(f"written to {folder}: {', '.join(file.name for file in files)}")

@@ -1,103 +1,203 @@
-"""What commands share: options that mean the same everywhere, and documents with their gold."""
+"""Arguments and options that mean the same in every command, each defined once."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import typer
-from rich.console import Console
+from typer.core import TyperCommand, TyperGroup
 
 from lawful.datasets import RULES
 from lawful.decoders import DECODERS
-from lawful.document import BadLine, Scored
-from lawful.errors import LawfulError
-from lawful.io.jsonl import read_jsonl
+from lawful.models.tagger import Backend
+from lawful.scores import Pooling
 
-told = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+BadLines: TypeAlias = Literal["skip", "fail"]
+Unchecked: TypeAlias = Literal["pass", "fail"]
+Format: TypeAlias = Literal["jsonl", "csv", "html"]
 
-Item = TypeVar("Item")
+RULE_NAMES = ", ".join(RULES)
+_POOLINGS = ", ".join(get_args(Pooling))
 
-
-class Pool(StrEnum):
-    """How word pieces become words."""
-
-    mean = "mean"
-    first = "first"
-    product = "product"
+_DECODING = "Decoding"
+_MODEL = "Model"
 
 
-Documents = Annotated[
-    str, typer.Argument(help="Scored documents, JSON lines (.gz too); - is stdin.")
-]
+class Command(TyperCommand):
+    """A command whose help page shows flags without a type."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        return _without_type(super().get_help_option(ctx))
+
+
+class Group(TyperGroup):
+    """A group of commands whose help page shows flags without a type."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        return _without_type(super().get_help_option(ctx))
+
+
+def _without_type(option: Any) -> Any:
+    if option is not None:
+        option.metavar = ""
+    return option
+
+
+def flag(*names: str, **how: Any) -> Any:
+    """An option that takes no value."""
+    return typer.Option(*names, metavar="", **how)
 
 
 def rule_path(given: Path | None) -> Path | None:
-    """The rule file that was named: itself, or the paper's for a data set."""
+    """The rule file that was named: the file itself, or the paper's for a data set."""
     if given is None or given.exists():
         return given
     return RULES.get(str(given), given)
 
 
-RuleFile = Annotated[
-    Path,
-    typer.Option(
-        "--rules", "-r", help=f"The rule file, or one of {', '.join(RULES)}.", callback=rule_path
+def rules_option(what: str) -> Any:
+    """``--rules`` with its own help."""
+    text = f"{what}: a file, or one of {RULE_NAMES}."
+    return typer.Option("--rules", "-r", metavar="FILE", help=text, callback=rule_path)
+
+
+# Input and output.
+
+Documents = Annotated[
+    str,
+    typer.Argument(
+        metavar="DOCUMENTS",
+        help="Scored documents as JSON lines (plain or gzipped); - reads standard input.",
     ),
 ]
-DecoderName = Annotated[str, typer.Option("--decoder", "-d", help=f"One of {', '.join(DECODERS)}.")]
-Candidates = Annotated[int | None, typer.Option(help="Most candidates to try for a document.")]
-Seconds = Annotated[float | None, typer.Option(help="Most seconds to spend on a document.")]
+UnscoredDocuments = Annotated[
+    str,
+    typer.Argument(
+        metavar="DOCUMENTS",
+        help="Documents as JSON lines with words and boxes (plain or gzipped); - reads standard "
+        "input.",
+    ),
+]
+RuleFile = Annotated[Path, rules_option("Rules")]
+Out = Annotated[
+    str,
+    typer.Option("--out", "-o", metavar="FILE", help="Output file; - writes to standard output."),
+]
+Report = Annotated[
+    str | None,
+    typer.Option(
+        "--out", "-o", metavar="FILE",
+        help="Also write the results as JSON to this file; - writes to standard output.",
+    ),
+]  # fmt: skip
+FormatOption = Annotated[
+    Format,
+    typer.Option("--format", help="Output format: JSON lines, a CSV table or an HTML report."),
+]
+BadLinesOption = Annotated[
+    BadLines, typer.Option(help="Skip lines that cannot be used, or fail at the first one.")
+]
+UncheckedOption = Annotated[
+    Unchecked,
+    typer.Option(
+        help="Whether documents on which no rule could be checked pass or fail in the exit code."
+    ),
+]
+Quiet = Annotated[bool, flag("--quiet", "-q", help="Show no progress and no summary.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="Random seed.")]
+
+# Decoding.
+
+DecoderName = Annotated[
+    str,
+    typer.Option(
+        "--decoder", "-d", metavar="NAME", rich_help_panel=_DECODING,
+        help=f"Decoder: one of {', '.join(DECODERS)}.",
+    ),
+]  # fmt: skip
+Candidates = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", rich_help_panel=_DECODING, help="Maximum number of candidates per document."
+    ),
+]
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        metavar="S", rich_help_panel=_DECODING, help="Maximum time per document, in seconds."
+    ),
+]
+Mass = Annotated[
+    float | None,
+    typer.Option(
+        metavar="P", rich_help_panel=_DECODING,
+        help="Stop when candidates with this share of the model's probability have been tried.",
+    ),
+]  # fmt: skip
 MaxCost = Annotated[
-    float | None, typer.Option(help="Most nats of log-probability to pay for the rules.")
-]
-Temperature = Annotated[float, typer.Option(help="Divide log-probabilities by this first.")]
+    float | None,
+    typer.Option(
+        metavar="NATS", rich_help_panel=_DECODING,
+        help="Maximum log-probability, in nats, to give up for the rules.",
+    ),
+]  # fmt: skip
+Alternatives = Annotated[
+    int,
+    typer.Option(
+        metavar="N", rich_help_panel=_DECODING,
+        help="Number of alternatives per document: the next best decodings with other values.",
+    ),
+]  # fmt: skip
+Temperature = Annotated[
+    float,
+    typer.Option(
+        metavar="T", rich_help_panel=_DECODING,
+        help="Divide log-probabilities by this temperature before decoding.",
+    ),
+]  # fmt: skip
 PoolOption = Annotated[
-    Pool | None, typer.Option(help="Decode words, not pieces: how a word takes from its pieces.")
+    Pooling | None,
+    typer.Option(
+        metavar="HOW", rich_help_panel=_DECODING,
+        help=f"Merge word pieces into words before decoding: one of {_POOLINGS}.",
+    ),
+]  # fmt: skip
+Workers = Annotated[
+    int,
+    typer.Option(metavar="N", rich_help_panel=_DECODING, help="Number of processes that decode."),
 ]
-Workers = Annotated[int, typer.Option(help="Processes that decode.", min=1, max=256)]
 
+# Models.
 
-class Skipped(Counter[str]):
-    """How many documents were left out, by reason; says so on standard error."""
-
-    def complain(self, reason: str, line: int | None, message: str) -> None:
-        """Leaves one out for a reason that has to be looked into."""
-        self[reason] += 1
-        where = "" if line is None else f"line {line}: "
-        told.print(f"{where}{message}", style="yellow", markup=False)
-
-    def __str__(self) -> str:
-        return ", ".join(f"{count:,} {reason}" for reason, count in self.items() if count)
-
-
-BAD = "bad lines"
-NO_GOLD = "without gold labels"
-
-
-def with_gold(path: str, prepare: Callable[[Scored], Scored], skipped: Skipped) -> Iterator[Scored]:
-    """The documents of a file whose true labels are known; the others are counted."""
-    for scored in read_jsonl(path):
-        if isinstance(scored, BadLine):
-            skipped.complain(BAD, scored.line, scored.message)
-        elif scored.gold is None:
-            skipped[NO_GOLD] += 1
-        else:
-            try:
-                yield prepare(scored)
-            except LawfulError as error:
-                skipped.complain(BAD, scored.line, str(error))
-
-
-def counted(items: Iterable[Item]) -> Iterator[Item]:
-    """The same, counted on standard error as they go by, if that is a terminal."""
-    if not told.is_terminal:
-        yield from items
-        return
-    with told.status("0 documents") as status:
-        for done, item in enumerate(items, 1):
-            yield item
-            status.update(f"{done:,} documents")
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model", "-m", metavar="MODEL", rich_help_panel=_MODEL, show_default="the receipt model",
+        help="Model to score the words with: a folder, or a name on the hub.",
+    ),
+]  # fmt: skip
+ModelPool = Annotated[
+    Pooling,
+    typer.Option(
+        metavar="HOW", rich_help_panel=_MODEL,
+        help=f"Pooling of the scores of a word's pieces: one of {_POOLINGS}.",
+    ),
+]  # fmt: skip
+Batch = Annotated[
+    int, typer.Option(metavar="N", rich_help_panel=_MODEL, help="Batch size, in windows.", min=1)
+]
+Device = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", rich_help_panel=_MODEL, show_default="a GPU if there is one",
+        help="Device to run the model on, such as cpu or cuda.",
+    ),
+]  # fmt: skip
+BackendOption = Annotated[
+    Backend | None,
+    typer.Option(
+        rich_help_panel=_MODEL, show_default="whatever the model has weights for",
+        help="Library that runs the model.",
+    ),
+]  # fmt: skip

@@ -1,147 +1,172 @@
-"""How commands write decodings, what they say of them, and the code they leave with."""
+"""What commands show: results on standard output, messages and progress on standard error."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
-from enum import StrEnum
-from math import floor, inf
-from typing import IO, Annotated
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
 
-from lawful.batch import Result
-from lawful.cli.options import told
-from lawful.cli.tally import Tally
-from lawful.decoding import Confidence, Decoding
+from lawful.batch import Line, Result
+from lawful.cli.options import BadLines, Format, Unchecked
+from lawful.cli.tally import BAD, Tally
+from lawful.cli.writers import WRITERS
+from lawful.decoding import Decoding
 from lawful.document import BadLine, Scored
 from lawful.errors import InputError
-from lawful.io.jsonl import decoding_line
+from lawful.io.atomic import atomic_text
 from lawful.rules.definitions import Rules
 
+Item = TypeVar("Item")
 
-class Format(StrEnum):
-    """How results are written."""
-
-    jsonl = "jsonl"
-    csv = "csv"
-    html = "html"
+messages = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
 
-class BadLines(StrEnum):
-    """What a line that cannot be used does."""
-
-    skip = "skip"
-    fail = "fail"
-
-
-class Unchecked(StrEnum):
-    """What a document on which no rule could be checked does to the exit code."""
-
-    pass_ = "pass"  # noqa: S105 - no password
-    fail = "fail"
+def results_console(*, stderr: bool = False) -> Console:
+    """A console for tables and text, without markup, wide where the output has no width."""
+    console = Console(stderr=stderr, highlight=False, emoji=False, markup=False)
+    if not console.is_terminal:
+        console.width = 120  # a file or a pipe
+    return console
 
 
-UncheckedOption = Annotated[
-    Unchecked,
-    typer.Option(
-        help="Documents on which no rule could be checked: count as satisfied for the exit code "
-        "(pass), or not (fail)."
-    ),
-]
+def say(message: str) -> None:
+    """Prints a message."""
+    messages.print(message, markup=False)
 
 
-def good(
-    results: Iterator[Result], bad_lines: BadLines, tally: Tally
-) -> Iterator[tuple[Scored, Decoding]]:
-    """The documents that were decoded, counted by status; the others are complained of."""
+def warn(message: str) -> None:
+    """Prints a message about something left out."""
+    messages.print(message, style="yellow", markup=False)
+
+
+def show_error(message: str) -> None:
+    """Prints why a command ends here."""
+    messages.print(f"lawful: {message}", style="red", markup=False)
+
+
+class Interrupted(Exception):  # noqa: N818 - no error
+    """Ctrl-C, with a message about the results that are kept."""
+
+
+def plural(count: int, noun: str = "document") -> str:
+    """A count and its noun."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+class Progress:
+    """A progress bar on standard error, if that is a terminal.
+
+    It watches lines and documents pass by: they are the same with and without it.
+    """
+
+    def __init__(self, path: str = "-", *, quiet: bool = False) -> None:
+        """With the path of a plain file, the share of its lines that were read is shown."""
+        size = None
+        if path != "-" and not path.endswith(".gz") and Path(path).is_file():
+            size = Path(path).stat().st_size
+        self._bar = Bar(
+            TextColumn("{task.fields[documents]}, {task.fields[rate]}/s"),
+            BarColumn(),
+            TimeRemainingColumn(),
+            console=messages,
+            transient=True,
+            disable=quiet or not messages.is_terminal,
+        )
+        self._task = self._bar.add_task("", total=size, documents=plural(0), rate="-")
+
+    def __enter__(self) -> Progress:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def lines(self, lines: Iterable[Line]) -> Iterator[Line]:
+        """Counts the bytes of lines as they are read."""
+        for line in lines:
+            self._bar.advance(self._task, len(line[1]))
+            yield line
+
+    def documents(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Counts documents."""
+        for done, item in enumerate(items, 1):
+            rate = f"{done / (self._bar.tasks[0].elapsed or 1e-9):,.0f}"
+            self._bar.update(self._task, documents=plural(done), rate=rate)
+            yield item
+
+
+def complain(bad: BadLine, bad_lines: BadLines, counts: Counter[str]) -> None:
+    """Counts a bad line and says what is wrong with it; an error where bad lines fail."""
+    message = f"line {bad.line}: {bad.message}"
+    if bad_lines == "fail":
+        raise InputError(message)
+    counts[BAD] += 1
+    warn(message)
+
+
+def usable(
+    results: Iterable[Item | BadLine], bad_lines: BadLines, counts: Counter[str]
+) -> Iterator[Item]:
+    """All but the bad lines, which are complained of."""
     for result in results:
         if isinstance(result, BadLine):
-            complain(result, bad_lines, tally)
+            complain(result, bad_lines, counts)
         else:
-            tally.add(result[1].status, result[1].checks)
             yield result
 
 
-def complain(bad: BadLine, bad_lines: BadLines, tally: Tally) -> None:
-    """Says what is wrong with a line, and stops where that was asked for."""
-    if bad_lines is BadLines.fail:
-        raise InputError(f"line {bad.line}: {bad.message}")
-    tally["bad lines"] += 1
-    told.print(f"line {bad.line}: {bad.message}", style="yellow", markup=False)
+def write_decodings(
+    out: str,
+    form: Format,
+    results: Iterable[Result],
+    rules: Rules,
+    *,
+    ranked: bool,
+    bad_lines: BadLines,
+) -> Tally:
+    """Writes decodings to a file that appears complete or not at all; counts them by status."""
+    tally = Tally()
+
+    def counted() -> Iterator[tuple[Scored, Decoding]]:
+        for scored, decoding in usable(results, bad_lines, tally):
+            tally.add(decoding.status, decoding.checks)
+            yield scored, decoding
+
+    with atomic_text(out) as file:
+        WRITERS[form](file, counted(), rules, ranked=ranked)
+    return tally
 
 
 def summarise(tally: Tally) -> None:
-    """How many documents there were, by what became of them."""
-    count = sum(tally.values()) - tally["bad lines"]
-    told.print(f"{count:,} document{'s' * (count != 1)}: {str(tally) or 'nothing'}")
+    """Prints the number of documents, by status."""
+    count = sum(tally.values()) - tally[BAD]
+    say(f"{plural(count)}: {str(tally) or 'nothing'}")
 
 
 def leave(tally: Tally, unchecked: Unchecked) -> None:
-    """Leaves with 0 where all are satisfied, 2 where no line could be used, 1 otherwise."""
-    nothing_usable = set(tally) == {"bad lines"}
-    fine = {"satisfied"} if unchecked is Unchecked.fail else {"satisfied", "unchecked"}
+    """Exits with 0 if all documents are satisfied, 2 if no line could be used, 1 otherwise."""
+    nothing_usable = set(tally) == {BAD}
+    fine = {"satisfied"} if unchecked == "fail" else {"satisfied", "unchecked"}
     raise typer.Exit(2 if nothing_usable else 0 if set(tally) <= fine else 1)
 
 
-def _write_jsonl(
-    file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules: Rules, *, ranked: bool
-) -> None:
-    del rules  # a line has whatever the decoding has
-    for _, decoding in results:
-        file.write(decoding_line(decoding, ranked=ranked) + "\n")
+@contextmanager
+def reporting(out: str | None) -> Iterator[tuple[Console, Callable[[Mapping[str, Any]], None]]]:
+    """A console for tables, and a function that writes a record as JSON to ``out``.
 
-
-def _write_csv(
-    file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules: Rules, *, ranked: bool
-) -> None:
-    """One row a document, one column a field; several values are parted by "; "."""
-    names = [f.name for f in rules.fields]
-    writer = csv.writer(file, lineterminator="\n")
-    more = ("margin", "confidence") if ranked else ()
-    writer.writerow(
-        ["id", "status", "checked", "rules", "optimal", *names, "violated", "unchecked", *more]
-    )
-    for _, decoding in results:
-        cells = (
-            "; ".join(
-                v.text if v.value is None else str(v.value) for v in decoding.fields.get(n, [])
-            )
-            for n in names
-        )
-        violated = "; ".join(f"{c.id}: {c.message}" for c in decoding.violations)
-        unchecked = "; ".join(c.id for c in decoding.checks if c.state == "vacuous")
-        kind = (decoding.status, decoding.checked, len(decoding.rules), decoding.optimal)
-        row = [decoding.id, *kind, *cells, violated, unchecked]
-        if ranked:
-            sure = (f"{name} {_interval(sure)}" for name, sure in decoding.confidence.items())
-            row += [_margin(decoding.margin), "; ".join(sure)]
-        writer.writerow(row)
-
-
-def rounded_down(value: float) -> float:
-    """To three decimals, so that "at least" stays true."""
-    return floor(1000 * value) / 1000
-
-
-def _margin(margin: float | None) -> str:
-    """Infinity is written as in JSON lines."""
-    return "" if margin is None else "Infinity" if margin == inf else f"{rounded_down(margin):.3f}"
-
-
-def _interval(sure: Confidence) -> str:
-    """A probability; from where to where, if that can be seen."""
-    low, high = rounded_down(sure.low + 1e-9), 1 - rounded_down(1 - sure.high + 1e-9)
-    return f"{low:.3f}" if high - low < 0.0015 else f"{low:.3f}-{high:.3f}"
-
-
-def _write_html(
-    file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules: Rules, *, ranked: bool
-) -> None:
-    from lawful.report.page import write_report
-
-    del ranked  # a card has whatever the decoding has
-    write_report(file, results, rules=rules)
-
-
-WRITERS = {Format.jsonl: _write_jsonl, Format.csv: _write_csv, Format.html: _write_html}
+    Where the JSON goes to standard output, the tables go to standard error.
+    """
+    console = results_console(stderr=out == "-")
+    if out is None:
+        yield console, lambda _: None
+        return
+    with atomic_text(out) as file:
+        yield console, lambda record: print(json.dumps(record, indent=1), file=file)

@@ -1,4 +1,4 @@
-"""How many documents came out how, and what came of the rules on all of them."""
+"""Counts of documents by status, and of rules by state."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import get_args
 from lawful.decoding import Status
 from lawful.rules.checks import Check
 
-_ORDER = (*get_args(Status), "violated", "undecided", "scored", "bad lines")
+BAD = "bad lines"
+
+_ORDER = (*get_args(Status), "violated", "undecided", "scored", BAD)
 
 
 class Tally(Counter[str]):
-    """Documents by status (or by what else became of them), and rules by state.
+    """Documents by status, and how many rules were checked and hold.
 
-    What fields ask for by themselves are no rules, and are not counted as such.
+    Checks that fields imply are not rules and are not counted as such.
     """
 
     rules = checked = hold = 0

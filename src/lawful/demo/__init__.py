@@ -19,15 +19,10 @@ from lawful.demo.tagger import tag
 from lawful.document import Document, Scored
 from lawful.errors import InputError
 from lawful.io.jsonl import scored_line
+from lawful.models.shipped import MODEL, RULES
 from lawful.scores import Scores
 
 __all__ = ["LABELS", "MODEL", "RULES", "generate", "json_line", "shipped"]
-
-RULES = Path(__file__).with_name("rules.yaml")
-"""The rule file: the arithmetic that about 72 % of the pages obey in full."""
-
-MODEL = Path(__file__).with_name("model")
-"""A small tagger that was trained on pages like these, to be run by onnxruntime."""
 
 
 def generate(

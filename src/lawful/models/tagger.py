@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lawful.batch import Failed, decode_many
+from lawful.batch import FailedDocument, decode_many
 from lawful.decoding import Decoding
 from lawful.document import Document, Labelled, Scored
 from lawful.errors import DocumentError, InputError
@@ -99,7 +99,7 @@ class Tagger:
         batch: int = 32,
         pool: Pooling = "mean",
         **how: Any,
-    ) -> Iterator[Decoding | Failed]:
+    ) -> Iterator[Decoding | FailedDocument]:
         """Scores and decodes documents: ``how`` is what ``lawful.decode_many`` takes."""
         rules.scheme_for(self.labels)  # a label that the model lacks is an error now, not later
         return decode_many(self.predict(documents, batch=batch, pool=pool), rules, **how)

@@ -1,0 +1,103 @@
+"""``lawful check``: what the rules say about labels, without decoding."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Annotated, Any, Literal, TypeAlias
+
+import typer
+
+from lawful.batch import Preparation, bad_line
+from lawful.cli.options import (
+    BadLinesOption,
+    Documents,
+    Out,
+    PoolOption,
+    Quiet,
+    RuleFile,
+    UncheckedOption,
+)
+from lawful.cli.output import Progress, complain, leave, summarise, usable
+from lawful.cli.tally import Tally
+from lawful.decoding import check_dict
+from lawful.document import Scored
+from lawful.errors import InputError, LawfulError
+from lawful.io.atomic import atomic_text
+from lawful.io.jsonl import encode, read_jsonl
+from lawful.rules.checks import Check
+from lawful.rules.definitions import Rules
+from lawful.search.problem import Problem
+
+EXAMPLE = "lawful check scored.jsonl --rules rules.yaml --labels argmax"
+
+Source: TypeAlias = Literal["gold", "argmax", "legal"]
+
+
+def check(
+    documents: Documents,
+    rules: RuleFile,
+    out: Out = "-",
+    labels: Annotated[
+        Source,
+        typer.Option(
+            help="Labels to judge: the true ones (gold), the most probable label of every word "
+            "(argmax), or the most probable legal labelling (legal)."
+        ),
+    ] = "gold",
+    pool: PoolOption = None,
+    bad_lines: BadLinesOption = "skip",
+    unchecked: UncheckedOption = "fail",
+    quiet: Quiet = False,
+) -> None:
+    """Check labels against rules, without decoding."""
+    loaded = Rules.load(rules)
+    records = Preparation(pool).apply_all(read_jsonl(documents))
+    tally = Tally()
+    with atomic_text(out) as file, Progress(quiet=quiet) as progress:
+        for scored in usable(progress.documents(records), bad_lines, tally):
+            try:
+                record, checks = _judge(scored, loaded, labels)
+            except LawfulError as error:
+                complain(bad_line(scored, str(error)), bad_lines, tally)
+                continue
+            tally.add(record["status"], checks)
+            file.write(encode(record).decode() + "\n")
+    if not quiet:
+        summarise(tally)
+    leave(tally, unchecked)
+
+
+def _judge(scored: Scored, rules: Rules, labels: Source) -> tuple[dict[str, Any], list[Check]]:
+    """The rules' verdict on a document's labels, as plain values and as checks."""
+    problem = Problem(scored.document, scored.scores, rules, keep=False)
+    if labels == "gold":
+        if scored.gold is None:
+            raise InputError(f"document {scored.document.id!r} has no gold labels to judge")
+        chosen = problem.scheme.indices(scored.gold)
+    else:
+        best = problem.best_legal if labels == "legal" else None
+        chosen = problem.argmax if best is None else best
+    reading, cost = problem.judge.settle(problem.judge.read(chosen))
+    checks = problem.judge.checks(reading)
+    legal = problem.scheme.allows(chosen)
+    if not legal:
+        message = "the labels are not legal"
+        checks.append(Check("legal", "violated", message, price=inf, implied=True))
+    states = {c.state for c in checks}
+    judged = [c.state for c in checks if not c.implied]
+    status = next((s for s in ("violated", "satisfied") if s in states), "unchecked")
+    if legal and (cost.least < cost.most or not all(c.decided for c in checks)):
+        status = "undecided"  # there are more ways to read the texts than could be tried
+    fields = {
+        name: [{"text": v.text, "value": v.value, "words": v.words} for v in values]
+        for name, values in problem.judge.fields(reading).items()
+    }
+    record = {
+        "id": scored.document.id,
+        "status": status,
+        "checked": len(judged) - judged.count("vacuous"),
+        "rules": len(judged),
+        "fields": fields,
+        "checks": [check_dict(c) for c in checks],
+    }
+    return record, checks

@@ -1,0 +1,136 @@
+"""``lawful explain``: one document, before and after the rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice, starmap
+from math import exp, isinf
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from lawful import _core
+from lawful.batch import Call, Preparation
+from lawful.cli.options import (
+    Alternatives,
+    BadLinesOption,
+    Candidates,
+    DecoderName,
+    Documents,
+    MaxCost,
+    PoolOption,
+    RuleFile,
+    Seconds,
+    Temperature,
+)
+from lawful.cli.output import results_console, usable
+from lawful.decoding import Budget, Decoding, differences, how_checked
+from lawful.document import Scored
+from lawful.errors import InputError
+from lawful.io.jsonl import read_jsonl
+from lawful.rules.definitions import Rules
+from lawful.search.problem import Problem
+
+EXAMPLE = "lawful explain scored.jsonl --rules rules.yaml --id receipt-7"
+
+
+def explain(
+    documents: Documents,
+    rules: RuleFile,
+    id_: Annotated[
+        str | None,
+        typer.Option(
+            "--id", metavar="ID", help="Document to explain.", show_default="the first one"
+        ),
+    ] = None,
+    decoder: DecoderName = "auto",
+    candidates: Candidates = None,
+    seconds: Seconds = None,
+    max_cost: MaxCost = None,
+    alternatives: Alternatives = 3,
+    temperature: Temperature = 1.0,
+    pool: PoolOption = None,
+    bad_lines: BadLinesOption = "skip",
+) -> None:
+    """Explain one decoding: the model's answer, the changes, their cost, the alternatives."""
+    budget = Budget(candidates, seconds, max_cost=max_cost)
+    call = Call(Rules.load(rules), decoder, budget)
+    preparation = Preparation(pool, temperature)
+    for scored in usable(read_jsonl(documents), bad_lines, Counter()):
+        if id_ is None or scored.document.id == id_:
+            _explain(preparation.apply(scored), call, alternatives)
+            return
+    raise InputError(f"no document{'' if id_ is None else f' {id_!r}'} in {documents}")
+
+
+def _explain(scored: Scored, call: Call, alternatives: int) -> None:
+    console = results_console()
+    console.soft_wrap = True
+    problem = Problem(scored.document, scored.scores, call.rules)
+    console.print(f"{scored.document.id}: {len(scored.document)} words")
+    _explain_argmax(console, problem)
+    decoding = call.decode(scored)
+    why = f" ({decoding.chosen})" if decoding.chosen else ""
+    console.print(f"\nwhat {decoding.decoder} made of it{why}:", style="bold")
+    console.print(str(decoding))
+    if alternatives and scored.scores.chain is None:
+        ranked = Call(call.rules, budget=call.budget, alternatives=alternatives).decode(scored)
+        _explain_alternatives(console, ranked, call.rules, alternatives)
+    _explain_candidates(console, problem)
+
+
+def _explain_argmax(console: Console, problem: Problem) -> None:
+    """The model's answer and what the rules say about it."""
+    checks = problem.judge.checks(problem.judge.settle(problem.judge.read(problem.argmax))[0])
+    legal = problem.scheme.allows(problem.argmax)
+    console.print("\nwhat the model said:", style="bold")
+    console.print(
+        f"  p = {exp(problem.log_prob(problem.argmax)):.2g}, {'' if legal else 'il'}legal, "
+        f"{how_checked(checks)}"
+    )
+    for found in checks:
+        console.print(f"  {found}")
+
+
+def _explain_alternatives(console: Console, best: Decoding, rules: Rules, wanted: int) -> None:
+    """The next best decodings, by their differences from the best one, and each confidence."""
+    console.print("\nthe next best values of fields:", style="bold")
+    single = {f.name for f in rules.fields if not f.many}
+    for other in best.alternatives:
+        changes = starmap(_change, differences(best, other, single))
+        violated = ", ".join(check.id for check in other.violations)
+        console.print(
+            f"  {best.worth - other.worth:.2f} nats worse: {'; '.join(changes)}"
+            f"{f' (violates {violated})' if violated else ''}"
+        )
+    if len(best.alternatives) < wanted:
+        cut = best.stopped_by is not None or not best.optimal
+        console.print("  no others within the budget" if cut else "  no others")
+    if best.confidence:
+        console.print("\nhow sure each field is:", style="bold")
+    for name, sure in best.confidence.items():
+        console.print(f"  {name}: {sure}")
+
+
+def _change(name: str, gone: str, new: str) -> str:
+    """How an alternative differs in one field; for a list, what it has more or less."""
+    if gone and new:
+        return f"{name} {gone} -> {new}"
+    return f"{name} with {new}" if new else f"{name} without {gone}"
+
+
+def _explain_candidates(console: Console, problem: Problem) -> None:
+    """The most probable legal labellings, and the rules' verdict on each."""
+    console.print("\nthe most probable legal labellings, and what the rules say:", style="bold")
+    words, names = problem.document.words, problem.scores.labels
+    best = problem.argmax if problem.best_legal is None else problem.best_legal
+    stream = _core.paths(problem.costs, problem.scheme.transitions)
+    for rank, (labels, log_prob) in enumerate(islice(stream, 6), 1):
+        penalty = problem.judge.cost(labels).most
+        verdict = "refused" if isinf(penalty) else f"- {penalty:g} nats" if penalty else "accepted"
+        changes = "; ".join(
+            f"{words[i]} {names[best[i]]} -> {names[labels[i]]}"
+            for i in (labels != best).nonzero()[0]
+        )
+        console.print(f"  {rank}. log p = {log_prob:8.3f}  {verdict:<12} {changes or 'best'}")

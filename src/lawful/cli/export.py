@@ -1,0 +1,35 @@
+"""``lawful export``: a trained model as ONNX."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lawful.cli.options import flag
+from lawful.cli.output import say
+from lawful.models.extras import needed
+
+EXAMPLE = "lawful export my-model --out my-model-onnx --int8"
+
+
+def export(
+    model: Annotated[
+        str,
+        typer.Argument(metavar="MODEL", help="Trained model: a folder, or a name on the hub."),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder to write.")],
+    int8: Annotated[
+        bool, flag("--int8", help="Quantise weights to 8 bits: a quarter of the size.")
+    ] = False,
+) -> None:
+    """Export a model to ONNX, so that it runs without torch."""
+    needed("torch", "lawful export")
+    needed("transformers", "lawful export")
+    from lawful.models.export import export as run
+    from lawful.models.network import Network
+    from lawful.models.tokenizer import Tokenizer
+
+    file = run(Network.load(model), Tokenizer.load(model), out, int8=int8)
+    say(f"{file}: {file.stat().st_size / 2**20:.1f} MiB")

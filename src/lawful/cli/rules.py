@@ -1,0 +1,73 @@
+"""``lawful rules``: what a rule file means, and the JSON Schema of rule files."""
+
+from __future__ import annotations
+
+import json
+from math import isinf
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from lawful.cli.options import flag
+from lawful.cli.output import results_console, say
+from lawful.decoders.auto import Auto
+from lawful.errors import InputError
+from lawful.rules.definitions import Rules
+from lawful.rules.files import json_schema
+from lawful.rules.plan import plan_of
+from lawful.values import format_value
+
+EXAMPLE = "lawful rules rules.yaml"
+
+_WAYS = {
+    "local": "on its field's value, as soon as that is read",
+    "compiled": "inside the search",
+    "python": "in Python, on each reading that the search proposes",
+}
+
+
+def rules(
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Rule file.")] = None,
+    schema: Annotated[
+        bool, flag("--schema", help="Print the JSON Schema of rule files instead.")
+    ] = False,
+) -> None:
+    """Validate a rule file and list its fields and rules."""
+    if schema:
+        print(json.dumps(json_schema(), indent=2))
+        return
+    if file is None:
+        raise InputError("name a rule file, or ask for --schema")
+    loaded = Rules.load(file)
+    console = results_console()
+    console.print(_field_table(loaded))
+    console.print(_rule_table(loaded))
+    chosen, why = Auto.choose(loaded)
+    console.print(f"auto decodes with {chosen.name}: {why}")
+    count = len(loaded.compiled)
+    say(f"{file}: {len(loaded.fields)} fields, {count} rules, scheme {loaded.scheme}: fine")
+
+
+def _field_table(loaded: Rules) -> Table:
+    table = Table("field", "label", "type", "presence", "repeat", "default", "ambiguity", box=None)
+    for f in loaded.fields:
+        many = f"list of {f.type}" if f.many else f.type
+        repeat = "-" if f.many else f.repeat
+        default = "" if f.default is None else format_value(f.default)
+        ambiguity = "never" if f.ambiguity is None or isinf(f.ambiguity) else f"{f.ambiguity:g}"
+        table.add_row(f.name, f.label, many, f.presence, repeat, default, ambiguity)
+    return table
+
+
+def _rule_table(loaded: Rules) -> Table:
+    plan = plan_of(loaded)
+    table = Table("rule", "weight", "unchecked", "reads", "judged", box=None)
+    for rule in loaded.compiled:
+        weight = "hard" if isinf(rule.weight) else f"{rule.weight:g}"
+        how = plan.how[rule.id]
+        reason = f" ({how.reason})" if how.reason else ""
+        judged = f"{_WAYS[how.way]}{reason}"
+        table.add_row(rule.id, weight, f"{rule.unchecked:g}", ", ".join(rule.reads), judged)
+    return table

@@ -1,0 +1,50 @@
+"""A model and the documents for it, as ``lawful predict`` and ``lawful extract`` read them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+from lawful.cli.output import warn
+from lawful.document import BadLine, Document, Labelled
+from lawful.io.jsonl import read_documents
+from lawful.models.shipped import MODEL
+from lawful.models.tagger import BOXLESS, Backend, Tagger, from_pretrained
+
+
+def load_tagger(model: str | None, device: str | None, backend: Backend | None) -> Tagger:
+    """The model that was named, or the one that comes with the package."""
+    warnings.filterwarnings("ignore", BOXLESS)  # said once, with how many
+    return from_pretrained(model or MODEL, device=device, backend=backend)
+
+
+class UnscoredFile:
+    """The documents of a file, to be scored by a model."""
+
+    def __init__(self, path: str, tagger: Tagger, *, keep_gold: bool) -> None:
+        """Gold labels are dropped or kept; kept ones must be among the model's labels."""
+        self._path, self._tagger, self._keep_gold = path, tagger, keep_gold
+        self._boxless = 0
+
+    def __iter__(self) -> Iterator[Document | Labelled | BadLine]:
+        known = set(self._tagger.labels)
+        for found in read_documents(self._path):
+            if isinstance(found, BadLine):
+                yield found
+                continue
+            document = found.document if isinstance(found, Labelled) else found
+            gold = found.gold if isinstance(found, Labelled) and self._keep_gold else ()
+            if unknown := set(gold) - known:
+                message = (
+                    f"document {document.id!r} has gold label {min(unknown)!r}, which the model "
+                    f"does not know; its labels: {', '.join(self._tagger.labels)}"
+                )
+                yield BadLine(document.line or 0, message, document.id)
+                continue
+            self._boxless += self._tagger.lacks_boxes(document)
+            yield found if self._keep_gold else document
+
+    def warn_of_boxless(self) -> None:
+        """Says how many documents lack the boxes that the model was trained with."""
+        if self._boxless:
+            warn(f"{self._boxless:,} without boxes, which the model was trained with")

@@ -1,0 +1,198 @@
+"""``lawful train``: an encoder fine-tuned on documents with gold labels."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from lawful.cli.options import RULE_NAMES, Device, Seed, flag
+from lawful.cli.output import Interrupted, messages, plural, say
+from lawful.datasets import rules_named
+from lawful.datasets.split import sample
+from lawful.io.jsonl import read_labelled
+from lawful.models.extras import needed
+
+if TYPE_CHECKING:
+    from lawful.models.training import Epoch, Recipe
+
+EXAMPLE = "lawful train labelled.jsonl --base distilroberta-base --boxes --out my-model"
+
+_ENCODER = "Model"
+_TRAINING = "Training"
+
+
+def train(
+    documents: Annotated[
+        Path,
+        typer.Argument(metavar="DOCUMENTS", help="Documents as JSON lines with gold labels."),
+    ],
+    base: Annotated[
+        str,
+        typer.Option(metavar="MODEL", help="Encoder to fine-tune: a folder, or a name on the hub."),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder to write the model to.")
+    ],
+    validation: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", show_default="a share of the others", help="Documents to validate on."
+        ),
+    ] = None,
+    share: Annotated[
+        float,
+        typer.Option(metavar="P", help="Share of the documents to validate on, without a file."),
+    ] = 0.2,
+    rules: Annotated[
+        str | None,
+        typer.Option(
+            "--rules", "-r", metavar="FILE",
+            help=f"Check that the labels fit these rules: a file, or one of {RULE_NAMES}.",
+        ),
+    ] = None,
+    layers: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", rich_help_panel=_ENCODER, show_default="all",
+            help="Keep only the first N encoder layers.",
+        ),
+    ] = None,
+    boxes: Annotated[
+        bool,
+        flag("--boxes", rich_help_panel=_ENCODER, help="Add box embeddings to a text encoder."),
+    ] = False,
+    crf: Annotated[
+        bool, flag("--crf", rich_help_panel=_ENCODER, help="Add a CRF: scores of transitions.")
+    ] = False,
+    window: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", rich_help_panel=_ENCODER, show_default="the encoder's maximum",
+            help="Window size, in word pieces.",
+        ),
+    ] = None,
+    epochs: Annotated[
+        int,
+        typer.Option(metavar="N", rich_help_panel=_TRAINING, help="Maximum number of epochs."),
+    ] = 20,
+    patience: Annotated[
+        int,
+        typer.Option(
+            metavar="N", rich_help_panel=_TRAINING, help="Stop after N epochs without a better F1."
+        ),
+    ] = 5,
+    batch: Annotated[
+        int, typer.Option(metavar="N", rich_help_panel=_TRAINING, help="Batch size, in windows.")
+    ] = 32,
+    rate: Annotated[
+        float,
+        typer.Option(metavar="RATE", rich_help_panel=_TRAINING, help="Encoder learning rate."),
+    ] = 1e-4,
+    new_rate: Annotated[
+        float,
+        typer.Option(
+            metavar="RATE", rich_help_panel=_TRAINING,
+            help="Learning rate of new parameters: head, boxes, CRF.",
+        ),
+    ] = 1e-3,
+    legal: Annotated[
+        float,
+        typer.Option(
+            metavar="WEIGHT", rich_help_panel=_TRAINING,
+            help="Weight of the loss term for illegal transitions.",
+        ),
+    ] = 0.0,
+    seed: Seed = 0,
+    device: Device = None,
+    resume: Annotated[
+        bool, flag("--resume", help="Continue an interrupted run from its last epoch.")
+    ] = False,
+) -> None:  # fmt: skip
+    """Fine-tune an encoder on documents with gold labels, and keep the best epoch."""
+    needed("torch", "lawful train")
+    needed("transformers", "lawful train")
+    from lawful.models.network import Network
+    from lawful.models.tagger import BOXLESS
+    from lawful.models.tokenizer import Tokenizer
+    from lawful.models.training import Recipe, labels_of
+    from lawful.models.training import train as run
+
+    recipe = Recipe(
+        epochs=epochs, batch=batch, rate=rate, new_rate=new_rate, patience=patience, seed=seed,
+        legal=legal,
+    )  # fmt: skip
+    pages = list(read_labelled(documents))
+    if validation is None:
+        held = sample([page.document.id for page in pages], share, seed)
+        checked = [page for page in pages if page.document.id in held]
+        pages = [page for page in pages if page.document.id not in held]
+    else:
+        checked = list(read_labelled(validation))
+    labels = labels_of([*pages, *checked])
+    if rules is not None:
+        rules_named(rules).scheme_for(labels)
+    network = Network.start(
+        base, labels, layers=layers, boxes=boxes, crf=crf, window=window, seed=seed
+    )
+    say(
+        f"{plural(len(pages))} to train on, {len(checked):,} to validate on; "
+        f"{len(labels)} labels; {sum(p.numel() for p in network.parameters()):,} weights"
+    )
+    warnings.filterwarnings("ignore", BOXLESS)  # their owner knows which documents have none
+    tokenizer = Tokenizer.load(base)
+    _follow(
+        lambda step: run(
+            network, tokenizer, pages, checked, out, recipe, device=device, resume=resume, told=step
+        ),
+        out,
+        recipe,
+    )
+
+
+def _follow(
+    run: Callable[[Callable[[int, int, int, float], None]], Iterator[Epoch]],
+    out: Path,
+    recipe: Recipe,
+) -> None:
+    """Runs a training to its end and shows its epochs; ``run`` takes a callback for each step."""
+    bar = Progress(
+        TextColumn("epoch {task.fields[epoch]}, loss {task.fields[loss]}, F1 {task.fields[f1]}"),
+        BarColumn(), TimeRemainingColumn(), console=messages, transient=True,
+        disable=not messages.is_terminal,
+    )  # fmt: skip
+    task = bar.add_task("", total=None, epoch="1", loss="-", f1="-")
+
+    def step(epoch: int, step: int, steps: int, loss: float) -> None:
+        done = (epoch - 1) * steps + step
+        total = recipe.epochs * steps
+        bar.update(task, completed=done, total=total, epoch=epoch, loss=f"{loss:.3f}")
+
+    best, last = None, 0
+    try:
+        with bar:
+            for epoch in run(step):
+                mark = ", the best so far" if best is None or epoch.f1 > best else ""
+                best, last = epoch.best, epoch.number
+                bar.update(task, f1=f"{100 * epoch.best:.1f}")
+                say(
+                    f"epoch {epoch.number}: loss {epoch.loss:.3f}, F1 {100 * epoch.f1:.1f}{mark} "
+                    f"({epoch.seconds:.1f} s)"
+                )
+    except KeyboardInterrupt:
+        if best is None:
+            message = "interrupted before the first epoch ended: nothing is kept"
+        else:
+            kept = f"the best model so far, F1 {100 * best:.1f}"
+            message = f"interrupted; {out} has {kept}, and --resume goes on"
+        raise Interrupted(message) from None
+    if best is None:
+        say(f"{out}: nothing was left to train")
+    else:
+        if last < recipe.epochs:
+            say(f"stopped: {recipe.patience} epochs without a better F1")
+        say(f"{out}: F1 {100 * best:.1f} on the validation documents")
