@@ -196,13 +196,13 @@ void Lattice::write_run(std::size_t start, std::size_t end, std::uint32_t* label
     trellis.write(end - start, last, labels);
 }
 
-void Run::start_at(std::size_t boundary) {
+void OutsideRun::start_at(std::size_t boundary) {
     at_ = boundary;
     boundary_ = 0;
     fresh_ = true;
 }
 
-void Run::step() {
+void OutsideRun::step() {
     const Layout& l = lattice_.layout();
     double boundary = kForbidden;
     for (const std::uint32_t label : l.others()) {

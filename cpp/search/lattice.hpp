@@ -68,9 +68,10 @@ private:
 };
 
 /// The cheapest labels of no field from a boundary on, word by word: what lies between spans.
-class Run {
+class OutsideRun {
 public:
-    explicit Run(const Lattice& lattice) : lattice_(lattice), costs_(size()), next_(size()) {}
+    explicit OutsideRun(const Lattice& lattice)
+        : lattice_(lattice), costs_(size()), next_(size()) {}
 
     void start_at(std::size_t boundary);
     /// Takes one more word in.

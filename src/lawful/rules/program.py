@@ -10,15 +10,13 @@ import ast
 from collections.abc import Callable
 from datetime import date
 from decimal import Context, Decimal, Inexact
-from enum import IntEnum
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
+from lawful import _core
+from lawful._core import Op
 from lawful.rules import language
 from lawful.rules.definitions import CompiledRule, Field, Rules
-
-SCALE = 6
-"""Decimals of a number in the search; one with more is left to Python."""
 
 MOST_DECIMALS = 24
 LARGEST_FACTOR = 10**9
@@ -26,37 +24,7 @@ LARGEST_FACTOR = 10**9
 Aspect: TypeAlias = Literal[
     "first", "disagrees", "count", "readable", "sum", "least", "greatest", "all"
 ]
-"""What the search may remember of a field, in the order of the core's own list."""
-
-
-class Op(IntEnum):
-    """What programs are made of, in the order of the core's own list."""
-
-    constant = 0
-    absent = 1
-    idle = 2
-    lookup = 3
-    slot = 4
-    of_list = 5
-    scale = 6
-    add = 7
-    subtract = 8
-    multiply = 9
-    negate = 10
-    abs = 11
-    round = 12
-    least = 13
-    greatest = 14
-    equal = 15
-    unequal = 16
-    below = 17
-    at_most = 18
-    above = 19
-    at_least = 20
-    and_ = 21
-    or_ = 22
-    not_ = 23
-    choose = 24
+"""What the search may remember of a field: the slots of ``_core.FieldPlan``."""
 
 
 _COMPARE = {
@@ -68,15 +36,13 @@ _COMPARE = {
     ">=": Op.at_least,
 }
 
-_TERMS = {"first": 0, "sum": 1, "sum_or_zero": 2, "count": 3}
-
 
 class NeedsPython(Exception):  # noqa: N818 - it is no error
     """The expression needs Python, for this reason."""
 
 
 class Planner(Protocol):
-    """Who hands out slots of the memory and lookups, to all rules together."""
+    """Who hands out slots of the state and lookups, to all rules together."""
 
     rules: Rules
     known: dict[str, tuple[str, bool]]  # fields as name -> (kind, is a list)
@@ -95,7 +61,7 @@ class Planner(Protocol):
 class Term(NamedTuple):
     """A multiple of something in an equation."""
 
-    kind: Literal["first", "sum", "sum_or_zero", "count"]
+    kind: _core.TermKind
     field: int
     lookup: int
     factor: Decimal
@@ -107,7 +73,7 @@ class Assembler:
     def __init__(self, planner: Planner, rule: CompiledRule) -> None:
         self.planner = planner
         self.rule = rule
-        self.code: list[tuple[int, int, int]] = []
+        self.code: list[_core.Instruction] = []
         self.constants: list[int] = []
         self.fields: set[int] = set()
         self.any: set[int] = set()  # fields of which any value will do
@@ -124,14 +90,14 @@ class Assembler:
             self.add(Op.idle)
             self.add(Op.choose)
 
-    def core(self) -> tuple[list[tuple[int, int, int]], list[str]]:
-        return self.code, list(map(str, self.constants))
+    def core(self) -> _core.Program:
+        return _core.Program(self.code, self.constants)
 
     def add(self, op: Op, operand: int = 0, index: int = 0) -> None:
-        self.code.append((int(op), operand, index))
+        self.code.append(_core.Instruction(op, operand, index))
 
     def constant(self, value: int) -> int:
-        if abs(value) >= 2**126:
+        if abs(value) >= _core.NUMBER_LIMIT:
             raise NeedsPython("a number of too many digits")
         self.constants.append(value)
         return len(self.constants) - 1
@@ -185,7 +151,7 @@ class Assembler:
         field = self.planner.index[f.name]
         self.add(Op.lookup, 0, self.lookup_of(f, typed))
         self.fields.add(field)
-        return SCALE if typed.type == "number" else 0
+        return _core.SCALE if typed.type == "number" else 0
 
     def lookup_of(self, f: Field, typed: language.Node) -> int:
         if f.repeat == "any":
@@ -212,7 +178,7 @@ class Assembler:
                 self.add(fold, 2)
         return most
 
-    def part(self, node: ast.expr) -> tuple[list[tuple[int, int, int]], int]:
+    def part(self, node: ast.expr) -> tuple[list[_core.Instruction], int]:
         before, self.code = self.code, []
         decimals = self.emit(node)
         code, self.code = self.code, before
@@ -336,7 +302,7 @@ class Assembler:
         self.planner.numbers(field)
         readable = self.planner.slot(field, "readable")
         self.add(Op.of_list, readable, self.planner.slot(field, aspect))
-        return SCALE if self.planner.rules.fields[field].kind == "number" else 0
+        return _core.SCALE if self.planner.rules.fields[field].kind == "number" else 0
 
     def field_of(self, node: ast.Call) -> int:
         self.early = False
@@ -354,10 +320,8 @@ class Assembler:
 
     # The rule as an equation, for the bounds of the search.
 
-    def equation(
-        self,
-    ) -> tuple[list[tuple[int, int, int, int]], str, str, float, float, bool] | None:
-        """Terms, constant and tolerance as whole numbers; ``None`` for what is no equation."""
+    def equation(self) -> _core.Equation | None:
+        """The rule with whole numbers as factors; ``None`` for what is no equation."""
         rule = self.rule
         if rule.when is not None or rule.weight == 0 or self.any or rule.expression is None:
             return None
@@ -371,15 +335,21 @@ class Assembler:
         whole = [int(factor * unit) for factor in factors]
         if not terms or decimals > MOST_DECIMALS or max(map(abs, whole)) > LARGEST_FACTOR:
             return None
-        unit *= 10**SCALE
+        unit *= 10**_core.SCALE
         numbers = int(constant * unit), int(tolerance * unit)
         if max(map(abs, numbers)) >= 2**100:
             return None
-        made = [
-            (_TERMS[term.kind], term.field, term.lookup, factor)
-            for term, factor in zip(terms, whole, strict=True)
-        ]
-        return made, str(numbers[0]), str(numbers[1]), rule.weight, rule.unchecked, self.early
+        return _core.Equation(
+            terms=[
+                _core.Term(kind=term.kind, field=term.field, lookup=term.lookup, factor=factor)
+                for term, factor in zip(terms, whole, strict=True)
+            ],
+            constant=numbers[0],
+            tolerance=numbers[1],
+            weight=rule.weight,
+            unchecked=rule.unchecked,
+            early=self.early,
+        )
 
     def linear(self, node: ast.expr) -> tuple[list[Term], Decimal, Decimal]:
         """The two sides of an equation as one, and the tolerance: all may be that far from 0."""
@@ -418,13 +388,13 @@ class Assembler:
         field = self.planner.index[name]
         f = self.planner.rules.fields[field]
         if not _asks_how_often(node) and not f.many:
-            return Term("first", field, self.lookup_of(f, typed), factor)
+            return Term(_core.TermKind.first, field, self.lookup_of(f, typed), factor)
         if _is_call(node, "count"):
-            return Term("count", field, 0, factor)
+            return Term(_core.TermKind.count, field, 0, factor)
         if _is_call(node, "sum"):
-            return Term("sum", field, self.planner.numbers(field), factor)
+            return Term(_core.TermKind.sum, field, self.planner.numbers(field), factor)
         if _is_sum_or_zero(node):
-            return Term("sum_or_zero", field, self.planner.numbers(field), factor)
+            return Term(_core.TermKind.sum_or_zero, field, self.planner.numbers(field), factor)
         raise NeedsPython
 
     def terms_of_binop(self, node: ast.BinOp, factor: Decimal) -> tuple[list[Term], Decimal]:
