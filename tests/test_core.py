@@ -1,9 +1,12 @@
 """The native boundary: whole numbers of any size, programs, and searches that threads share."""
 
+import ast
 import signal
 import sys
 import threading
+from enum import EnumType
 from math import inf
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,6 +40,21 @@ def test_larger_numbers_are_refused(number):
 def test_what_is_no_whole_number_is_refused():
     with pytest.raises(TypeError):
         _core.Lookup(0).append(OutcomeState.known, 1.5)
+
+
+def test_the_stub_lists_the_enums_as_they_are():
+    stub = ast.parse((Path(lawful.__file__).parent / "_core.pyi").read_text())
+    listed = {
+        node.name: {
+            line.targets[0].id: line.value.value
+            for line in node.body
+            if isinstance(line, ast.Assign)
+        }
+        for node in stub.body
+        if isinstance(node, ast.ClassDef) and [ast.unparse(base) for base in node.bases] == ["Enum"]
+    }
+    enums = {name: e for name, e in vars(_core).items() if isinstance(e, EnumType)}
+    assert listed == {n: {m.name: m.value for m in members} for n, members in enums.items()}
 
 
 def test_a_program_must_leave_one_outcome():

@@ -58,13 +58,12 @@ Cheapest relax_forward(const Layout& layout, const Labels& labels, const double*
 }
 
 /// Within a span of a field: its first word, right after a span of the field or not.
-template <class Take>
 Cheapest relax_first(const Layout& layout, std::size_t field, bool again, const double* costs,
-                     double* now, Take take) {
+                     double* now) {
     return relax(
         layout.members(field), costs, 0, [&](std::uint32_t l) { return layout.opens(l, again); },
         [](std::uint32_t) { return std::span<const std::uint32_t>(); }, nullptr,
-        [&](std::uint32_t l) { return layout.ends(l); }, now, take);
+        [&](std::uint32_t l) { return layout.ends(l); }, now, kForget);
 }
 
 /// Within a span of a field: a word after the first.
@@ -175,8 +174,7 @@ void Lattice::list_spans_from(std::size_t start, std::size_t field, double limit
     for (const bool again : {false, true}) {
         costs[again].resize(l.labels());
         next[again].resize(l.labels());
-        closed[again] =
-            relax_first(l, field, again, costs_of(start), costs[again].data(), kForget).cost;
+        closed[again] = relax_first(l, field, again, costs_of(start), costs[again].data()).cost;
     }
     for (std::size_t end = start + 1;; ++end) {
         clock.tick(4 * members.size() * members.size());
@@ -230,7 +228,7 @@ void Lattice::write_span(const FieldSpan& span, bool again, std::uint32_t* label
     const std::size_t length = span.end - span.start;
     WaysBack ways(l.labels(), length);
     std::vector<double> costs(l.labels()), next(l.labels());
-    Cheapest last = relax_first(l, span.field, again, costs_of(span.start), costs.data(), kForget);
+    Cheapest last = relax_first(l, span.field, again, costs_of(span.start), costs.data());
     for (std::size_t word = 1; word < length; ++word) {
         last = relax_within(l, span.field, costs_of(span.start + word), costs.data(), next.data(),
                             ways.taker(word, 0));
