@@ -21,9 +21,12 @@ public:
     /// `work` is a number of elementary steps, each of some nanoseconds.
     void tick(std::size_t work) {
         done_ += work;
-        if (done_ < kBetweenLooks || !look_) return;
+        if (done_ >= kBetweenLooks) look();
+    }
+    /// For work whose steps nobody can count.
+    void look() {
         done_ = 0;
-        look_();
+        if (look_) look_();
     }
 
 private:

@@ -1,15 +1,14 @@
 #pragma once
 
-// What the files that know about Python share. They are those called bindings.
+// Work without the GIL: signals, time limits, and one thread at a time per object.
 
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 
 #include <atomic>
 #include <chrono>
-#include <cstddef>
+#include <exception>
+#include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <thread>
 
@@ -19,20 +18,11 @@
 
 #include "base/clock.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-
 namespace lawful {
 
-using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Memory = std::optional<std::size_t>;
+namespace nb = nanobind;
 
-template <class Array>
-std::span<const double> span_of(const Array& array) {
-    return {array.data(), array.size()};
-}
-
+/// Raises one of lawful's own errors.
 [[noreturn]] inline void raise(const char* error, const std::string& message) {
     PyErr_SetString(nb::module_::import_("lawful.errors").attr(error).ptr(), message.c_str());
     throw nb::python_error();
@@ -106,7 +96,8 @@ private:
 /// Thrown through the core when a signal was answered with an exception of Python's, which is set.
 struct Interrupted : std::exception {};
 
-/// Does `work(clock)` without the GIL, and hears signals meanwhile, ten milliseconds apart.
+/// Does `work(clock)` without the GIL, and hears signals meanwhile, ten milliseconds apart: as
+/// often as the work ticks or looks.
 ///
 /// Its clock throws OutOfTime after so many seconds; that, and all else that the core throws, goes
 /// to the caller, with the GIL.
@@ -134,7 +125,43 @@ void unlocked(std::optional<double> seconds, Work&& work) {
     raise_signals();
 }
 
-/// Adds what searches under rules need to the module.
-void bind_search(nb::module_& m);
+/// Lets one thread at a time use an object whose methods release the GIL.
+class Turns {
+public:
+    /// `of` names the object in errors.
+    explicit Turns(const char* of) : of_(of) {}
+
+    /// Holds the object while it lives. Other threads wait; a call from within another call of the
+    /// same thread raises.
+    class Turn {
+    public:
+        explicit Turn(Turns& turns) : turns_(turns), lock_(turns.mutex_, std::try_to_lock) {
+            if (!lock_.owns_lock() && turns.owner_ == std::this_thread::get_id())
+                raise("InputError", "the " + std::string(turns.of_) +
+                                        " is in use by this very thread: a signal handler or "
+                                        "finalizer cannot use it");
+            while (!lock_.owns_lock()) {
+                {
+                    const Unlocked gil;
+                    (void)lock_.try_lock_for(std::chrono::milliseconds(20));
+                }
+                if (!lock_.owns_lock()) raise_signals();
+            }
+            turns.owner_ = std::this_thread::get_id();
+        }
+        ~Turn() { turns_.owner_ = std::thread::id(); }
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
+
+    private:
+        Turns& turns_;
+        std::unique_lock<std::timed_mutex> lock_;
+    };
+
+private:
+    const char* of_;
+    std::timed_mutex mutex_;
+    std::atomic<std::thread::id> owner_;
+};
 
 }  // namespace lawful

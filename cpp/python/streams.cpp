@@ -1,27 +1,24 @@
-// Streams for Python: arrays in, arrays out, and who holds which lock.
+// Streams for Python: arrays in, arrays out, one thread at a time.
 
-#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
-#include <numpy/arrayobject.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 
+#include "python/arrays.hpp"
 #include "python/gil.hpp"
+#include "python/module.hpp"
 #include "streams/assignments.hpp"
 #include "streams/paths.hpp"
 #include "streams/stream.hpp"
@@ -30,24 +27,18 @@
 namespace lawful {
 namespace {
 
-nb::object new_array(int dimensions, const npy_intp* shape, int type) {
-    PyObject* array = PyArray_SimpleNew(dimensions, shape, type);
-    if (array == nullptr) throw nb::python_error();
-    return nb::steal(array);
-}
+using namespace nb::literals;
 
-PyArrayObject* as_array(nb::handle object) {
-    return reinterpret_cast<PyArrayObject*>(object.ptr());
-}
+using Memory = std::optional<std::size_t>;
 
 std::string text_of(const nb::object& object) { return nb::str(object).c_str(); }
 
 /// The first `rows` of an array: itself where that is all of it, else a view. A subclass of
 /// ndarray gets a plain view: what it makes of indexing is not ours to trust.
 nb::object first_rows(nb::object array, std::size_t rows) {
-    const bool all = static_cast<std::size_t>(PyArray_DIM(as_array(array), 0)) == rows;
+    const bool all = static_cast<std::size_t>(PyArray_DIM(as_numpy(array), 0)) == rows;
     if (all && PyArray_CheckExact(array.ptr())) return array;
-    PyObject* plain = PyArray_View(as_array(array), nullptr, &PyArray_Type);
+    PyObject* plain = PyArray_View(as_numpy(array), nullptr, &PyArray_Type);
     if (plain == nullptr) throw nb::python_error();
     return nb::steal(plain)[nb::slice(nb::int_(0), nb::int_(rows), nb::none())];
 }
@@ -76,10 +67,9 @@ public:
     nb::object next() {
         const Turn turn(*this);
         if (find(yielded_ + 1) == yielded_) return {};
-        const npy_intp words = static_cast<npy_intp>(stream_->words());
-        nb::object labels = new_array(1, &words, type_);
+        nb::object labels = new_array({stream_->words()}, type_);
         double log_prob;
-        write_labels(yielded_, 1, PyArray_DATA(as_array(labels)));
+        write_labels(yielded_, 1, PyArray_DATA(as_numpy(labels)));
         stream_->write_log_probs(yielded_, 1, &log_prob);
         ++yielded_;
         return nb::make_tuple(std::move(labels), log_prob);
@@ -99,28 +89,24 @@ public:
 
         nb::object labels, log_probs;
         if (out.is_none()) {
-            const npy_intp shape[] = {static_cast<npy_intp>(taken),
-                                      static_cast<npy_intp>(stream_->words())};
-            labels = new_array(2, shape, type_);
-            log_probs = new_array(1, shape, NPY_FLOAT64);
+            labels = new_array({taken, stream_->words()}, type_);
+            log_probs = new_array({taken}, NPY_FLOAT64);
         } else {
             labels = first_rows(nb::borrow(out[0]), taken);
             log_probs = first_rows(nb::borrow(out[1]), taken);
         }
-        auto* rows = static_cast<std::byte*>(PyArray_DATA(as_array(labels)));
+        auto* rows = static_cast<std::byte*>(PyArray_DATA(as_numpy(labels)));
         const std::size_t row_bytes = stream_->words() * item_size();
         const std::size_t first = yielded_;
         stream_->write_log_probs(first, taken,
-                                 static_cast<double*>(PyArray_DATA(as_array(log_probs))));
-        for (std::size_t done = 0; done < taken;) {
-            const std::size_t rows_now = std::min(taken - done, rows_at_once());
-            {
-                const Unlocked unlocked;
+                                 static_cast<double*>(PyArray_DATA(as_numpy(log_probs))));
+        unlocked(std::nullopt, [&](Clock& clock) {
+            for (std::size_t done = 0; done < taken; clock.look()) {
+                const std::size_t rows_now = std::min(taken - done, rows_at_once());
                 write_labels(first + done, rows_now, rows + done * row_bytes);
+                done += rows_now;
             }
-            done += rows_now;
-            raise_signals();
-        }
+        });
         yielded_ += taken;
         return nb::make_tuple(std::move(labels), std::move(log_probs));
     }
@@ -136,46 +122,54 @@ public:
     }
 
 private:
-    // Labels written between two looks for a signal.
-    static constexpr std::size_t kLabelsAtOnce = std::size_t{1} << 22;
+    // Candidates found, and labels written, between two looks at the clock.
+    static constexpr std::size_t kCandidatesAtOnce = 64;
+    static constexpr std::size_t kLabelsAtOnce = std::size_t{1} << 20;
 
     std::size_t rows_at_once() const { return 1 + kLabelsAtOnce / (stream_->words() + 1); }
     std::size_t item_size() const { return type_ == NPY_UINT8 ? 1 : type_ == NPY_UINT16 ? 2 : 4; }
 
-    /// Holds the stream for one call; others wait, or are told when they are that very call.
+    /// Holds the stream for one call.
     class Turn {
     public:
-        explicit Turn(PyStream& stream) : stream_(stream), lock_(stream.mutex_, std::try_to_lock) {
-            if (!lock_.owns_lock() && stream.owner_ == std::this_thread::get_id())
-                raise("InputError",
-                      "the stream is in use by this very thread: a signal handler or finalizer "
-                      "cannot take from it");
-            while (!lock_.owns_lock()) {
-                {
-                    const Unlocked unlocked;
-                    (void)lock_.try_lock_for(std::chrono::milliseconds(20));
-                }
-                if (!lock_.owns_lock()) raise_signals();
-            }
-            stream.owner_ = std::this_thread::get_id();
-        }
-        ~Turn() {
-            if (!lock_.owns_lock()) return;
-            stream_.held_ = stream_.stream_->held();
-            stream_.owner_ = std::thread::id();
-        }
+        explicit Turn(PyStream& stream) : stream_(stream), turn_(stream.turns_) {}
+        ~Turn() { stream_.held_ = stream_.stream_->held(); }
         Turn(const Turn&) = delete;
         Turn& operator=(const Turn&) = delete;
 
     private:
         PyStream& stream_;
-        std::unique_lock<std::timed_mutex> lock_;
+        Turns::Turn turn_;
     };
 
-    /// Stream::find, with lawful's own errors.
-    std::size_t find(std::size_t count) {
+    /// Finds up to `target` candidates, the GIL held: for a single one.
+    std::size_t find(std::size_t target) {
+        return with_errors([&] { return stream_->find(target); });
+    }
+
+    /// Finds up to `target` candidates without the GIL.
+    std::size_t search(std::size_t target) {
+        std::size_t found = stream_->found();
+        if (found >= target) return target;
+        with_errors([&] {
+            unlocked(std::nullopt, [&](Clock& clock) {
+                for (bool more = true; more; clock.look()) {
+                    const std::size_t next = found + std::min(target - found, kCandidatesAtOnce);
+                    found = stream_->find(next);
+                    held_ = stream_->held();
+                    more = found == next && found < target;
+                }
+            });
+            return found;
+        });
+        return found;
+    }
+
+    /// What `work` returns; what the core throws is raised as one of lawful's own errors.
+    template <class Work>
+    std::size_t with_errors(Work&& work) {
         try {
-            return stream_->find(count);
+            return work();
         } catch (const OutOfMemoryBudget&) {
             raise("MemoryBudgetError", "the memory budget of " + std::to_string(*memory_) +
                                            " bytes is spent" + what_is_left());
@@ -188,40 +182,6 @@ private:
     std::string what_is_left() const {
         return " after " + std::to_string(stream_->found()) + " candidates, of which " +
                std::to_string(stream_->found() - yielded_) + " can still be taken";
-    }
-
-    /// Finds up to `target` candidates without the GIL, looking for signals now and then.
-    std::size_t search(std::size_t target) {
-        std::size_t reached = stream_->found();
-        for (bool more = reached < target; more;) {
-            bool stopped = false;
-            {
-                const Unlocked unlocked;
-                try {
-                    more = search_for_a_while(target, reached);
-                } catch (const std::exception&) {
-                    stopped = true;
-                }
-            }
-            held_ = stream_->held();
-            if (stopped) find(target);  // throws again, now that Python can be told
-            raise_signals();
-        }
-        return std::min(reached, target);
-    }
-
-    /// About ten milliseconds of search, whatever a candidate costs; false when it is over.
-    bool search_for_a_while(std::size_t target, std::size_t& reached) {
-        using Clock = std::chrono::steady_clock;
-        const auto began = Clock::now();
-        for (std::size_t step = 16;;) {
-            const std::size_t next = reached + std::min(target - reached, step);
-            reached = stream_->find(next);
-            if (reached < next || reached == target) return false;
-            const auto spent = Clock::now() - began;
-            if (spent > std::chrono::milliseconds(10)) return true;
-            if (spent < std::chrono::milliseconds(5)) step *= 2;
-        }
     }
 
     void write_labels(std::size_t first, std::size_t count, void* rows) {
@@ -240,13 +200,13 @@ private:
                                     ", expected the pair of arrays that an earlier take returned");
         check_array(out[0], "labels", 2, type_, count);
         check_array(out[1], "log_probs", 1, NPY_FLOAT64, count);
-        if (overlap(as_array(out[0]), as_array(out[1])))
+        if (overlap(as_numpy(out[0]), as_numpy(out[1])))
             raise("InputError", "out holds two arrays that share memory");
     }
 
     void check_array(nb::handle object, const char* name, int dimensions, int type,
                      std::size_t count) const {
-        PyArrayObject* array = as_array(object);
+        PyArrayObject* array = as_numpy(object);
         const bool fits = PyArray_Check(object.ptr()) && PyArray_NDIM(array) == dimensions &&
                           PyArray_TYPE(array) == type && PyArray_ISCARRAY(array) &&
                           static_cast<std::size_t>(PyArray_DIM(array, 0)) >= count &&
@@ -272,8 +232,7 @@ private:
     int type_;
     std::atomic<std::size_t> yielded_ = 0;
     std::atomic<std::size_t> held_ = 0;
-    std::timed_mutex mutex_;
-    std::atomic<std::thread::id> owner_;
+    Turns turns_{"stream"};
 };
 
 /// `__next__` as a type slot: Python looks up no method, and the end of a stream throws nothing.
@@ -300,7 +259,7 @@ template <class Make>
 std::unique_ptr<PyStream> open_stream(Memory memory, Make make) {
     std::unique_ptr<Stream> stream;
     try {
-        const Unlocked unlocked;
+        const Unlocked gil;
         stream = make(memory.value_or(std::numeric_limits<std::size_t>::max()));
     } catch (const OutOfMemoryBudget&) {
         raise("MemoryBudgetError", "the memory budget of " + std::to_string(*memory) +
@@ -313,15 +272,8 @@ std::unique_ptr<PyStream> open_stream(Memory memory, Make make) {
 }
 
 }  // namespace
-}  // namespace lawful
 
-NB_MODULE(_core, m) {
-    using namespace lawful;
-    if (_import_array() < 0) throw nb::python_error();
-    nb::set_leak_warnings(false);  // a daemon thread's stream outlives the interpreter
-    Unlocked::watch_forks();
-    nb::module_::import_("atexit").attr("register")(nb::cpp_function(&Unlocked::end));
-
+void bind_streams(nb::module_& m) {
     nb::class_<PyStream>(m, "Stream", nb::is_final(), nb::type_slots(iterator_slots),
                          "Candidates by falling probability: an iterator of (labels, log_prob).")
         .def("take", &PyStream::take, "count"_a, nb::kw_only(), "out"_a = nb::none(),
@@ -365,5 +317,6 @@ NB_MODULE(_core, m) {
             });
         },
         "costs"_a, "transitions"_a, "memory"_a.none() = nb::none());
-    bind_search(m);
 }
+
+}  // namespace lawful

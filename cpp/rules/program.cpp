@@ -8,7 +8,6 @@ namespace lawful {
 namespace {
 
 constexpr std::size_t kDeepest = 128;
-constexpr Wide kLeastWide = Wide{1} << 127;
 constexpr Outcome kNotSure{0, Outcome::kUnsure};
 constexpr Outcome kNotThere{0, Outcome::kMissing};
 constexpr Outcome kDoesNotApply{0, Outcome::kIdle};
@@ -37,7 +36,6 @@ Outcome arithmetic(Op op, const Outcome& a, const Outcome& b) {
                           : op == Op::kSubtract
                               ? __builtin_sub_overflow(a.number, b.number, &result)
                               : __builtin_mul_overflow(a.number, b.number, &result);
-    // The least number has no opposite.
     return overflow || result == kLeastWide ? kNotSure : Outcome{result, Outcome::kKnown};
 }
 
@@ -136,7 +134,7 @@ Program::Program(std::vector<Instruction> instructions, std::vector<Wide> consta
     if (depth != 1) throw std::invalid_argument("a program must leave one outcome");
 }
 
-Outcome Program::run(std::span<const Wide> memory, std::span<const Lookup> lookups) const {
+Outcome Program::run(std::span<const Wide> state, std::span<const Lookup> lookups) const {
     std::array<Outcome, kDeepest> stack;
     std::size_t depth = 0;
     for (const Instruction& i : instructions_) {
@@ -156,16 +154,16 @@ Outcome Program::run(std::span<const Wide> memory, std::span<const Lookup> looku
                 break;
             case Op::kLookup: {
                 const Lookup& lookup = lookups[i.index];
-                *in = lookup.at(static_cast<std::size_t>(memory[lookup.slot]));
+                *in = lookup.at(static_cast<std::size_t>(state[lookup.slot()]));
                 break;
             }
             case Op::kSlot:
-                *in = {memory[i.index], Outcome::kKnown};
+                *in = {state[i.index], Outcome::kKnown};
                 break;
             case Op::kOfList:
-                *in = memory[i.operand] != 1       ? kNotThere
-                      : memory[i.index] >= kUnsure ? kNotSure
-                                                   : Outcome{memory[i.index], Outcome::kKnown};
+                *in = state[i.operand] != 1       ? kNotThere
+                      : state[i.index] >= kUnsure ? kNotSure
+                                                  : Outcome{state[i.index], Outcome::kKnown};
                 break;
             case Op::kScale:
                 *in = arithmetic(Op::kMultiply, *in, {power_of_ten(i.operand), Outcome::kKnown});

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::array<std::size_t, 6> kPrimes{127, 251, 509, 1021, 2039, 4093};
 constexpr std::size_t kMostBits = 6;
-constexpr Wide kUnit = 1'000'000;  // numbers are counted in 10^-SCALE, see rules/program.py
 
 Wide greatest_common_divisor(Wide a, Wide b) {
     a = a < 0 ? -a : a;
@@ -23,11 +22,11 @@ Wide greatest_common_divisor(Wide a, Wide b) {
 
 }  // namespace
 
-Residues::Residues(const Plan& plan, const Equation& equation, const Facts& facts,
+Residues::Residues(const Plan& plan, const Equation& equation, const DocumentTables& tables,
                    std::span<const Reading> readings)
     : plan_(plan),
       equation_(equation),
-      facts_(facts),
+      tables_(tables),
       fields_(plan.fields.size()),
       divisor_(equation.constant) {
     sort_terms();
@@ -48,11 +47,12 @@ Residues::Residues(const Plan& plan, const Equation& equation, const Facts& fact
 }
 
 void Residues::sort_terms() {
-    for (const Equation::Term& term : equation_.terms) {
+    for (const Term& term : equation_.terms) {
         FieldTerms& field = fields_[term.field];
-        (term.kind == Equation::kFirst ? field.first : field.each).push_back(term);
-        field.sum = field.sum || term.kind == Equation::kSum || term.kind == Equation::kSumOrZero;
-        const bool needed = term.kind == Equation::kFirst || term.kind == Equation::kSum;
+        (term.kind == Term::Kind::kFirst ? field.first : field.each).push_back(term);
+        field.sum =
+            field.sum || term.kind == Term::Kind::kSum || term.kind == Term::Kind::kSumOrZero;
+        const bool needed = term.kind == Term::Kind::kFirst || term.kind == Term::Kind::kSum;
         if (needed && field.bit == kNoBit) {
             field.bit = static_cast<std::uint32_t>(bits_.size());
             bits_.push_back(term.field);
@@ -65,17 +65,18 @@ Residues::Addend Residues::addend_of(const Reading& reading) const {
     const std::uint32_t value = reading.value;
     Addend addend;
     // Without a value the default does not count either: then nothing is known.
-    addend.free = value == 0 && !field.first.empty() && plan_.fields[reading.field].has_default;
-    if (value != 0) addend.bit = field.bit;
-    for (const Equation::Term& term : field.each) {
+    addend.free =
+        !is_readable(value) && !field.first.empty() && plan_.fields[reading.field].has_default;
+    if (is_readable(value)) addend.bit = field.bit;
+    for (const Term& term : field.each) {
         Outcome number{kUnit, Outcome::kKnown};
-        if (term.kind != Equation::kCount) number = facts_.lookups[term.lookup].at(value);
+        if (term.kind != Term::Kind::kCount) number = tables_.lookups[term.lookup].at(value);
         if (number.state != Outcome::kKnown) addend.free = true;
         addend.each += term.factor * number.number;
     }
-    if (value == 0) return addend;
-    for (const Equation::Term& term : field.first) {
-        const Outcome number = facts_.lookups[term.lookup].at(value);
+    if (!is_readable(value)) return addend;
+    for (const Term& term : field.first) {
+        const Outcome number = tables_.lookups[term.lookup].at(value);
         if (number.state != Outcome::kKnown) addend.free = true;
         addend.first += term.factor * number.number;
     }
@@ -84,8 +85,8 @@ Residues::Addend Residues::addend_of(const Reading& reading) const {
 
 bool Residues::open_without(std::uint32_t field, Wide& sum) const {
     if (fields_[field].sum) return true;
-    for (const Equation::Term& term : fields_[field].first) {
-        const Outcome number = facts_.lookups[term.lookup].at(kMissing);
+    for (const Term& term : fields_[field].first) {
+        const Outcome number = tables_.lookups[term.lookup].at(ValueNumber::kMissing);
         if (number.state != Outcome::kKnown) return true;
         sum += term.factor * number.number;
     }
@@ -105,7 +106,7 @@ bool Residues::choose_prime(std::size_t steps, std::size_t work, std::size_t byt
 }
 
 std::vector<double> Residues::ends() const {
-    std::vector<double> ends(states());
+    std::vector<double> ends(classes());
     for (std::uint32_t mask = 0; mask < masks(); ++mask) {
         bool open = false;
         double missing = 0;
@@ -113,7 +114,7 @@ std::vector<double> Residues::ends() const {
         for (std::uint32_t bit = 0; bit < bits_.size(); ++bit)
             if ((mask >> bit & 1) == 0) {
                 open = open_without(bits_[bit], sum) || open;
-                missing += facts_.missing[bits_[bit]];
+                missing += tables_.missing[bits_[bit]];
             }
         for (std::size_t r = 0; r < prime_; ++r) {
             double& end = ends[mask * prime_ + r] = missing + (open ? equation_.unchecked : 0);
@@ -127,26 +128,26 @@ std::vector<double> Residues::ends() const {
     return ends;
 }
 
-std::uint32_t Residues::state_of(std::span<const Wide> memory) const {
+std::uint32_t Residues::class_of(std::span<const Wide> state) const {
     std::uint32_t mask = 0;
     Wide sum = 0;
     for (std::uint32_t f = 0; f < fields_.size(); ++f) {
         const FieldTerms& field = fields_[f];
         if (field.first.empty() && field.each.empty()) continue;
         const FieldPlan& slots = plan_.fields[f];
-        if (field.sum && memory[slots.readable] > 1) return kFree;
+        if (field.sum && state[*slots.readable] > 1) return kFree;
         const bool seen =
-            field.bit != kNoBit && memory[slots.many ? slots.readable : slots.first] != 0;
+            field.bit != kNoBit && state[*(slots.many ? slots.readable : slots.first)] != 0;
         if (seen) mask |= std::uint32_t{1} << field.bit;
-        for (const Equation::Term& term : field.each) {
-            const Wide number = memory[term.kind == Equation::kCount ? slots.count : slots.sum];
+        for (const Term& term : field.each) {
+            const Wide number = state[*(term.kind == Term::Kind::kCount ? slots.count : slots.sum)];
             if (number >= Program::kUnsure) return kFree;
-            sum += term.factor * number * (term.kind == Equation::kCount ? kUnit : Wide{1});
+            sum += term.factor * number * (term.kind == Term::Kind::kCount ? kUnit : Wide{1});
         }
         if (!seen) continue;
-        for (const Equation::Term& term : field.first) {
+        for (const Term& term : field.first) {
             const Outcome number =
-                facts_.lookups[term.lookup].at(static_cast<std::size_t>(memory[slots.first]));
+                tables_.lookups[term.lookup].at(static_cast<std::size_t>(state[*slots.first]));
             if (number.state != Outcome::kKnown) return kFree;
             sum += term.factor * number.number;
         }

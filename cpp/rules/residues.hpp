@@ -12,9 +12,9 @@ namespace lawful {
 
 /// An equation modulo a prime: where partial readings stand in it, and what that costs in the end.
 ///
-/// A state is which fields have been there, and the residue of the sum so far. What the equation
-/// accepts, it also accepts modulo the prime; of what it does not, one in a prime goes unnoticed.
-/// So costs by these states are lower bounds, and close ones, whatever the sums are.
+/// A class of states is given by which fields have been there and the residue of the sum so far.
+/// What the equation accepts, it also accepts modulo the prime; of what it does not, one in a prime
+/// goes unnoticed. So costs by class are lower bounds, and close ones, whatever the sums are.
 class Residues {
 public:
     static constexpr std::uint32_t kFree = std::numeric_limits<std::uint32_t>::max();
@@ -31,23 +31,23 @@ public:
         bool free = false;
     };
 
-    Residues(const Plan& plan, const Equation& equation, const Facts& facts,
+    Residues(const Plan& plan, const Equation& equation, const DocumentTables& tables,
              std::span<const Reading> readings);
 
-    /// Takes the largest prime whose states, each worth so many elementary steps and bytes, fit;
+    /// Takes the largest prime whose classes, each worth so many elementary steps and bytes, fit;
     /// false when there is none that tells enough.
     bool choose_prime(std::size_t steps, std::size_t work, std::size_t bytes, std::size_t memory);
     std::size_t prime() const { return prime_; }
     std::uint32_t masks() const { return std::uint32_t{1} << bits_.size(); }
-    std::size_t states() const { return prime_ * masks(); }
+    std::size_t classes() const { return prime_ * masks(); }
 
     const Addend& addend(std::uint32_t reading) const { return addends_[reading]; }
-    /// Where a memory stands; kFree when the equation is decided, or will stay open.
-    std::uint32_t state_of(std::span<const Wide> memory) const;
-    /// By state, what it costs in the end, with what fields that are missing cost.
+    /// The class of a state; kFree when the equation is decided, or will stay open.
+    std::uint32_t class_of(std::span<const Wide> state) const;
+    /// By class, what it costs in the end, with what fields that are missing cost.
     std::vector<double> ends() const;
 
-    /// Calls `take(to, from, length)` for the ranges of states that a reading leads from and to.
+    /// Calls `take(to, from, length)` for the ranges of classes that a reading leads from and to.
     template <class Take>
     void each_range(const Addend& addend, Take&& take) const {
         for (std::uint32_t mask = 0; mask < masks(); ++mask) {
@@ -64,7 +64,7 @@ private:
     /// What spans of a field add.
     struct FieldTerms {
         std::uint32_t bit = kNoBit;
-        std::vector<Equation::Term> first, each;
+        std::vector<Term> first, each;
         bool sum = false;  // of a list: a span that cannot be read leaves the equation open
     };
 
@@ -79,7 +79,7 @@ private:
 
     const Plan& plan_;
     const Equation& equation_;
-    const Facts& facts_;
+    const DocumentTables& tables_;
     std::vector<FieldTerms> fields_;
     std::vector<std::uint32_t> bits_;  // by bit, its field
     std::vector<Addend> addends_;      // by reading

@@ -3,10 +3,80 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <ranges>
 
 #include "base/costs.hpp"
 
 namespace lawful {
+
+namespace {
+
+constexpr std::uint32_t kBoundary = std::numeric_limits<std::uint32_t>::max();
+
+/// The cheapest of a row's labels that may stand next to a boundary.
+struct Cheapest {
+    double cost = kForbidden;
+    std::uint32_t label = 0;
+};
+
+/// The recurrence of Viterbi, one word: by label, the cheapest way to it and through it.
+///
+/// A way comes from a boundary, at the cost `boundary`, where the label `enters` there, or from one
+/// of its `neighbours` in the row before. `take(label, from)` hears where the cheapest way comes
+/// from: a label, or kBoundary. Of equals the boundary comes first, then the lower label. Returns
+/// the cheapest label that `leaves` for a boundary. It works from left to right and from right to
+/// left.
+template <class Labels, class Enters, class Neighbours, class Leaves, class Take>
+Cheapest relax(const Labels& labels, const double* costs, double boundary, Enters enters,
+               Neighbours neighbours, const double* before, Leaves leaves, double* now, Take take) {
+    Cheapest cheapest;
+    for (const std::uint32_t label : labels) {
+        double best = enters(label) ? boundary : kForbidden;
+        std::uint32_t way = kBoundary;
+        for (const std::uint32_t from : neighbours(label))
+            if (before[from] < best) {
+                best = before[from];
+                way = from;
+            }
+        now[label] = best + costs[label];
+        take(label, way);
+        if (leaves(label) && now[label] < cheapest.cost) cheapest = {now[label], label};
+    }
+    return cheapest;
+}
+
+constexpr auto kForget = [](std::uint32_t, std::uint32_t) {};
+
+/// From left to right between boundaries.
+template <class Labels, class Take>
+Cheapest relax_forward(const Layout& layout, const Labels& labels, const double* costs,
+                       double boundary, const double* before, double* now, Take take) {
+    return relax(
+        labels, costs, boundary, [&](std::uint32_t label) { return layout.begins(label); },
+        [&](std::uint32_t label) { return layout.before(label); }, before,
+        [&](std::uint32_t label) { return layout.ends(label); }, now, take);
+}
+
+/// Within a span of a field: its first word, right after a span of the field or not.
+Cheapest relax_first(const Layout& layout, std::size_t field, bool again, const double* costs,
+                     double* now) {
+    return relax(
+        layout.members(field), costs, 0, [&](std::uint32_t l) { return layout.opens(l, again); },
+        [](std::uint32_t) { return std::span<const std::uint32_t>(); }, nullptr,
+        [&](std::uint32_t l) { return layout.ends(l); }, now, kForget);
+}
+
+/// Within a span of a field: a word after the first.
+template <class Take>
+Cheapest relax_within(const Layout& layout, std::size_t field, const double* costs,
+                      const double* before, double* now, Take take) {
+    return relax(
+        layout.members(field), costs, kForbidden, [](std::uint32_t) { return false; },
+        [&](std::uint32_t l) { return layout.continued(l); }, before,
+        [&](std::uint32_t l) { return layout.ends(l); }, now, take);
+}
+
+}  // namespace
 
 Lattice::Lattice(std::span<const double> costs, std::size_t words,
                  std::shared_ptr<const Layout> layout)
@@ -16,49 +86,63 @@ Lattice::Lattice(std::span<const double> costs, std::size_t words,
       reach_(words + 1, kForbidden),
       rest_(words + 1, kForbidden),
       rest_with_(costs.size(), kForbidden) {
-    const Layout& l = *layout_;
-    const std::size_t size = l.labels();
-    for (std::size_t word = 0; word < words; ++word) {
+    if (subtract_least()) {
+        find_reach();
+        find_rest();
+    }
+    find_rest_after_span();
+}
+
+/// Takes what each word costs at least out of the costs; false when no label of some word may be.
+bool Lattice::subtract_least() {
+    const std::size_t size = layout_->labels();
+    for (std::size_t word = 0; word < words_; ++word) {
         const std::span row(costs_.data() + word * size, size);
         const double least = *std::min_element(row.begin(), row.end());
-        if (least == kForbidden) {
-            rest_after_span_ = rest_;
-            return;
-        }
+        if (least == kForbidden) return false;
         least_ += least;
         for (double& cost : row) cost -= least;
     }
-    std::vector<double> before(size, kForbidden), now(size);
+    return true;
+}
+
+void Lattice::find_reach() {
+    const auto labels = std::views::iota(std::uint32_t{0}, layout_->labels());
+    std::vector<double> before(layout_->labels(), kForbidden), now(layout_->labels());
     reach_[0] = 0;
-    for (std::size_t word = 0; word < words; ++word) {
-        for (std::size_t label = 0; label < size; ++label) {
-            double best = l.begins(label) ? reach_[word] : kForbidden;
-            for (const std::uint32_t from : l.before(label)) best = std::min(best, before[from]);
-            now[label] = best + cost(word, label);
-            if (l.ends(label)) reach_[word + 1] = std::min(reach_[word + 1], now[label]);
-        }
+    for (std::size_t word = 0; word < words_; ++word) {
+        reach_[word + 1] = relax_forward(*layout_, labels, costs_of(word), reach_[word],
+                                         before.data(), now.data(), kForget)
+                               .cost;
         std::swap(before, now);
     }
-    rest_[words] = 0;
-    for (std::size_t word = words; word-- > 0;) {
-        double* values = rest_with_.data() + word * size;
-        for (std::size_t label = 0; label < size; ++label)
-            values[label] = l.ends(label) ? rest_[word + 1] : kForbidden;
-        if (word + 1 < words) {
-            const double* after = values + size;
-            for (std::size_t next = 0; next < size; ++next)
-                for (const std::uint32_t label : l.before(next))
-                    values[label] = std::min(values[label], after[next]);
-        }
-        for (std::size_t label = 0; label < size; ++label) {
-            values[label] += cost(word, label);
-            if (l.begins(label)) rest_[word] = std::min(rest_[word], values[label]);
-        }
+}
+
+void Lattice::find_rest() {
+    const Layout& l = *layout_;
+    const auto labels = std::views::iota(std::uint32_t{0}, l.labels());
+    const std::vector<double> nothing(l.labels(), kForbidden);
+    const double* after = nothing.data();
+    rest_[words_] = 0;
+    for (std::size_t word = words_; word-- > 0;) {
+        double* const now = rest_with_.data() + word * l.labels();
+        rest_[word] = relax(
+                          labels, costs_of(word), rest_[word + 1],
+                          [&](std::uint32_t label) { return l.ends(label); },
+                          [&](std::uint32_t label) { return l.after(label); }, after,
+                          [&](std::uint32_t label) { return l.begins(label); }, now, kForget)
+                          .cost;
+        after = now;
     }
+}
+
+/// Right after a span of a field, other labels may begin than elsewhere.
+void Lattice::find_rest_after_span() {
     rest_after_span_ = rest_;
-    for (std::size_t word = 0; word < words && l.sticky(); ++word)
-        for (std::size_t label = 0; label < size; ++label)
-            if (l.opens(label, true))
+    if (!layout_->sticky()) return;
+    for (std::size_t word = 0; word < words_; ++word)
+        for (std::size_t label = 0; label < layout_->labels(); ++label)
+            if (layout_->opens(label, true))
                 rest_after_span_[word] = std::min(rest_after_span_[word], rest_with(word, label));
 }
 
@@ -84,36 +168,31 @@ void Lattice::list_spans_from(std::size_t start, std::size_t field, double limit
     };
     clock.tick(members.size());
     if (std::none_of(members.begin(), members.end(), within)) return;
-    // The costs up to each of the field's labels; the second when a span of the field comes before.
+    // By label of the field, the cost up to it; the second when a span of the field comes before.
     std::array<std::vector<double>, 2> costs, next;
-    for (int again = 0; again < 2; ++again) {
-        costs[again].assign(members.size(), kForbidden);
-        for (std::size_t m = 0; m < members.size(); ++m)
-            if (l.opens(members[m], again)) costs[again][m] = cost(start, members[m]);
+    std::array<double, 2> closed;  // the cost of a span that ends here
+    for (const bool again : {false, true}) {
+        costs[again].resize(l.labels());
+        next[again].resize(l.labels());
+        closed[again] = relax_first(l, field, again, costs_of(start), costs[again].data()).cost;
     }
     for (std::size_t end = start + 1;; ++end) {
         clock.tick(4 * members.size() * members.size());
-        std::array<double, 2> closed{kForbidden, kForbidden};
         double longer = kForbidden;
-        for (int again = 0; again < 2; ++again)
-            for (std::size_t m = 0; m < members.size(); ++m) {
-                if (l.ends(members[m])) closed[again] = std::min(closed[again], costs[again][m]);
-                // What follows from this label on, be it a longer span or not, costs no less.
-                const double onward = rest_with(end - 1, members[m]) - cost(end - 1, members[m]);
-                longer = std::min(longer, costs[again][m] + onward);
-            }
+        for (const std::uint32_t label : members) {
+            // What follows from this label on, be it a longer span or not, costs no less.
+            const double onward = rest_with(end - 1, label) - cost(end - 1, label);
+            longer = std::min(longer, std::min(costs[0][label], costs[1][label]) + onward);
+        }
         if (!(reach_[start] + longer <= limit)) return;
         if (reach_[start] + std::min(closed[0], closed[1]) + rest_after_span_[end] <= limit)
             spans.push_back({static_cast<std::uint32_t>(field), static_cast<std::uint32_t>(start),
                              static_cast<std::uint32_t>(end), closed[0], closed[1]});
         if (end == words_) return;
-        for (int again = 0; again < 2; ++again) {
-            next[again].assign(members.size(), kForbidden);
-            for (std::size_t m = 0; m < members.size(); ++m)
-                for (std::size_t to = 0; to < members.size(); ++to)
-                    if (l.continues(members[m], members[to]))
-                        next[again][to] =
-                            std::min(next[again][to], costs[again][m] + cost(end, members[to]));
+        for (const bool again : {false, true}) {
+            closed[again] = relax_within(l, field, costs_of(end), costs[again].data(),
+                                         next[again].data(), kForget)
+                                .cost;
             std::swap(costs[again], next[again]);
         }
     }
@@ -121,16 +200,20 @@ void Lattice::list_spans_from(std::size_t start, std::size_t field, double limit
 
 namespace {
 
-/// A small Viterbi over some labels with the ways back: what the two writers below share.
-class Trellis {
+/// By word and label, the label before it on the cheapest way.
+class WaysBack {
 public:
-    Trellis(std::size_t labels, std::size_t words) : labels_(labels), back_(labels * words) {}
+    WaysBack(std::size_t labels, std::size_t words) : labels_(labels), back_(labels * words) {}
 
-    std::uint32_t& back(std::size_t word, std::size_t label) {
-        return back_[word * labels_ + label];
+    /// What `relax` tells of a word; `ending` is the label that ends at the boundary before it.
+    auto taker(std::size_t word, std::uint32_t ending) {
+        return [this, word, ending](std::uint32_t label, std::uint32_t from) {
+            back_[word * labels_ + label] = from == kBoundary ? ending : from;
+        };
     }
-    void write(std::size_t words, std::uint32_t last, std::uint32_t* labels) {
-        for (std::size_t word = words; word-- > 0; last = back(word, last)) labels[word] = last;
+    void write(std::size_t words, std::uint32_t last, std::uint32_t* labels) const {
+        for (std::size_t word = words; word-- > 0; last = back_[word * labels_ + last])
+            labels[word] = last;
     }
 
 private:
@@ -143,78 +226,43 @@ private:
 void Lattice::write_span(const FieldSpan& span, bool again, std::uint32_t* labels) const {
     const Layout& l = *layout_;
     const std::size_t length = span.end - span.start;
-    const auto members = l.members(span.field);
-    Trellis trellis(l.labels(), length);
-    std::vector<double> costs(l.labels(), kForbidden), next(l.labels());
-    for (const std::uint32_t label : members)
-        if (l.opens(label, again)) costs[label] = cost(span.start, label);
+    WaysBack ways(l.labels(), length);
+    std::vector<double> costs(l.labels()), next(l.labels());
+    Cheapest last = relax_first(l, span.field, again, costs_of(span.start), costs.data());
     for (std::size_t word = 1; word < length; ++word) {
-        std::fill(next.begin(), next.end(), kForbidden);
-        for (const std::uint32_t from : members)
-            for (const std::uint32_t to : members)
-                if (l.continues(from, to) && costs[from] < next[to]) {
-                    next[to] = costs[from];
-                    trellis.back(word, to) = from;
-                }
-        for (const std::uint32_t label : members) next[label] += cost(span.start + word, label);
+        last = relax_within(l, span.field, costs_of(span.start + word), costs.data(), next.data(),
+                            ways.taker(word, 0));
         std::swap(costs, next);
     }
-    std::uint32_t last = members[0];
-    for (const std::uint32_t label : members)
-        if (l.ends(label) && (!l.ends(last) || costs[label] < costs[last])) last = label;
-    trellis.write(length, last, labels);
+    ways.write(length, last.label, labels);
 }
 
 void Lattice::write_run(std::size_t start, std::size_t end, std::uint32_t* labels) const {
     if (start == end) return;
     const Layout& l = *layout_;
-    Trellis trellis(l.labels(), end - start);
+    WaysBack ways(l.labels(), end - start);
     std::vector<double> costs(l.labels(), kForbidden), next(l.labels(), kForbidden);
-    double boundary = 0;
-    std::uint32_t last = 0;
+    Cheapest last{0, 0};
     for (std::size_t word = start; word < end; ++word) {
-        const std::uint32_t ending = last;
-        const double reached = boundary;
-        boundary = kForbidden;
-        for (const std::uint32_t label : l.others()) {
-            double best = l.begins(label) ? reached : kForbidden;
-            std::uint32_t way = ending;
-            for (const std::uint32_t from : l.before(label))
-                if (costs[from] < best) {
-                    best = costs[from];
-                    way = from;
-                }
-            trellis.back(word - start, label) = way;
-            next[label] = best + cost(word, label);
-            if (l.ends(label) && next[label] < boundary) {
-                boundary = next[label];
-                last = label;
-            }
-        }
+        last = relax_forward(l, l.others(), costs_of(word), last.cost, costs.data(), next.data(),
+                             ways.taker(word - start, last.label));
         std::swap(costs, next);
     }
-    trellis.write(end - start, last, labels);
+    ways.write(end - start, last.label, labels);
 }
 
-void Run::start_at(std::size_t boundary) {
+void OutsideRun::start_at(std::size_t boundary) {
     at_ = boundary;
     boundary_ = 0;
-    fresh_ = true;
+    std::fill(costs_.begin(), costs_.end(), kForbidden);
 }
 
-void Run::step() {
+void OutsideRun::step() {
     const Layout& l = lattice_.layout();
-    double boundary = kForbidden;
-    for (const std::uint32_t label : l.others()) {
-        double best = l.begins(label) ? boundary_ : kForbidden;
-        if (!fresh_)
-            for (const std::uint32_t from : l.before(label)) best = std::min(best, costs_[from]);
-        next_[label] = best + lattice_.cost(at_, label);
-        if (l.ends(label)) boundary = std::min(boundary, next_[label]);
-    }
+    boundary_ = relax_forward(l, l.others(), lattice_.costs_of(at_), boundary_, costs_.data(),
+                              next_.data(), kForget)
+                    .cost;
     std::swap(costs_, next_);
-    boundary_ = boundary;
-    fresh_ = false;
     ++at_;
 }
 

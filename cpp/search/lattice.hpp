@@ -37,8 +37,10 @@ public:
     double best() const { return rest_[0]; }
     double reach(std::size_t boundary) const { return reach_[boundary]; }
     double rest(std::size_t boundary) const { return rest_after_span_[boundary]; }
-    double cost(std::size_t word, std::size_t label) const {
-        return costs_[word * layout_->labels() + label];
+    double cost(std::size_t word, std::size_t label) const { return costs_of(word)[label]; }
+    /// By label.
+    const double* costs_of(std::size_t word) const {
+        return costs_.data() + word * layout_->labels();
     }
     /// The cheapest way to the end of the words from `word` on, when `word` has `label`.
     double rest_with(std::size_t word, std::size_t label) const {
@@ -56,6 +58,10 @@ public:
     void write_run(std::size_t start, std::size_t end, std::uint32_t* labels) const;
 
 private:
+    bool subtract_least();
+    void find_reach();
+    void find_rest();
+    void find_rest_after_span();
     void list_spans_from(std::size_t start, std::size_t field, double limit, Clock& clock,
                          std::vector<FieldSpan>& spans) const;
 
@@ -68,9 +74,10 @@ private:
 };
 
 /// The cheapest labels of no field from a boundary on, word by word: what lies between spans.
-class Run {
+class OutsideRun {
 public:
-    explicit Run(const Lattice& lattice) : lattice_(lattice), costs_(size()), next_(size()) {}
+    explicit OutsideRun(const Lattice& lattice)
+        : lattice_(lattice), costs_(size()), next_(size()) {}
 
     void start_at(std::size_t boundary);
     /// Takes one more word in.
@@ -86,7 +93,6 @@ private:
 
     const Lattice& lattice_;
     std::size_t at_ = 0;
-    bool fresh_ = true;  // nothing taken in yet
     double boundary_ = 0;
     std::vector<double> costs_, next_;
 };

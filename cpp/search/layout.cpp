@@ -15,6 +15,8 @@ Layout::Layout(std::span<const std::uint8_t> start, std::span<const std::uint8_t
       opens_again_(kind.size()),
       continues_(kind.size() * kind.size()),
       before_(kind.size()),
+      after_(kind.size()),
+      continued_(kind.size()),
       members_(fields) {
     const std::size_t size = labels();
     for (std::uint32_t label = 0; label < size; ++label) {
@@ -30,9 +32,11 @@ Layout::Layout(std::span<const std::uint8_t> start, std::span<const std::uint8_t
             const bool same = kind[from] >= 0 && kind[from] == kind[to];
             const bool goes_on = same && !closes[from] && !opens[to];
             continues_[from * size + to] = allowed && goes_on;
+            if (allowed && goes_on) continued_[to].push_back(from);
             if (allowed && !boundary) {
                 if (!same) throw std::invalid_argument("a span is followed by part of another");
                 before_[to].push_back(from);
+                after_[from].push_back(to);
             }
             if (allowed && same && !goes_on && ends_[from]) opens_again_[to] = true;
         }

@@ -31,8 +31,9 @@ public:
     /// Whether a label may stand right after, or right before, a boundary.
     bool begins(std::size_t label) const { return begins_[label]; }
     bool ends(std::size_t label) const { return ends_[label]; }
-    /// The labels that may come before `label` without a boundary.
+    /// The labels that may come before `label`, or after it, without a boundary.
     std::span<const std::uint32_t> before(std::size_t label) const { return before_[label]; }
+    std::span<const std::uint32_t> after(std::size_t label) const { return after_[label]; }
     /// The labels of no field; those of one field.
     std::span<const std::uint32_t> others() const { return others_; }
     std::span<const std::uint32_t> members(std::size_t field) const { return members_[field]; }
@@ -46,13 +47,15 @@ public:
     bool continues(std::size_t label, std::size_t next) const {
         return continues_[label * labels() + next];
     }
+    /// The labels whose span `label` may continue.
+    std::span<const std::uint32_t> continued(std::size_t label) const { return continued_[label]; }
     /// Whether spans of one field side by side are anything special.
     bool sticky() const { return sticky_; }
 
 private:
     std::vector<std::int32_t> kind_;
     std::vector<bool> begins_, ends_, in_field_, opens_again_, continues_;
-    std::vector<std::vector<std::uint32_t>> before_;
+    std::vector<std::vector<std::uint32_t>> before_, after_, continued_;
     std::vector<std::uint32_t> others_;
     std::vector<std::vector<std::uint32_t>> members_;
     bool sticky_ = false;

@@ -26,14 +26,14 @@ double share(double a, double b) { return a == kNothing ? 0 : std::exp(a - b); }
 }  // namespace
 
 Mass::Mass(std::shared_ptr<const Lattice> lattice, std::vector<FieldSpan> spans,
-           std::vector<SpanReading> readings, std::shared_ptr<const Plan> plan, Facts facts,
-           std::vector<double> most_readings, bool everything, Clock& clock)
+           std::vector<SpanReading> readings, std::shared_ptr<const Plan> plan,
+           DocumentTables tables, std::vector<double> most_readings, bool everything, Clock& clock)
     : lattice_(std::move(lattice)),
       spans_(std::move(spans)),
       readings_(std::move(readings)),
       first_reading_(spans_.size() + 1, static_cast<std::uint32_t>(readings_.size())),
       plan_(std::move(plan)),
-      facts_(std::move(facts)),
+      tables_(std::move(tables)),
       words_(lattice_->words()),
       labels_(lattice_->layout().labels()),
       fields_(lattice_->layout().fields()),
@@ -161,19 +161,19 @@ void Mass::find_unread() {
     }
 }
 
-std::vector<Survival> Mass::survivals(const Limits& limits, Clock& clock) const {
+std::vector<SurvivalBound> Mass::survivals(const Limits& limits, Clock& clock) const {
     if (limits.work == 0 || sticky_) return {};
     const Layout& l = lattice_->layout();
     const auto others = l.others();
     std::vector<std::uint32_t> place(labels_);
     for (std::uint32_t i = 0; i < others.size(); ++i) place[others[i]] = i;
-    std::vector<Survival::Word> words(words_);
+    std::vector<SurvivalBound::Word> words(words_);
     for (std::size_t w = 0; w < words_; ++w) {
-        Survival::Word& word = words[w];
+        SurvivalBound::Word& word = words[w];
         word.unread = unread_[w];
         for (const std::uint32_t label : others) {
             const double with = log_with(w, label);
-            Survival::Word::Label& made = word.labels.emplace_back();
+            SurvivalBound::Word::Label& made = word.labels.emplace_back();
             if (with == kNothing) continue;
             if (l.begins(label)) made.begins = share(with, log_boundary_[w]);
             const double onward = with + lattice_->cost(w, label);
@@ -191,10 +191,10 @@ std::vector<Survival> Mass::survivals(const Limits& limits, Clock& clock) const 
     std::vector<Residues::Reading> readings;
     for (const SpanReading& reading : readings_)
         readings.push_back({spans_[reading.span].field, reading.value});
-    std::vector<Survival> made;
+    std::vector<SurvivalBound> made;
     for (const Equation& equation : plan_->equations) {
-        Survival survival(Residues(*plan_, equation, facts_, readings), words, limits.work,
-                          limits.memory, clock);
+        SurvivalBound survival(Residues(*plan_, equation, tables_, readings), words, limits.work,
+                               limits.memory, clock);
         if (!survival.empty()) made.push_back(std::move(survival));
     }
     return made;
@@ -210,11 +210,11 @@ public:
           answers_(answers),
           limits_(limits),
           clock_(clock),
-          follower_(*mass.plan_, mass.facts_),
+          tracker_(*mass.plan_, mass.tables_),
           arena_(limits.memory),
-          first_tracker_(mass.plan_->slots),
-          memories_(arena_, first_tracker_ + (mass.fields_ + kPacked - 1) / kPacked),
-          scratch_(first_tracker_ + (mass.fields_ + kPacked - 1) / kPacked),
+          first_progress_(mass.plan_->slots),
+          states_(arena_, first_progress_ + (mass.fields_ + kPacked - 1) / kPacked),
+          scratch_(first_progress_ + (mass.fields_ + kPacked - 1) / kPacked),
           run_of_(mass.labels_),
           width_(1 + layout_.others().size() + (mass.sticky_ ? mass.fields_ : 0)),
           layers_(mass.words_ + 1),
@@ -228,27 +228,27 @@ public:
     }
 
     Shares run() {
-        const double violated = follower_.begin(scratch_);
+        const double violated = tracker_.begin(scratch_);
         if (mass_.log_boundary_[0] == kNothing || violated == kForbidden) return shares_;
         at(layers_[0], number_of(scratch_))[0] = std::exp(-violated);
         for (std::size_t word = 0; word < mass_.words_; ++word) {
             prune(layers_[word], word);
             find_shares(word);
-            for (const auto& [memory, place] : layers_[word].places) {
-                take_spans(word, memory, place);
-                take_word(word, memory, place);
+            for (const auto& [state, place] : layers_[word].places) {
+                take_spans(word, state, place);
+                take_word(word, state, place);
             }
             layers_[word] = {};
         }
-        for (const auto& [memory, place] : layers_.back().places) {
-            const std::span<const Wide> seen = memories_[memory];
+        for (const auto& [state, place] : layers_.back().places) {
+            const std::span<const Wide> seen = states_[state];
             const double* const here = layers_.back().masses.data() + place;
-            const double left = boundary(here) * std::exp(-follower_.finish(seen));
+            const double left = boundary(here) * std::exp(-tracker_.finish(seen));
             shares_.all += left;
             for (std::uint32_t field = 0; field < mass_.fields_; ++field)
-                if (tracker(seen, field) == answers_[field].size()) shares_.same[field] += left;
+                if (progress(seen, field) == answers_[field].size()) shares_.same[field] += left;
         }
-        shares_.unsure = follower_.undecided();
+        shares_.unsure = tracker_.undecided();
         return shares_;
     }
 
@@ -264,14 +264,14 @@ private:
         double begins, ends;
         std::vector<std::pair<std::size_t, double>> from;
     };
-    /// By memory, the shares at a boundary, at labels of no field, and right after spans of fields.
+    /// By state, the shares at a boundary, at labels of no field, and right after spans of fields.
     struct Layer {
         std::unordered_map<std::uint32_t, std::size_t> places;
         std::vector<double> masses;
     };
 
-    double* at(Layer& layer, std::uint32_t memory) {
-        const auto [entry, made] = layer.places.try_emplace(memory, layer.masses.size());
+    double* at(Layer& layer, std::uint32_t state) {
+        const auto [entry, made] = layer.places.try_emplace(state, layer.masses.size());
         if (made) layer.masses.resize(layer.masses.size() + width_);
         return layer.masses.data() + entry->second;
     }
@@ -285,49 +285,49 @@ private:
         return sum;
     }
 
-    /// How much may be left in the end of what has come to a word with some memory.
-    double left_of(std::size_t word, std::uint32_t memory, const double* masses) const {
+    /// How much may be left in the end of what has come to a word with some state.
+    double left_of(std::size_t word, std::uint32_t state, const double* masses) const {
         // What ended at the boundary counts again with its label: more than there is, if at all.
         const double within = std::accumulate(masses + 1, masses + width_, 0.0);
         double least = masses[0] + within;
         const std::size_t count = survivals_.size();
         for (std::size_t i = 0; i < count; ++i) {
-            const std::uint32_t state = survival_states_[memory * count + i];
-            least = std::min(least, masses[0] * survivals_[i].at_boundary(word, state) +
-                                        within * survivals_[i].within(word, state));
+            const std::uint32_t residue_class = survival_classes_[state * count + i];
+            least = std::min(least, masses[0] * survivals_[i].at_boundary(word, residue_class) +
+                                        within * survivals_[i].within(word, residue_class));
         }
         return least;
     }
 
-    std::uint32_t number_of(std::span<const Wide> memory) {
-        const std::uint32_t number = memories_.number_of(memory, arena_);
-        if (number * survivals_.size() == survival_states_.size())
-            for (const Survival& survival : survivals_)
-                survival_states_.push_back(survival.state_of(memory));
+    std::uint32_t number_of(std::span<const Wide> state) {
+        const std::uint32_t number = states_.number_of(state);
+        if (number * survivals_.size() == survival_classes_.size())
+            for (const SurvivalBound& survival : survivals_)
+                survival_classes_.push_back(survival.class_of(state));
         return number;
     }
 
     /// Lets go of what is too little, or too many.
     void prune(Layer& layer, std::size_t word) {
-        states_.clear();
-        for (const auto& [memory, place] : layer.places)
-            states_.emplace_back(left_of(word, memory, layer.masses.data() + place), memory);
-        clock_.tick(width_ * states_.size());
-        const auto large = std::partition(states_.begin(), states_.end(), [&](const auto& state) {
+        weighed_.clear();
+        for (const auto& [state, place] : layer.places)
+            weighed_.emplace_back(left_of(word, state, layer.masses.data() + place), state);
+        clock_.tick(width_ * weighed_.size());
+        const auto large = std::partition(weighed_.begin(), weighed_.end(), [&](const auto& state) {
             return state.first > limits_.least;
         });
         auto kept = large;
-        if (static_cast<std::size_t>(large - states_.begin()) > limits_.states) {
-            kept = states_.begin() + static_cast<std::ptrdiff_t>(limits_.states);
-            std::nth_element(states_.begin(), kept, large, std::greater<>());
+        if (static_cast<std::size_t>(large - weighed_.begin()) > limits_.states) {
+            kept = weighed_.begin() + static_cast<std::ptrdiff_t>(limits_.states);
+            std::nth_element(weighed_.begin(), kept, large, std::greater<>());
         }
-        for (auto state = kept; state != states_.end(); ++state) {
+        for (auto state = kept; state != weighed_.end(); ++state) {
             shares_.open += state->first;
             layer.places.erase(state->second);
         }
     }
 
-    void take_spans(std::size_t word, std::uint32_t memory, std::size_t place) {
+    void take_spans(std::size_t word, std::uint32_t state, std::size_t place) {
         const double* const here = layers_[word].masses.data() + place;
         shares_.open += here[0] * mass_.unread_[word];
         for (std::uint32_t f = 0; mass_.sticky_ && f < mass_.fields_; ++f)
@@ -341,26 +341,26 @@ private:
             if (taken == 0) continue;
             for (std::uint32_t r = mass_.first_reading_[way.span];
                  r < mass_.first_reading_[way.span + 1]; ++r)
-                take_reading(memory, span, r, taken);
+                take_reading(state, span, r, taken);
         }
     }
 
-    void take_reading(std::uint32_t memory, const FieldSpan& span, std::uint32_t reading,
+    void take_reading(std::uint32_t state, const FieldSpan& span, std::uint32_t reading,
                       double taken) {
         clock_.tick(64);
-        const std::span<const Wide> before = memories_[memory];
+        const std::span<const Wide> before = states_[state];
         std::copy(before.begin(), before.end(), scratch_.begin());
         const std::uint32_t value = mass_.readings_[reading].value;
-        const double violated = follower_.extend(scratch_, span.field, value);
+        const double violated = tracker_.extend(scratch_, span.field, value);
         if (violated == kForbidden) return;
-        if (value != 0) see(span.field, value);
+        if (is_readable(value)) see(span.field, value);
         double* const there = at(layers_[span.end], number_of(scratch_));
         taken *= likely_[reading];
         there[mass_.sticky_ ? after(span.field) : 0] +=
             violated > 0 ? taken * std::exp(-violated) : taken;
     }
 
-    /// Finds the shares of what goes on from a word to the next one: the same for all memories.
+    /// Finds the shares of what goes on from a word to the next one: the same for all states.
     void find_shares(std::size_t word) {
         for (std::uint32_t f = 0; mass_.sticky_ && f < mass_.fields_; ++f)
             from_after_[f] = mass_.log_after(word, f) == kNothing
@@ -381,9 +381,9 @@ private:
         }
     }
 
-    void take_word(std::size_t word, std::uint32_t memory, std::size_t place) {
+    void take_word(std::size_t word, std::uint32_t state, std::size_t place) {
         clock_.tick(4 * width_);
-        double* const there = at(layers_[word + 1], memory);
+        double* const there = at(layers_[word + 1], state);
         const double* const here = layers_[word].masses.data() + place;
         double fresh = here[0];
         for (std::uint32_t f = 0; mass_.sticky_ && f < mass_.fields_; ++f)
@@ -403,20 +403,20 @@ private:
 
     static std::size_t shift_of(std::uint32_t field) { return 16 * (field % kPacked); }
 
-    std::uint32_t tracker(std::span<const Wide> memory, std::uint32_t field) const {
-        const Wide slot = memory[first_tracker_ + field / kPacked];
+    std::uint32_t progress(std::span<const Wide> state, std::uint32_t field) const {
+        const Wide slot = state[first_progress_ + field / kPacked];
         return static_cast<std::uint32_t>(slot >> shift_of(field)) & kBroken;
     }
 
     /// Takes a value of a field in: whether it is as in the answer so far.
     void see(std::uint32_t field, std::uint32_t value) {
-        const std::uint32_t seen = tracker(scratch_, field);
+        const std::uint32_t seen = progress(scratch_, field);
         if (seen == kBroken || (!mass_.plan_->fields[field].many && seen > 0)) return;
         const std::vector<std::uint32_t>& answer = answers_[field];
         const std::uint32_t now =
             seen < answer.size() && answer[seen] == value ? seen + 1 : kBroken;
-        scratch_[first_tracker_ + field / kPacked] += static_cast<Wide>(now - seen)
-                                                      << shift_of(field);
+        scratch_[first_progress_ + field / kPacked] += static_cast<Wide>(now - seen)
+                                                       << shift_of(field);
     }
 
     const Mass& mass_;
@@ -424,18 +424,18 @@ private:
     const std::vector<std::vector<std::uint32_t>>& answers_;
     const Limits& limits_;
     Clock& clock_;
-    Follower follower_;
+    RuleTracker tracker_;
     Arena arena_;
-    std::size_t first_tracker_;
-    Memories memories_;
+    std::size_t first_progress_;
+    StateTable states_;
     std::vector<Wide> scratch_;
-    std::vector<double> likely_;  // by reading, e to the minus its price
-    std::vector<std::pair<double, std::uint32_t>> states_;
+    std::vector<double> likely_;                             // by reading, e to the minus its price
+    std::vector<std::pair<double, std::uint32_t>> weighed_;  // what may be left of each state
     std::vector<std::size_t> run_of_;  // by label of no field, its place in a layer
     std::size_t width_;
-    std::vector<Survival> survivals_;             // by equation
-    std::vector<std::uint32_t> survival_states_;  // (memories, equations)
-    std::vector<Layer> layers_;                   // by boundary
+    std::vector<SurvivalBound> survivals_;         // by equation
+    std::vector<std::uint32_t> survival_classes_;  // (states, equations)
+    std::vector<Layer> layers_;                    // by boundary
     std::vector<Step> steps_;
     std::vector<double> from_after_;  // by field, what is the same to all after its spans
     Shares shares_;

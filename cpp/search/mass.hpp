@@ -14,7 +14,7 @@
 #include "search/lattice.hpp"
 #include "search/reading_graph.hpp"
 #include "search/search.hpp"
-#include "search/survival.hpp"
+#include "search/survival_bound.hpp"
 
 namespace lawful {
 
@@ -23,11 +23,10 @@ namespace lawful {
 ///
 /// Every legal labelling, with every way to read its texts, counts by its probability times e to
 /// the minus what it costs. The model's own chain of legal labellings is walked from left to right,
-/// word by word; a state is a memory of what rules have seen, and whether fields are as answered so
-/// far, and how much probability has come there. Two labellings with the same memory go on alike,
-/// so that the sums are exact. What is let go on the way, because it is little or because nobody
-/// has read the text of a span, is added up too: the truth lies between what was counted, and that
-/// with all of it on top.
+/// word by word; a state is that of the rules, and whether fields are as answered so far. Two
+/// labellings in the same state go on alike, so that the sums of probability by state are exact.
+/// What is let go on the way, because it is little or because nobody has read the text of a span,
+/// is added up too: the truth lies between what was counted, and that with all of it on top.
 class Mass {
 public:
     struct Limits {
@@ -48,7 +47,7 @@ public:
     /// have no reading, among them. `most_readings` is by field the sum over the readings of any
     /// text of e to the minus their prices, or more. `everything`: there are no other spans at all.
     Mass(std::shared_ptr<const Lattice> lattice, std::vector<FieldSpan> spans,
-         std::vector<SpanReading> readings, std::shared_ptr<const Plan> plan, Facts facts,
+         std::vector<SpanReading> readings, std::shared_ptr<const Plan> plan, DocumentTables tables,
          std::vector<double> most_readings, bool everything, Clock& clock);
 
     /// The log-probability of all legal labellings together.
@@ -70,7 +69,7 @@ private:
     void find_rests(Clock& clock);
     void find_ways(Clock& clock);
     void find_unread();
-    std::vector<Survival> survivals(const Limits& limits, Clock& clock) const;
+    std::vector<SurvivalBound> survivals(const Limits& limits, Clock& clock) const;
     double log_after(std::size_t word, std::uint32_t field) const {
         return sticky_ ? log_after_[word * fields_ + field] : log_boundary_[word];
     }
@@ -83,7 +82,7 @@ private:
     std::vector<SpanReading> readings_;
     std::vector<std::uint32_t> first_reading_;  // by span
     std::shared_ptr<const Plan> plan_;
-    Facts facts_;
+    DocumentTables tables_;
     std::vector<double> log_most_;  // by field
     std::size_t words_, labels_, fields_;
     bool sticky_;

@@ -15,8 +15,9 @@ constexpr double kRounding = 1e-10;
 
 }  // namespace
 
-Graph::Graph(std::shared_ptr<const Lattice> lattice, std::vector<FieldSpan> spans,
-             std::vector<SpanReading> readings, double limit, std::size_t most, Clock& clock)
+ReadingGraph::ReadingGraph(std::shared_ptr<const Lattice> lattice, std::vector<FieldSpan> spans,
+                           std::vector<SpanReading> readings, double limit, std::size_t most,
+                           Clock& clock)
     : lattice_(std::move(lattice)),
       spans_(std::move(spans)),
       readings_(std::move(readings)),
@@ -29,7 +30,7 @@ Graph::Graph(std::shared_ptr<const Lattice> lattice, std::vector<FieldSpan> span
         first_reading_[at] = std::min(first_reading_[at], first_reading_[at + 1]);
     make_nodes();
 
-    Run run(*lattice_);
+    OutsideRun run(*lattice_);
     std::vector<Trace> traces(words + 1);
     for (std::size_t index = nodes_.size(); index-- > 0;) {
         add_steps(static_cast<std::uint32_t>(index), run, traces, most, clock);
@@ -43,7 +44,8 @@ Graph::Graph(std::shared_ptr<const Lattice> lattice, std::vector<FieldSpan> span
     }
 }
 
-Graph::Graph(std::vector<FieldSpan> spans, std::vector<SpanReading> readings, double limit)
+ReadingGraph::ReadingGraph(std::vector<FieldSpan> spans, std::vector<SpanReading> readings,
+                           double limit)
     : spans_(std::move(spans)),
       readings_(std::move(readings)),
       limit_(std::min(limit, std::numeric_limits<double>::max())) {
@@ -62,18 +64,18 @@ Graph::Graph(std::vector<FieldSpan> spans, std::vector<SpanReading> readings, do
     }
 }
 
-void Graph::sort_steps(Node& node) const {
+void ReadingGraph::sort_steps(Node& node) const {
     std::stable_sort(node.steps.begin(), node.steps.end(), [&](const Step& a, const Step& b) {
         return a.cost + rest(a.to) < b.cost + rest(b.to);
     });
 }
 
-void Graph::make_nodes() {
+void ReadingGraph::make_nodes() {
     const bool sticky = lattice_->layout().sticky();
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> keys{{0, kEnd}};
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> keys{{0, kNoField}};
     for (const SpanReading& reading : readings_) {
         const FieldSpan& span = spans_[reading.span];
-        keys.emplace_back(span.end, sticky ? span.field : kEnd);
+        keys.emplace_back(span.end, sticky ? span.field : kNoField);
     }
     std::sort(keys.begin(), keys.end());
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
@@ -84,14 +86,14 @@ void Graph::make_nodes() {
     for (const auto& [at, field] : keys) nodes_.push_back({.at = at, .field = field, .steps = {}});
 }
 
-std::uint32_t Graph::node_after(const FieldSpan& span) const {
+std::uint32_t ReadingGraph::node_after(const FieldSpan& span) const {
     std::uint32_t node = first_node_[span.end];
     if (lattice_->layout().sticky())
         while (nodes_[node].field != span.field) ++node;
     return node;
 }
 
-bool Graph::add_step(std::uint32_t index, const Step& step) {
+bool ReadingGraph::add_step(std::uint32_t index, const Step& step) {
     Node& node = nodes_[index];
     if (!(lattice_->reach(node.at) + step.cost + rest(step.to) <= limit_)) return false;
     node.steps.push_back(step);
@@ -99,8 +101,8 @@ bool Graph::add_step(std::uint32_t index, const Step& step) {
     return true;
 }
 
-void Graph::add_steps(std::uint32_t index, Run& run, std::vector<Trace>& traces, std::size_t most,
-                      Clock& clock) {
+void ReadingGraph::add_steps(std::uint32_t index, OutsideRun& run, std::vector<Trace>& traces,
+                             std::size_t most, Clock& clock) {
     const std::size_t words = lattice_->words();
     const std::uint32_t start = nodes_[index].at;
     const auto others = lattice_->layout().others();
@@ -136,7 +138,8 @@ void Graph::add_steps(std::uint32_t index, Run& run, std::vector<Trace>& traces,
 }
 
 /// Whether no way up to the limit can go on from a run that ends in `label` at this cost.
-bool Graph::over_limit(const Node& node, const Run& run, std::uint32_t label, double cost) const {
+bool ReadingGraph::over_limit(const Node& node, const OutsideRun& run, std::uint32_t label,
+                              double cost) const {
     if (cost == kForbidden) return true;
     const double onward =
         lattice_->rest_with(run.at() - 1, label) - lattice_->cost(run.at() - 1, label);
@@ -144,8 +147,8 @@ bool Graph::over_limit(const Node& node, const Run& run, std::uint32_t label, do
 }
 
 /// Goes on as an earlier run did, where the two differ by a constant from here on.
-bool Graph::follow(std::uint32_t index, const Run& run, const Trace& trace) {
-    if (trace.node == kEnd) return false;
+bool ReadingGraph::follow(std::uint32_t index, const OutsideRun& run, const Trace& trace) {
+    if (!trace.node) return false;
     const auto others = lattice_->layout().others();
     const std::span<const double> now = run.costs();
     const auto best =
@@ -156,7 +159,7 @@ bool Graph::follow(std::uint32_t index, const Run& run, const Trace& trace) {
     const double shift = now[*best] - trace.costs[*best];
     // The other run was cut off at the limit: it must not have been cut off too early for this one.
     if (lattice_->reach(nodes_[index].at) + shift <
-        lattice_->reach(nodes_[trace.node].at) - kRounding)
+        lattice_->reach(nodes_[*trace.node].at) - kRounding)
         return false;
     for (const std::uint32_t label : others) {
         const double ours = now[label], theirs = trace.costs[label] + shift;
@@ -165,7 +168,7 @@ bool Graph::follow(std::uint32_t index, const Run& run, const Trace& trace) {
             !over_limit(nodes_[index], run, label, theirs))
             return false;
     }
-    for (const Step& step : nodes_[trace.node].steps) {
+    for (const Step& step : nodes_[*trace.node].steps) {
         const std::size_t begins =
             step.to == kEnd ? lattice_->words() : span_of(step.reading).start;
         if (begins >= run.at()) add_step(index, {step.cost + shift, step.to, step.reading});
@@ -173,9 +176,10 @@ bool Graph::follow(std::uint32_t index, const Run& run, const Trace& trace) {
     return true;
 }
 
-void Graph::write_labels(std::span<const std::uint32_t> readings, std::uint32_t* labels) const {
+void ReadingGraph::write_labels(std::span<const std::uint32_t> readings,
+                                std::uint32_t* labels) const {
     std::size_t at = 0;
-    std::uint32_t field = kEnd;
+    std::uint32_t field = kNoField;
     for (const std::uint32_t r : readings) {
         const FieldSpan& span = span_of(r);
         lattice_->write_run(at, span.start, labels + at);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,8 +13,7 @@
 
 namespace lawful {
 
-/// One way to read a span: the number of its value, 0 where it cannot be read, and a price on top
-/// of what its labels cost.
+/// One way to read a span: the number of its value, and a price on top of what its labels cost.
 struct SpanReading {
     std::uint32_t span;
     std::uint32_t value;
@@ -26,7 +26,7 @@ struct SpanReading {
 /// a span in one of its readings, or goes to the end. Every choice of readings is exactly one way,
 /// and its cost is that of the best labelling with these readings, plus their prices. Only what
 /// may be part of a way up to `limit` is there; `rest` is exact.
-class Graph {
+class ReadingGraph {
 public:
     static constexpr std::uint32_t kEnd = std::numeric_limits<std::uint32_t>::max();
 
@@ -37,10 +37,10 @@ public:
     };
 
     /// `readings` come by span. Throws OutOfMemoryBudget for more than `most` steps.
-    Graph(std::shared_ptr<const Lattice> lattice, std::vector<FieldSpan> spans,
-          std::vector<SpanReading> readings, double limit, std::size_t most, Clock& clock);
+    ReadingGraph(std::shared_ptr<const Lattice> lattice, std::vector<FieldSpan> spans,
+                 std::vector<SpanReading> readings, double limit, std::size_t most, Clock& clock);
     /// All ways to read given spans, every one of them in order: a step costs its price alone.
-    Graph(std::vector<FieldSpan> spans, std::vector<SpanReading> readings, double limit);
+    ReadingGraph(std::vector<FieldSpan> spans, std::vector<SpanReading> readings, double limit);
 
     /// Null for given spans.
     const Lattice* lattice() const { return lattice_.get(); }
@@ -67,25 +67,28 @@ public:
     void write_labels(std::span<const std::uint32_t> readings, std::uint32_t* labels) const;
 
 private:
+    static constexpr std::uint32_t kNoField = std::numeric_limits<std::uint32_t>::max();
+
     struct Node {
         std::uint32_t at = 0;
-        std::uint32_t field = kEnd;  // of the span before it, where that matters
+        std::uint32_t field = kNoField;  // of the span before it, where that matters
         double rest = std::numeric_limits<double>::infinity();
         std::vector<Step> steps;
     };
     /// The last run that went through a boundary: a later one may go on as it did.
     struct Trace {
-        std::uint32_t node = kEnd;
+        std::optional<std::uint32_t> node;
         std::vector<double> costs;
     };
 
     void make_nodes();
-    void add_steps(std::uint32_t index, Run& run, std::vector<Trace>& traces, std::size_t most,
-                   Clock& clock);
+    void add_steps(std::uint32_t index, OutsideRun& run, std::vector<Trace>& traces,
+                   std::size_t most, Clock& clock);
     void sort_steps(Node& node) const;
     bool add_step(std::uint32_t index, const Step& step);
-    bool over_limit(const Node& node, const Run& run, std::uint32_t label, double cost) const;
-    bool follow(std::uint32_t index, const Run& run, const Trace& trace);
+    bool over_limit(const Node& node, const OutsideRun& run, std::uint32_t label,
+                    double cost) const;
+    bool follow(std::uint32_t index, const OutsideRun& run, const Trace& trace);
     std::uint32_t node_after(const FieldSpan& span) const;
 
     std::shared_ptr<const Lattice> lattice_;

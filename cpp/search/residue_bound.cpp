@@ -8,7 +8,7 @@ namespace lawful {
 
 namespace {
 
-std::vector<Residues::Reading> readings_of(const Graph& graph) {
+std::vector<Residues::Reading> readings_of(const ReadingGraph& graph) {
     std::vector<Residues::Reading> readings;
     for (std::uint32_t r = 0; r < graph.readings(); ++r)
         readings.push_back({graph.span_of(r).field, graph.reading(r).value});
@@ -17,28 +17,29 @@ std::vector<Residues::Reading> readings_of(const Graph& graph) {
 
 }  // namespace
 
-Sums::Sums(const Graph& graph, const Plan& plan, const Equation& equation, const Facts& facts,
-           std::size_t work, std::size_t memory, Clock& clock)
-    : residues_(plan, equation, facts, readings_of(graph)) {
+ResidueBound::ResidueBound(const ReadingGraph& graph, const Plan& plan, const Equation& equation,
+                           const DocumentTables& tables, std::size_t work, std::size_t memory,
+                           Clock& clock)
+    : residues_(plan, equation, tables, readings_of(graph)) {
     const std::size_t bytes = graph.nodes() * sizeof(double);
     if (residues_.choose_prime(graph.steps(), work, bytes, memory)) fill(graph, clock);
 }
 
-void Sums::fill(const Graph& graph, Clock& clock) {
-    const std::size_t states = residues_.states();
-    rest_.assign(graph.nodes() * states, kForbidden);
+void ResidueBound::fill(const ReadingGraph& graph, Clock& clock) {
+    const std::size_t classes = residues_.classes();
+    rest_.assign(graph.nodes() * classes, kForbidden);
     const std::vector<double> ends = residues_.ends();
     for (std::uint32_t node = static_cast<std::uint32_t>(graph.nodes()); node-- > 0;) {
-        double* const here = rest_.data() + node * states;
-        for (const Graph::Step& step : graph.steps_from(node)) {
-            clock.tick(states);
-            const bool ended = step.to == Graph::kEnd;
+        double* const here = rest_.data() + node * classes;
+        for (const ReadingGraph::Step& step : graph.steps_from(node)) {
+            clock.tick(classes);
+            const bool ended = step.to == ReadingGraph::kEnd;
             const Residues::Addend addend =
                 ended ? Residues::Addend{} : residues_.addend(step.reading);
-            const double* const there = ended ? ends.data() : rest_.data() + step.to * states;
+            const double* const there = ended ? ends.data() : rest_.data() + step.to * classes;
             if (addend.free) {
                 const double cost = step.cost + graph.rest(step.to);
-                for (std::size_t s = 0; s < states; ++s) here[s] = std::min(here[s], cost);
+                for (std::size_t s = 0; s < classes; ++s) here[s] = std::min(here[s], cost);
                 continue;
             }
             residues_.each_range(addend, [&](std::size_t to, std::size_t from, std::size_t length) {

@@ -14,32 +14,31 @@ namespace lawful {
 
 /// What an equation costs from every node on: exactly, but for sums that agree modulo a prime.
 ///
-/// The true costs would need a state for every partial sum, of which sixty items have more than
+/// The true costs would need a class for every partial sum, of which sixty items have more than
 /// anybody can count. Partial sums modulo a prime are few, and the cheapest way by these is a lower
 /// bound (see `Residues`).
-class Sums {
+class ResidueBound {
 public:
     /// Empty when the equation is too large for `work` elementary steps or `memory` bytes.
-    Sums(const Graph& graph, const Plan& plan, const Equation& equation, const Facts& facts,
-         std::size_t work, std::size_t memory, Clock& clock);
+    ResidueBound(const ReadingGraph& graph, const Plan& plan, const Equation& equation,
+                 const DocumentTables& tables, std::size_t work, std::size_t memory, Clock& clock);
 
     bool empty() const { return rest_.empty(); }
     std::size_t held() const { return rest_.capacity() * sizeof(double); }
 
-    /// Where a memory stands in the equation; Residues::kFree when it makes no difference.
-    std::uint32_t state_of(std::span<const Wide> memory) const {
-        return residues_.state_of(memory);
-    }
+    /// The class of a state; Residues::kFree when the equation makes no difference to it.
+    std::uint32_t class_of(std::span<const Wide> state) const { return residues_.class_of(state); }
     /// The least cost from a node to the end, violations of this equation included.
-    double rest(std::uint32_t node, std::uint32_t state) const {
-        return state == Residues::kFree ? 0 : rest_[node * residues_.states() + state];
+    double rest(std::uint32_t node, std::uint32_t residue_class) const {
+        return residue_class == Residues::kFree ? 0
+                                                : rest_[node * residues_.classes() + residue_class];
     }
 
 private:
-    void fill(const Graph& graph, Clock& clock);
+    void fill(const ReadingGraph& graph, Clock& clock);
 
     Residues residues_;
-    std::vector<double> rest_;  // (nodes, states)
+    std::vector<double> rest_;  // (nodes, classes)
 };
 
 }  // namespace lawful

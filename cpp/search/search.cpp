@@ -10,117 +10,77 @@ namespace lawful {
 
 namespace {
 
-std::uint64_t mixed(std::uint64_t x) {  // splitmix64
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-}
-
-}  // namespace
-
-std::uint32_t Memories::number_of(std::span<const Wide> memory, Arena& arena) {
-    if (2 * all_.size() >= index_.size()) grow();
-    std::uint32_t& entry = index_[place_of(memory)];
-    if (entry == kNone) {
-        Wide* copy = arena.allocate<Wide>(slots_);
-        std::copy(memory.begin(), memory.end(), copy);
-        entry = all_.push(copy);
-    }
-    return entry;
-}
-
-std::size_t Memories::place_of(std::span<const Wide> memory) const {
-    std::uint64_t hash = 0;
-    for (const Wide slot : memory)
-        hash = mixed(hash ^ static_cast<std::uint64_t>(slot) ^
-                     std::rotl(static_cast<std::uint64_t>(slot >> 64), 32));
-    std::size_t place = hash & (index_.size() - 1);
-    while (index_[place] != kNone && !std::equal(memory.begin(), memory.end(), all_[index_[place]]))
-        place = (place + 1) & (index_.size() - 1);
-    return place;
-}
-
-void Memories::grow() {
-    index_.assign(2 * index_.size(), kNone);
-    for (std::uint32_t number = 0; number < all_.size(); ++number)
-        index_[place_of({all_[number], slots_})] = number;
-}
-
-namespace {
-
 const Plan kNoPlan;
 
 }  // namespace
 
-Search::Search(std::shared_ptr<const Graph> graph, std::shared_ptr<const Plan> plan, Facts facts,
-               const Limits& limits, Clock& clock)
+Search::Search(std::shared_ptr<const ReadingGraph> graph, std::shared_ptr<const Plan> plan,
+               DocumentTables tables, const Limits& limits, Clock& clock)
     : graph_(std::move(graph)),
       plan_(std::move(plan)),
-      facts_(std::move(facts)),
+      tables_(std::move(tables)),
       limits_(limits),
-      follower_(plan_ ? *plan_ : kNoPlan, facts_),
+      tracker_(plan_ ? *plan_ : kNoPlan, tables_),
       arena_(limits.memory),
-      memories_(arena_, plan_ ? plan_->slots + 1 : 1),
+      states_(arena_, plan_ ? plan_->slots + 1 : 1),
       partials_(arena_),
-      cheapest_(1 << 8, kNone),
       scratch_(plan_ ? plan_->slots + 1 : 1) {
     if (plan_) find_gone(clock);
     const std::uint32_t nothing = number_of(scratch_);
-    const double violated = plan_ ? follower_.begin(scratch_) : 0;
-    const Partial root{violated, violated, Graph::kRoot, nothing, kNone, 0};
-    if (!lost(root)) add(root, graph_->rest(Graph::kRoot));
+    const double violated = plan_ ? tracker_.begin(scratch_) : 0;
+    const Partial root{violated, violated, ReadingGraph::kRoot, nothing, kNone, 0};
+    if (!lost(root)) add(root, graph_->rest(ReadingGraph::kRoot));
 }
 
 std::size_t Search::held() const {
-    std::size_t bytes = arena_.held() + follower_.held() + open_.capacity() * sizeof(Open) +
-                        (cheapest_.capacity() + sum_states_.capacity()) * sizeof(std::uint32_t);
-    for (const Sums& sums : sums_) bytes += sums.held();
+    std::size_t bytes = arena_.held() + tracker_.held() + open_.capacity() * sizeof(Open) +
+                        cheapest_.held() + bound_classes_.capacity() * sizeof(std::uint32_t);
+    for (const ResidueBound& bound : bounds_) bytes += bound.held();
     return bytes;
 }
 
 double Search::bound() const { return open_.empty() ? kForbidden : open_.front().bound; }
 
-Search::State Search::next(std::size_t extensions, Clock& clock) {
+Search::Status Search::next(std::size_t extensions, Clock& clock) {
     while (!open_.empty()) {
         const Open first = open_.front();
         const Partial& partial = partials_[first.partial];
-        const bool ended = partial.node == Graph::kEnd;
-        if (!ended && extensions == 0) return State::kPaused;
+        const bool ended = partial.node == ReadingGraph::kEnd;
+        if (!ended && extensions == 0) return Status::kPaused;
         std::pop_heap(open_.begin(), open_.end());
         open_.pop_back();
-        if (!is_cheapest(partial, first.partial)) continue;
+        if (!is_cheapest(first.partial)) continue;
         if (ended) {
             collect(partial);
-            return State::kFound;
+            return Status::kFound;
         }
         --extensions;
         extend(first.partial);
         clock.tick(64 * graph_->steps_from(partial.node).size());
-        if (++extended_ == limits_.patience) make_sums(clock);
+        if (++extended_ == limits_.patience) make_bounds(clock);
     }
-    return State::kNothing;
+    return Status::kNothing;
 }
 
 void Search::extend(std::uint32_t index) {
     const Partial from = partials_[index];
-    for (const Graph::Step& step : graph_->steps_from(from.node)) {
+    for (const ReadingGraph::Step& step : graph_->steps_from(from.node)) {
         if (from.cost + step.cost + graph_->rest(step.to) > graph_->limit()) return;  // all others
         Partial next;
-        if (advance(from, index, step, next)) add(next, rest(step.to, next.memory));
+        if (advance(from, index, step, next)) add(next, rest(step.to, next.state));
     }
 }
 
 /// Takes one more step; false when that is forbidden, or leads nowhere.
-bool Search::advance(const Partial& from, std::uint32_t index, const Graph::Step& step,
+bool Search::advance(const Partial& from, std::uint32_t index, const ReadingGraph::Step& step,
                      Partial& next) {
-    next = {from.cost + step.cost, from.violated, step.to, from.memory, index, step.reading};
+    next = {from.cost + step.cost, from.violated, step.to, from.state, index, step.reading};
     double violated = 0;
-    if (step.to != Graph::kEnd) {
+    if (step.to != ReadingGraph::kEnd) {
         next.violated += graph_->reading(step.reading).price;
         if (plan_) violated = remember(next);
     } else if (plan_) {
-        violated = follower_.finish(memories_[from.memory]);
+        violated = tracker_.finish(states_[from.state]);
     }
     next.cost += violated;
     next.violated += violated;
@@ -137,7 +97,8 @@ bool Search::dive(std::size_t tries, Clock& clock) {
         for (std::size_t i = 0; i < promising.size(); ++i) {
             Partial last = partials_[promising[i].partial];
             readings.clear();
-            if (last.node != Graph::kEnd && !dive_from(promising[i].partial, last, readings, clock))
+            if (last.node != ReadingGraph::kEnd &&
+                !dive_from(promising[i].partial, last, readings, clock))
                 continue;
             if (last.cost < least) {
                 least = last.cost;
@@ -153,16 +114,16 @@ bool Search::dive(std::size_t tries, Clock& clock) {
 /// One dive: the steps that it took, and where it came to. False when it got stuck.
 bool Search::dive_from(std::uint32_t index, Partial& last, std::vector<std::uint32_t>& readings,
                        Clock& clock) {
-    while (last.node != Graph::kEnd) {
+    while (last.node != ReadingGraph::kEnd) {
         const auto steps = graph_->steps_from(last.node);
         clock.tick(64 * steps.size());
         Partial best, next;
         double promised = kForbidden;
-        for (const Graph::Step& step : steps) {
+        for (const ReadingGraph::Step& step : steps) {
             if (last.cost + step.cost + graph_->rest(step.to) >= promised) break;
             if (!advance(last, index, step, next)) continue;
             const double labelling = next.cost - next.violated + graph_->rest_of_labels(next.node);
-            const double bound = next.cost + rest(next.node, next.memory);
+            const double bound = next.cost + rest(next.node, next.state);
             if (bound < promised && labelling <= limits_.labelling) {
                 promised = bound;
                 best = next;
@@ -170,57 +131,58 @@ bool Search::dive_from(std::uint32_t index, Partial& last, std::vector<std::uint
         }
         if (promised == kForbidden) return false;
         last = best;
-        if (last.node != Graph::kEnd) readings.push_back(last.reading);
+        if (last.node != ReadingGraph::kEnd) readings.push_back(last.reading);
     }
     return true;
 }
 
-/// Takes the last reading into the memory; what it violates beside its price.
+/// Takes the last reading into the state; what it violates besides its price.
 double Search::remember(Partial& partial) {
     const SpanReading& reading = graph_->reading(partial.reading);
     const std::uint32_t field = graph_->span_of(partial.reading).field;
     // Where a labelling may cost only so much, one that costs less and violates more is kept too.
     const bool priced = limits_.labelling < kForbidden && reading.price > 0;
-    if (!follower_.remembers(field) && !priced) return 0;
-    const std::span<const Wide> before = memories_[partial.memory];
+    if (!tracker_.remembers(field) && !priced) return 0;
+    const std::span<const Wide> before = states_[partial.state];
     std::copy(before.begin(), before.end(), scratch_.begin());
     if (priced)
         scratch_.back() = std::bit_cast<std::uint64_t>(
             std::bit_cast<double>(static_cast<std::uint64_t>(scratch_.back())) + reading.price);
-    const double violated = follower_.extend(scratch_, field, reading.value);
-    if (violated < kForbidden) partial.memory = number_of(scratch_);
+    const double violated = tracker_.extend(scratch_, field, reading.value);
+    if (violated < kForbidden) partial.state = number_of(scratch_);
     return violated;
 }
 
 /// Finds out which fields can no longer come, seen from each node: those that must be there, of
 /// which no reading is left that may be the first one.
 void Search::find_gone(Clock& clock) {
-    for (std::size_t field = 0; field < facts_.missing.size() && field < 64; ++field)
-        if (facts_.missing[field] == kForbidden) kept_ |= std::uint64_t{1} << field;
+    for (std::size_t field = 0; field < tables_.missing.size() && field < 64; ++field)
+        if (tables_.missing[field] == kForbidden) kept_ |= std::uint64_t{1} << field;
     if (kept_ == 0) return;
     std::vector<std::uint64_t> brings(graph_->readings());  // by reading, its field as a bit
     for (std::uint32_t r = 0; r < brings.size(); ++r) {
         const std::uint32_t field = graph_->span_of(r).field;
         const std::uint32_t value = graph_->reading(r).value;
-        if (field >= 64 || value == 0) continue;
+        if (field >= 64 || !is_readable(value)) continue;
         std::fill(scratch_.begin(), scratch_.end(), 0);
-        const bool refused = follower_.extend(scratch_, field, value) == kForbidden;
+        const bool refused = tracker_.extend(scratch_, field, value) == kForbidden;
         if (!refused) brings[r] = std::uint64_t{1} << field;
     }
     std::fill(scratch_.begin(), scratch_.end(), 0);
     gone_.assign(graph_->nodes(), ~std::uint64_t{0});
     for (std::uint32_t node = static_cast<std::uint32_t>(graph_->nodes()); node-- > 0;) {
         clock.tick(graph_->steps_from(node).size());
-        for (const Graph::Step& step : graph_->steps_from(node))
-            if (step.to != Graph::kEnd) gone_[node] &= gone_[step.to] & ~brings[step.reading];
+        for (const ReadingGraph::Step& step : graph_->steps_from(node))
+            if (step.to != ReadingGraph::kEnd)
+                gone_[node] &= gone_[step.to] & ~brings[step.reading];
     }
 }
 
 /// Whether a field that must be there has not been, and cannot come any more.
 bool Search::lost(const Partial& partial) const {
-    if (partial.node == Graph::kEnd || kept_ == 0) return false;
+    if (partial.node == ReadingGraph::kEnd || kept_ == 0) return false;
     for (std::uint64_t gone = kept_ & gone_[partial.node]; gone != 0; gone &= gone - 1)
-        if (!follower_.seen(memories_[partial.memory], std::countr_zero(gone))) return true;
+        if (!tracker_.seen(states_[partial.state], std::countr_zero(gone))) return true;
     return false;
 }
 
@@ -231,82 +193,68 @@ void Search::add(const Partial& partial, double at_least) {
     if (labelling + graph_->rest_of_labels(partial.node) > limits_.labelling) return;
     const auto index = static_cast<std::uint32_t>(partials_.size());
     if (index == kNone || held() > limits_.memory) throw OutOfMemoryBudget{};
-    if (!is_cheapest(partial, index)) return;
-    partials_.push(partial);
+    if (!enter_if_cheaper(partial)) return;
     open_.push_back({bound, index});
     std::push_heap(open_.begin(), open_.end());
 }
 
-/// Whether no other partial reading at this node with this memory is cheaper; enters a new one.
-bool Search::is_cheapest(const Partial& partial, std::uint32_t index) {
-    if (!plan_) return true;
-    const auto hash = [](const Partial& p) {
-        return mixed(std::uint64_t{p.node} << 32 | p.memory);
-    };
-    if (2 * cheapest_used_ >= cheapest_.size()) {
-        std::vector<std::uint32_t> old(2 * cheapest_.size(), kNone);
-        std::swap(old, cheapest_);
-        for (const std::uint32_t entry : old) {
-            if (entry == kNone) continue;
-            std::size_t place = hash(partials_[entry]) & (cheapest_.size() - 1);
-            while (cheapest_[place] != kNone) place = (place + 1) & (cheapest_.size() - 1);
-            cheapest_[place] = entry;
-        }
-    }
-    std::size_t place = hash(partial) & (cheapest_.size() - 1);
-    for (; cheapest_[place] != kNone; place = (place + 1) & (cheapest_.size() - 1)) {
-        const std::uint32_t entry = cheapest_[place];
-        if (entry == index) return true;
-        const Partial& other = partials_[entry];
-        if (other.node != partial.node || other.memory != partial.memory) continue;
-        if (other.cost <= partial.cost) return false;
-        cheapest_[place] = index;
+/// Keeps a partial reading unless another one at its node with its state costs no more.
+bool Search::enter_if_cheaper(const Partial& partial) {
+    if (!plan_) {
+        partials_.push(partial);
         return true;
     }
-    cheapest_[place] = index;
-    ++cheapest_used_;
+    std::uint32_t& entry = cheapest_.entry(PartialKeys{partials_}, partial);
+    if (entry != kNone && partials_[entry].cost <= partial.cost) return false;
+    entry = partials_.push(partial);
     return true;
 }
 
+/// Whether no cheaper partial reading at the same node with the same state has come since.
+bool Search::is_cheapest(std::uint32_t index) const {
+    return !plan_ || cheapest_.find(PartialKeys{partials_}, partials_[index]) == index;
+}
+
 /// What the rest costs at least.
-double Search::rest(std::uint32_t node, std::uint32_t memory) {
+double Search::rest(std::uint32_t node, std::uint32_t state) const {
     double most = graph_->rest(node);
-    if (node == Graph::kEnd) return most;
-    for (std::size_t i = 0; i < sums_.size(); ++i)
-        most = std::max(most, sums_[i].rest(node, sum_states_[memory * sums_.size() + i]));
+    if (node == ReadingGraph::kEnd) return most;
+    for (std::size_t i = 0; i < bounds_.size(); ++i)
+        most = std::max(most, bounds_[i].rest(node, bound_classes_[state * bounds_.size() + i]));
     return most;
 }
 
-std::uint32_t Search::number_of(std::span<const Wide> memory) {
-    const std::uint32_t number = memories_.number_of(memory, arena_);
-    if (number * sums_.size() == sum_states_.size())
-        for (const Sums& sums : sums_) sum_states_.push_back(sums.state_of(memory));
+std::uint32_t Search::number_of(std::span<const Wide> state) {
+    const std::uint32_t number = states_.number_of(state);
+    if (number * bounds_.size() == bound_classes_.size())
+        for (const ResidueBound& bound : bounds_) bound_classes_.push_back(bound.class_of(state));
     return number;
 }
 
-void Search::make_sums(Clock& clock) {
+void Search::make_bounds(Clock& clock) {
     if (!plan_) return;
-    sums_.clear();
-    sum_states_.clear();
-    std::vector<Sums> made;  // here first: time may run out
+    bounds_.clear();
+    bound_classes_.clear();
+    std::vector<ResidueBound> made;  // here first: time may run out
     // Half of the memory is for what the search itself needs.
     const std::size_t share =
         limits_.memory / 2 / std::max<std::size_t>(1, plan_->equations.size());
     for (const Equation& equation : plan_->equations) {
-        Sums sums(*graph_, *plan_, equation, facts_, sum_work_, share, clock);
-        if (!sums.empty()) made.push_back(std::move(sums));
+        ResidueBound bound(*graph_, *plan_, equation, tables_, bound_work_, share, clock);
+        if (!bound.empty()) made.push_back(std::move(bound));
     }
-    sums_ = std::move(made);
-    if (sum_work_ < kMostWork) {
+    bounds_ = std::move(made);
+    if (bound_work_ < kMostWork) {
         limits_.patience *= kGrowth;
-        sum_work_ *= kGrowth;
+        bound_work_ *= kGrowth;
     }
-    if (sums_.empty()) return;
-    for (std::uint32_t number = 0; number < memories_.size(); ++number)
-        for (const Sums& sums : sums_) sum_states_.push_back(sums.state_of(memories_[number]));
+    if (bounds_.empty()) return;
+    for (std::uint32_t number = 0; number < states_.size(); ++number)
+        for (const ResidueBound& bound : bounds_)
+            bound_classes_.push_back(bound.class_of(states_[number]));
     for (Open& open : open_) {
         const Partial& partial = partials_[open.partial];
-        open.bound = std::max(open.bound, partial.cost + rest(partial.node, partial.memory));
+        open.bound = std::max(open.bound, partial.cost + rest(partial.node, partial.state));
     }
     std::erase_if(open_, [&](const Open& open) { return !(open.bound <= graph_->limit()); });
     std::make_heap(open_.begin(), open_.end());

@@ -9,63 +9,48 @@
 
 #include "base/arena.hpp"
 #include "base/clock.hpp"
+#include "base/hash_table.hpp"
 #include "rules/plan.hpp"
+#include "rules/rule_tracker.hpp"
 #include "search/reading_graph.hpp"
 #include "search/residue_bound.hpp"
+#include "search/state_table.hpp"
 
 namespace lawful {
 
-/// Memories by number, so that equal ones have equal numbers.
-class Memories {
-public:
-    Memories(Arena& arena, std::size_t slots) : slots_(slots), all_(arena), index_(1 << 8, kNone) {}
-
-    std::uint32_t number_of(std::span<const Wide> memory, Arena& arena);
-    std::span<const Wide> operator[](std::uint32_t number) const { return {all_[number], slots_}; }
-    std::size_t size() const { return all_.size(); }
-
-private:
-    static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-    std::size_t place_of(std::span<const Wide> memory) const;
-    void grow();
-
-    std::size_t slots_;
-    Chunked<const Wide*> all_;
-    std::vector<std::uint32_t> index_;
-};
-
 /// The best readings under rules, by rising cost: a labelling's cost plus what it violates.
 ///
-/// An A* search from left to right. A partial reading is a node of the graph and a memory of what
-/// rules have seen; of two with the same node and memory only the cheaper one lives. What it will
-/// cost at least is what it has cost, plus the exact rest of the graph without rules or, when the
-/// search turns out to be long, the rest under one of the equations (`Sums`), whichever is more.
+/// An A* search from left to right. A partial reading is a node of the graph and the state of the
+/// rules there; of two with the same node and state only the cheaper one lives. What it will cost
+/// at least is what it has cost, plus the exact rest of the graph without rules or, when the search
+/// turns out to be long, the rest under one of the equations (`ResidueBound`), whichever is more.
 /// Readings that rules see alike count as one; without a plan, all are different.
 class Search {
 public:
     struct Limits {
         double labelling = std::numeric_limits<double>::infinity();  // without violations
         std::size_t memory = std::numeric_limits<std::size_t>::max();
-        std::size_t patience = 256;  // extensions until sums are made; later, finer ones
+        std::size_t patience =
+            256;  // extensions until equations bound the rest; later, more finely
     };
     struct Found {
         double cost;      // of the labelling, above every word's least cost
         double violated;  // and the weights and prices on top
         std::vector<std::uint32_t> readings;
     };
-    enum class State { kFound, kNothing, kPaused };
+    enum class Status { kFound, kNothing, kPaused };
 
-    /// A memory has one slot more than the plan says: the prices paid, where they must be told
+    /// A state has one slot more than the plan says: the prices paid, where they must be told
     /// apart. `plan` may be null: then the readings are those of the graph, whatever rules say.
-    Search(std::shared_ptr<const Graph> graph, std::shared_ptr<const Plan> plan, Facts facts,
-           const Limits& limits, Clock& clock);
+    Search(std::shared_ptr<const ReadingGraph> graph, std::shared_ptr<const Plan> plan,
+           DocumentTables tables, const Limits& limits, Clock& clock);
     Search(const Search&) = delete;
     Search& operator=(const Search&) = delete;
 
     /// Goes on until one more reading is found, or so many more partial readings were extended.
     /// kNothing: there is none up to the graph's limit. Throws OutOfMemoryBudget.
     /// Throws OutOfTime when the clock does; the search may go on after that.
-    State next(std::size_t extensions, Clock& clock);
+    Status next(std::size_t extensions, Clock& clock);
     /// Follows the best partial readings to the end, each along its most promising steps, and
     /// finds the cheapest of them: good answers, but not proven. False when none reaches the end.
     bool dive(std::size_t tries, Clock& clock);
@@ -74,13 +59,13 @@ public:
     /// No reading that is still to come costs less.
     double bound() const;
     std::size_t extended() const { return extended_; }
-    /// Bytes in use, beside the graph.
+    /// Bytes in use, without the graph.
     std::size_t held() const;
-    const Graph& graph() const { return *graph_; }
+    const ReadingGraph& graph() const { return *graph_; }
 
 private:
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-    // Sums are worth it when a search is long, and finer ones when it is very long.
+    // ResidueBound are worth it when a search is long, and finer ones when it is very long.
     static constexpr std::size_t kFirstWork = std::size_t{1} << 20;
     static constexpr std::size_t kGrowth = 8;
     static constexpr std::size_t kMostWork = std::size_t{1} << 27;
@@ -89,7 +74,7 @@ private:
         double cost;      // with what it violates
         double violated;  // weights and prices alone
         std::uint32_t node;
-        std::uint32_t memory;
+        std::uint32_t state;
         std::uint32_t before;
         std::uint32_t reading;
     };
@@ -103,35 +88,48 @@ private:
         }
     };
 
+    struct PartialKeys {
+        const Chunked<Partial>& partials;
+
+        static std::uint64_t hash(const Partial& partial) {
+            return mixed(std::uint64_t{partial.node} << 32 | partial.state);
+        }
+        std::uint64_t hash_of(std::uint32_t index) const { return hash(partials[index]); }
+        bool equal(std::uint32_t index, const Partial& partial) const {
+            return partials[index].node == partial.node && partials[index].state == partial.state;
+        }
+    };
+
     void extend(std::uint32_t index);
     bool dive_from(std::uint32_t index, Partial& last, std::vector<std::uint32_t>& readings,
                    Clock& clock);
-    bool advance(const Partial& from, std::uint32_t index, const Graph::Step& step, Partial& next);
+    bool advance(const Partial& from, std::uint32_t index, const ReadingGraph::Step& step,
+                 Partial& next);
     double remember(Partial& partial);
     bool lost(const Partial& partial) const;
     void add(const Partial& partial, double at_least);
-    bool is_cheapest(const Partial& partial, std::uint32_t index);
-    double rest(std::uint32_t node, std::uint32_t memory);
-    std::uint32_t number_of(std::span<const Wide> memory);
+    bool enter_if_cheaper(const Partial& partial);
+    bool is_cheapest(std::uint32_t index) const;
+    double rest(std::uint32_t node, std::uint32_t state) const;
+    std::uint32_t number_of(std::span<const Wide> state);
     void find_gone(Clock& clock);
-    void make_sums(Clock& clock);
+    void make_bounds(Clock& clock);
     void collect(const Partial& last, std::span<const std::uint32_t> more = {});
 
-    std::shared_ptr<const Graph> graph_;
+    std::shared_ptr<const ReadingGraph> graph_;
     std::shared_ptr<const Plan> plan_;
-    Facts facts_;
+    DocumentTables tables_;
     Limits limits_;
-    Follower follower_;
+    RuleTracker tracker_;
     Arena arena_;
-    Memories memories_;
+    StateTable states_;
     Chunked<Partial> partials_;
-    std::vector<Open> open_;               // a heap
-    std::vector<std::uint32_t> cheapest_;  // hash table of partial readings by node and memory
-    std::size_t cheapest_used_ = 0;
-    std::vector<Sums> sums_;  // one an equation, where that can be
-    std::size_t sum_work_ = kFirstWork;
-    std::vector<std::uint32_t> sum_states_;  // (memories, sums)
-    std::uint64_t kept_ = 0;                 // fields that must be there, one bit each
+    std::vector<Open> open_;            // a heap
+    HashTable<PartialKeys> cheapest_;   // partial readings by node and state
+    std::vector<ResidueBound> bounds_;  // one per equation, where that can be
+    std::size_t bound_work_ = kFirstWork;
+    std::vector<std::uint32_t> bound_classes_;  // (states, bounds)
+    std::uint64_t kept_ = 0;                    // fields that must be there, one bit each
     std::vector<std::uint64_t> gone_;  // by node, fields of which no first value can come any more
     std::vector<Wide> scratch_;
     std::size_t extended_ = 0;

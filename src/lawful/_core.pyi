@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Any, Self, TypeAlias, overload
 
@@ -53,10 +53,213 @@ class Transitions:
 def assignments(costs: Floats, memory: int | None = None) -> Stream: ...
 def paths(costs: Floats, transitions: Transitions, memory: int | None = None) -> Stream: ...
 
+SCALE: int
+"""Decimals of a number under compiled rules: numbers count units of ``10**-SCALE``."""
+
+NUMBER_LIMIT: int
+"""Numbers of this size do not fit: constants are smaller, and sums that reach it are unsure."""
+
+MISSING: int
+"""The number that stands for the value of a field that does not occur."""
+
+UNREADABLE: int
+"""The number that stands for the value of a text that cannot be read."""
+
+FIRST_VALUE: int
+"""The number of a field's first value; the others follow."""
+
+class Op(Enum):
+    """The instructions of a ``Program``.
+
+    Each takes its operands off a stack and leaves one outcome there. ``operand`` and ``index``
+    are those of the ``Instruction``.
+    """
+
+    constant = 0
+    """The constant ``index``."""
+    absent = 1
+    """Nothing is known."""
+    idle = 2
+    """The rule does not apply."""
+    lookup = 3
+    """What the lookup ``index`` says about the first value of its field."""
+    slot = 4
+    """The slot ``index`` of the state."""
+    of_list = 5
+    """The slot ``index``, about a list; the slot ``operand`` says whether all of it was read."""
+    scale = 6
+    """Times ten to the ``operand``."""
+    add = 7
+    subtract = 8
+    multiply = 9
+    negate = 10
+    abs = 11
+    round = 12
+    """To a multiple of the constant ``index``; half goes away from zero."""
+    least = 13
+    """Of ``operand`` numbers."""
+    greatest = 14
+    """Of ``operand`` numbers."""
+    equal = 15
+    """Up to a tolerance, the constant ``index``, as the other comparisons."""
+    unequal = 16
+    below = 17
+    at_most = 18
+    above = 19
+    at_least = 20
+    and_ = 21
+    """Of ``operand`` truths, in Kleene's logic."""
+    or_ = 22
+    """Of ``operand`` truths, in Kleene's logic."""
+    not_ = 23
+    choose = 24
+    """The second or the third operand, as the first is true or false."""
+
+class Instruction:
+    """One step of a program."""
+
+    def __init__(self, op: Op, operand: int = 0, index: int = 0) -> None: ...
+    @property
+    def op(self) -> Op: ...
+    @property
+    def operand(self) -> int: ...
+    @property
+    def index(self) -> int: ...
+
+class Program:
+    """An expression of the rule language, compiled for a stack machine.
+
+    Raises ``ValueError`` when the instructions do not leave exactly one outcome, and
+    ``OverflowError`` for a constant that does not fit into 127 bits.
+    """
+
+    def __init__(self, instructions: Sequence[Instruction], constants: Sequence[int]) -> None: ...
+    @property
+    def instructions(self) -> list[Instruction]: ...
+    @property
+    def constants(self) -> list[int]: ...
+
+class OutcomeState(Enum):
+    """What is known of the outcome of an expression."""
+
+    known = 0
+    missing = 1
+    """A field that it needs is not there."""
+    unsure = 2
+    """Its number does not fit, so that Python must decide."""
+    idle = 3
+    """The rule does not apply."""
+
+class Lookup:
+    """What an expression over one field comes to, by the number of the field's value.
+
+    The ``slot`` of a state holds that number; a list has none. A search copies the lookups that it
+    is given.
+    """
+
+    def __init__(self, slot: int) -> None: ...
+    def append(self, state: OutcomeState, number: int = 0) -> None:
+        """Says what it comes to for the value of the next number.
+
+        Raises ``OverflowError`` for a number that does not fit into 127 bits.
+        """
+
+    def __len__(self) -> int: ...
+
+class FieldPlan:
+    """What a search remembers of a field: the slots of its state, where rules need them.
+
+    A field that is no list has ``first``, the number of its first value that could be read, and
+    ``disagrees``, 1 when there was another value, which costs ``disagreement``. A list has
+    ``readable``, 1 when all of it could be read, 2 for none, 3 for some, and ``sum``, ``least`` and
+    ``greatest``, by the lookup ``numbers`` of its values. Both may have ``count``, how often the
+    field occurs, and ``all``, all of its values.
+    """
+
+    def __init__(
+        self,
+        *,
+        many: bool,
+        has_default: bool,
+        disagreement: float,
+        first: int | None = None,
+        disagrees: int | None = None,
+        count: int | None = None,
+        readable: int | None = None,
+        sum: int | None = None,  # noqa: A002 - as in the rule language
+        least: int | None = None,
+        greatest: int | None = None,
+        all: int | None = None,  # noqa: A002 - as in the core
+        numbers: int | None = None,
+    ) -> None: ...
+
+class RulePlan:
+    """A compiled rule, with what it costs when it is violated and when it cannot be checked.
+
+    ``fields`` are those that it reads by their first value; ``early`` says that it reads nothing
+    else, so that it is decided with the last of them. Of the fields in ``any``, it may take any
+    value: it holds if it holds for one combination.
+    """
+
+    def __init__(
+        self,
+        *,
+        program: Program,
+        weight: float,
+        unchecked: float,
+        fields: Sequence[int],
+        early: bool,
+        any: Sequence[int],  # noqa: A002 - as in rule files
+    ) -> None: ...
+
+class TermKind(Enum):
+    """What a term of an equation reads of its field."""
+
+    first = 0
+    """The first value."""
+    sum = 1
+    """The sum of a list, which must be there."""
+    sum_or_zero = 2
+    """The sum of a list, zero where it is not there."""
+    count = 3
+    """How often the field occurs."""
+
+class Term:
+    """A multiple of what an equation reads of one field, by a lookup unless it is a count."""
+
+    def __init__(self, *, kind: TermKind, field: int, lookup: int, factor: int) -> None: ...
+
+class Equation:
+    """A rule as terms and a constant that must add up to zero, up to a tolerance.
+
+    Raises ``OverflowError`` for numbers that do not fit into 127 bits.
+    """
+
+    def __init__(
+        self,
+        *,
+        terms: Sequence[Term],
+        constant: int,
+        tolerance: int,
+        weight: float,
+        unchecked: float,
+        early: bool,
+    ) -> None: ...
+
+class Plan:
+    """Everything a search must know about the rules: made once for all documents."""
+
+    def __init__(
+        self,
+        *,
+        fields: Sequence[FieldPlan],
+        slots: int,
+        rules: Sequence[RulePlan],
+        equations: Sequence[Equation],
+    ) -> None: ...
+
 Flags: TypeAlias = NDArray[np.uint8]
 Numbers: TypeAlias = NDArray[np.uint32]
-Lookup: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], Flags]
-Lookups: TypeAlias = list[Lookup]
 
 class Layout:
     def __init__(
@@ -95,34 +298,18 @@ class Spans:
     @property
     def end(self) -> Numbers: ...
 
-class Plan:
-    def __init__(
-        self,
-        fields: list[tuple[bool, bool, list[int], float]],
-        slots: int,
-        lookup_slots: list[int],
-        rules: list[
-            tuple[
-                tuple[list[tuple[int, int, int]], list[str]],
-                float,
-                float,
-                list[int],
-                bool,
-                list[int],
-            ]
-        ],
-        equations: list[tuple[list[tuple[int, int, int, int]], str, str, float, float, bool]],
-    ) -> None: ...
-
-class State(Enum):
+class SearchStatus(Enum):
     found = 0
     nothing = 1
+    """There is nothing more up to the limit."""
     paused = 2
+    """The extensions of partial readings, or the seconds, are spent."""
 
 class Search:
     """The readings of spans by rising cost; ``span``, ``value`` and ``price`` are by reading.
 
-    Without ``spans``, those of given spans, one of each ``field``, in this order.
+    Without ``spans``, those of given spans, one of each ``field``, in this order. Threads that
+    share a search wait for each other.
     """
 
     @overload
@@ -133,7 +320,7 @@ class Search:
         value: Numbers,
         price: Floats,
         plan: Plan | None,
-        lookups: Lookups,
+        lookups: Sequence[Lookup],
         missing: Floats,
         slack: float,
         max_cost: float | None,
@@ -150,16 +337,14 @@ class Search:
         value: Numbers,
         price: Floats,
         plan: Plan,
-        lookups: Lookups,
+        lookups: Sequence[Lookup],
         missing: Floats,
         limit: float,
         memory: int,
         patience: int,
         seconds: float | None = None,
     ) -> None: ...
-    def next(self, extensions: int, seconds: float | None = None) -> State:
-        """``paused``: the extensions of partial readings, or the seconds, are spent."""
-
+    def next(self, extensions: int, seconds: float | None = None) -> SearchStatus: ...
     def dive(self, tries: int, seconds: float | None = None) -> bool:
         """Follows the best partial readings to the end; whether one got there.
 
@@ -195,7 +380,7 @@ class Mass:
         value: Numbers,
         price: Floats,
         plan: Plan,
-        lookups: Lookups,
+        lookups: Sequence[Lookup],
         missing: Floats,
         most_readings: Floats,
         everything: bool,
@@ -213,17 +398,23 @@ class Mass:
         states: int,
         work: int,
         seconds: float | None = None,
-    ) -> tuple[list[float], float, float, bool]:
-        """Shares of that: by field where it is as answered, all that was counted, and what is open.
+    ) -> Shares: ...
 
-        The last says that some rule was not decided, so that the first two may be too much.
-        """
+class Shares:
+    """Shares of the probability of all legal labellings."""
 
-def judge(
-    plan: Plan, lookups: Lookups, missing: Floats, field: Numbers, value: Numbers, ends: Numbers
-) -> Floats:
-    """What each of many labellings violates, by the fields and values of their spans in order.
+    @property
+    def same(self) -> list[float]:
+        """By field, where it is as it was answered."""
 
-    ``ends`` says where each labelling's spans end. Rules that stay Python are not asked, nor is
-    what spans violate by themselves.
-    """
+    @property
+    def all(self) -> float:
+        """Everything that was counted."""
+
+    @property
+    def open(self) -> float:
+        """What was not looked at: no more than this."""
+
+    @property
+    def unsure(self) -> bool:
+        """Some rule was not decided, so that ``same`` and ``all`` may be too much."""

@@ -23,7 +23,6 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr std::size_t kPlenty = std::size_t{1} << 22;
-constexpr std::int64_t kUnit = 1'000'000;
 
 Clock nobody_looks;
 
@@ -167,19 +166,19 @@ struct Instance {
         std::vector<SpanReading> readings;
         for (std::uint32_t i = 0; i < spans.size(); ++i) {
             const bool readable = spans[i].end - spans[i].start == 1;
-            const auto value =
-                static_cast<std::uint32_t>(readable ? values[spans[i].start] + 1 : 0);
+            const auto value = static_cast<std::uint32_t>(readable ? values[spans[i].start] + 1
+                                                                   : int{ValueNumber::kUnreadable});
             if (readable || unreadable < kInf)
                 readings.push_back({i, value, readable ? 0 : unreadable});
         }
         return readings;
     }
 
-    std::shared_ptr<const Graph> graph(double slack) const {
+    std::shared_ptr<const ReadingGraph> graph(double slack) const {
         const auto made = lattice();
         const auto some = spans(*made, slack);
-        return std::make_shared<const Graph>(made, some, readings_of(some), made->best() + slack,
-                                             kPlenty, nobody_looks);
+        return std::make_shared<const ReadingGraph>(made, some, readings_of(some),
+                                                    made->best() + slack, kPlenty, nobody_looks);
     }
 
     std::shared_ptr<const Plan> plan() const {
@@ -195,7 +194,6 @@ struct Instance {
         list.numbers = 1;
         plan->fields = {one, list};
         plan->slots = 4;
-        plan->lookup_slots = {0, 0};
         const Wide more = Wide{extra} * kUnit;
         std::vector<Instruction> code{{Op::kLookup, 0, 0},
                                       {Op::kOfList, 2, 3},
@@ -204,16 +202,18 @@ struct Instance {
                                       {Op::kEqual, 0, 1}};
         plan->rules.push_back({Program(code, {more, 0}), rule, unchecked, {}, false, {}});
         Equation equation{{}, -more, 0, rule, unchecked, false};
-        equation.terms = {{Equation::kFirst, 0, 0, 1}, {Equation::kSum, 1, 1, -1}};
+        equation.terms = {{Term::Kind::kFirst, 0, 0, 1}, {Term::Kind::kSum, 1, 1, -1}};
         plan->equations.push_back(equation);
         return plan;
     }
 
-    Facts facts() const {
+    DocumentTables tables() const {
         // Numbers of values: 2, 3, 4 for the values 1, 2, 3.
-        const std::vector<Wide> numbers{0, 0, kUnit, 2 * kUnit, 3 * kUnit};
-        const std::vector<std::uint8_t> states{Outcome::kMissing, Outcome::kMissing, 0, 0, 0};
-        return {{{0, numbers, states}, {0, numbers, states}}, {missing, 0}};
+        Lookup lookup(0);
+        lookup.append({0, Outcome::kMissing});
+        lookup.append({0, Outcome::kMissing});
+        for (const int value : {1, 2, 3}) lookup.append({value * kUnit, Outcome::kKnown});
+        return {{lookup, lookup}, {missing, 0}};
     }
 };
 
@@ -249,9 +249,9 @@ void readings_case() {
     std::size_t found = 0;
     std::map<std::vector<Span>, int> seen;
     for (;;) {
-        const Search::State state = search.next(1 + below(5), nobody_looks);
-        if (state == Search::State::kPaused) continue;
-        if (state == Search::State::kNothing) break;
+        const Search::Status status = search.next(1 + below(5), nobody_looks);
+        if (status == Search::Status::kPaused) continue;
+        if (status == Search::Status::kNothing) break;
         require(found < expected.size(), "no more readings than there are", instance);
         const double total = offset + search.found().cost + search.found().violated;
         require(std::abs(total - expected[found]) < 1e-9, "reading i is the i-th cheapest",
@@ -267,7 +267,7 @@ void readings_case() {
     require(found == expected.size(), "all readings come out", instance);
 }
 
-/// The best labelling under the rule, with and without the bounds by sums.
+/// The best labelling under the rule, with and without bounds by residues.
 void rules_case() {
     const Instance instance;
     double expected = kInf;
@@ -282,15 +282,15 @@ void rules_case() {
     }
     Search::Limits limits;
     limits.patience = below(2) ? 1 : kPlenty;
-    Search search(instance.graph(kInf), instance.plan(), instance.facts(), limits, nobody_looks);
+    Search search(instance.graph(kInf), instance.plan(), instance.tables(), limits, nobody_looks);
     double last = -kInf;
     for (bool first = true;; first = false) {
-        Search::State state;
-        while ((state = search.next(1 + below(9), nobody_looks)) == Search::State::kPaused) {
+        Search::Status status;
+        while ((status = search.next(1 + below(9), nobody_looks)) == Search::Status::kPaused) {
             const double bound = search.graph().lattice()->least() + search.bound();
             require(!first || bound <= expected + 1e-9, "a bound is a bound", instance);
         }
-        if (state == Search::State::kNothing) {
+        if (status == Search::Status::kNothing) {
             require(!first || expected == kInf, "nothing only where there is nothing", instance);
             return;
         }
@@ -316,7 +316,7 @@ void dive_case() {
         expected = std::min(
             expected, instance.cost_of(labels) + instance.violated_by(instance.spans_of(labels)));
     });
-    Search search(instance.graph(kInf), instance.plan(), instance.facts(), {}, nobody_looks);
+    Search search(instance.graph(kInf), instance.plan(), instance.tables(), {}, nobody_looks);
     search.next(below(6), nobody_looks);
     if (!search.dive(1 + below(4), nobody_looks)) return;
     std::vector<std::uint32_t> labels(instance.words);
@@ -341,9 +341,10 @@ void given_case() {
     for (const Span& span : chosen)
         spans.push_back({static_cast<std::uint32_t>(span.field), span.start, span.end, 0, 0});
     const double expected = instance.violated_by(chosen);
-    const auto graph = std::make_shared<const Graph>(spans, instance.readings_of(spans), kInf);
-    Search search(graph, instance.plan(), instance.facts(), {}, nobody_looks);
-    const bool found = search.next(kPlenty, nobody_looks) == Search::State::kFound;
+    const auto graph =
+        std::make_shared<const ReadingGraph>(spans, instance.readings_of(spans), kInf);
+    Search search(graph, instance.plan(), instance.tables(), {}, nobody_looks);
+    const bool found = search.next(kPlenty, nobody_looks) == Search::Status::kFound;
     require(found == (expected < kInf), "given spans can be read, or not", instance);
     if (found)
         require(std::abs(search.found().cost + search.found().violated - expected) < 1e-9,
@@ -374,7 +375,7 @@ void mass_case() {
     });
     const bool everything = below(2);
     const auto spans = instance.spans(*lattice, everything ? kInf : uniform(4));
-    const Mass mass(lattice, spans, instance.readings_of(spans), instance.plan(), instance.facts(),
+    const Mass mass(lattice, spans, instance.readings_of(spans), instance.plan(), instance.tables(),
                     {1, 1 + uniform(1)}, everything, nobody_looks);
     const Mass::Limits limits{everything ? 0 : uniform(0.01), everything ? kPlenty : 1 + below(9),
                               below(2) ? 0 : kPlenty};
@@ -400,9 +401,9 @@ void memory_case() {
     limits.memory = below(40'000);
     limits.patience = 1;
     try {
-        Search search(instance.graph(kInf), instance.plan(), instance.facts(), limits,
+        Search search(instance.graph(kInf), instance.plan(), instance.tables(), limits,
                       nobody_looks);
-        while (search.next(kPlenty, nobody_looks) == Search::State::kFound) {
+        while (search.next(kPlenty, nobody_looks) == Search::Status::kFound) {
         }
     } catch (const OutOfMemoryBudget&) {
     }

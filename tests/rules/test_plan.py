@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -24,28 +26,30 @@ def test_compiled_rules_say_what_the_judge_says_of_every_labelling(problem):
     judge = whole.judge
     tables = Tables(rules, plan)
     python = {rule.id for rule in plan.python}
-    fields, values, ends, expected = [], [], [], []
+    missing = np.array([judge.missing(i) for i in range(len(rules.fields))])
     for row in every_legal_row(whole)[0]:
         reading = judge.read(row)
-        for start, end, i in sorted(
-            (span.start, span.end, i) for i, spans in enumerate(reading) for span in spans
-        ):
-            found = judge.readings(i, start, end)
-            fields.append(i)
-            values.append(tables.number_of(i, found[0]) if found else 0)
-        ends.append(len(fields))
-        alone = ("reads", "max_words", "pattern")
-        expected.append(
-            sum(
-                check.price
-                for check in judge.checks(reading)
-                if check.id not in python and check.id.partition(":")[2] not in alone
-            )
+        spans = sorted((s.start, s.end, i) for i, found in enumerate(reading) for s in found)
+        values = [(judge.readings(i, start, end) or (None,))[0] for start, end, i in spans]
+        numbers = [tables.number_of(i, v) for (*_, i), v in zip(spans, values, strict=True)]
+        search = _core.Search(
+            field=np.array([i for *_, i in spans], np.uint32),
+            span=np.arange(len(spans), dtype=np.uint32),
+            value=np.array(numbers, np.uint32),
+            price=np.zeros(len(spans)),
+            plan=plan.core,
+            lookups=tables.lookups(),
+            missing=missing,
+            limit=inf,
+            memory=2**20,
+            patience=256,
         )
-    found = _core.judge(
-        plan.core,
-        tables.lookups(),
-        np.array([judge.missing(i) for i in range(len(rules.fields))]),
-        *(np.array(column, np.uint32) for column in (fields, values, ends)),
-    )
-    assert found.tolist() == pytest.approx(expected)
+        found = search.next(len(spans) + 1)
+        alone = ("reads", "max_words", "pattern")
+        expected = sum(
+            check.price
+            for check in judge.checks(reading)
+            if check.id not in python and check.id.partition(":")[2] not in alone
+        )
+        assert (found is _core.SearchStatus.found) == (expected < inf)
+        assert expected == inf or search.violated == pytest.approx(expected)

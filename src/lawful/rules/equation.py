@@ -7,14 +7,15 @@
 from __future__ import annotations
 
 from decimal import Decimal, Inexact
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
+from lawful import _core
+from lawful._core import SCALE, TermKind
 from lawful.rules.functions import Abs, Count, Present, Sum
 from lawful.rules.nodes import Node
 from lawful.rules.operators import Arithmetic, Comparison, Conditional, Constant, Negation
 from lawful.rules.program import (
     MOST_DECIMALS,
-    SCALE,
     Assembler,
     NeedsPython,
     constant_value,
@@ -25,22 +26,18 @@ from lawful.rules.program import (
 LARGEST_FACTOR = 10**9
 LARGEST_CONSTANT = 2**100
 
-_TERMS = {"first": 0, "sum": 1, "sum_or_zero": 2, "count": 3}
-
-Core: TypeAlias = tuple[list[tuple[int, int, int, int]], str, str, float, float, bool]
-
 
 class Term(NamedTuple):
     """A multiple of a field's first value, of a list's sum, or of how often a field occurs."""
 
-    kind: Literal["first", "sum", "sum_or_zero", "count"]
+    kind: TermKind
     field: int
     lookup: int
     factor: Decimal
 
 
-def equation_of(program: Assembler) -> Core | None:
-    """Terms, constant and tolerance as whole numbers; ``None`` for a rule that is no equation."""
+def equation_of(program: Assembler) -> _core.Equation | None:
+    """The rule with whole numbers as factors; ``None`` for a rule that is no equation."""
     rule = program.rule
     if rule.when is not None or rule.weight == 0 or program.any or rule.expression is None:
         return None
@@ -58,11 +55,17 @@ def equation_of(program: Assembler) -> Core | None:
     numbers = int(constant * unit), int(tolerance * unit)
     if max(map(abs, numbers)) >= LARGEST_CONSTANT:
         return None
-    made = [
-        (_TERMS[term.kind], term.field, term.lookup, factor)
-        for term, factor in zip(terms, whole, strict=True)
-    ]
-    return made, str(numbers[0]), str(numbers[1]), rule.weight, rule.unchecked, program.early
+    return _core.Equation(
+        terms=[
+            _core.Term(kind=term.kind, field=term.field, lookup=term.lookup, factor=factor)
+            for term, factor in zip(terms, whole, strict=True)
+        ],
+        constant=numbers[0],
+        tolerance=numbers[1],
+        weight=rule.weight,
+        unchecked=rule.unchecked,
+        early=program.early,
+    )
 
 
 def _sides(program: Assembler, node: Node) -> tuple[list[Term], Decimal, Decimal]:
@@ -116,13 +119,13 @@ def _term(program: Assembler, node: Node, factor: Decimal) -> Term:
     (name,) = node.reads
     field = planner.index[name]
     if (f := program.single_field(node)) is not None:
-        return Term("first", field, program.lookup(f, node), factor)
+        return Term(TermKind.first, field, program.lookup(f, node), factor)
     if isinstance(node, Count):
-        return Term("count", field, 0, factor)
+        return Term(TermKind.count, field, 0, factor)
     if isinstance(node, Sum):
-        return Term("sum", field, planner.numbers(field), factor)
+        return Term(TermKind.sum, field, planner.numbers(field), factor)
     if _is_sum_or_zero(node):
-        return Term("sum_or_zero", field, planner.numbers(field), factor)
+        return Term(TermKind.sum_or_zero, field, planner.numbers(field), factor)
     raise NeedsPython
 
 

@@ -16,10 +16,11 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from lawful._core import Op
 from lawful.rules.arithmetic import absolute, rounded, total
 from lawful.rules.nodes import COUNT, Environment, Node
 from lawful.rules.operators import FieldName
-from lawful.rules.program import Assembler, NeedsPython, Op
+from lawful.rules.program import Assembler, NeedsPython
 from lawful.values import format_value, read
 
 if TYPE_CHECKING:

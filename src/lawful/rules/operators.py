@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal, DecimalException
 from typing import TYPE_CHECKING, Any
 
+from lawful._core import Op
 from lawful.rules.arithmetic import COMPARE, difference, exactly, negative, shift
 from lawful.rules.nodes import Environment, Kind, Node, described, plain
-from lawful.rules.program import Assembler, NeedsPython, Op, constant_value, inverse, scaled
+from lawful.rules.program import Assembler, NeedsPython, constant_value, inverse, scaled
 
 if TYPE_CHECKING:
     from lawful.rules.expression import Parser

@@ -13,27 +13,17 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import localcontext
 from itertools import islice
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
-
-import numpy as np
 
 from lawful import _core
 from lawful.rules.arithmetic import EXACT
 from lawful.rules.definitions import CompiledRule, Field, Rules
 from lawful.rules.equation import equation_of
-from lawful.rules.program import SCALE, Aspect, Assembler, NeedsPython
+from lawful.rules.program import Aspect, Assembler, NeedsPython
 
 LARGEST = 10**24
-"""A larger number of units is left to Python, like one with more decimals than ``SCALE``."""
-
-FIRST_NUMBER = 2
-"""Of a value; 0 is for a field that is missing, 1 for one that cannot be read."""
-
-_PART = 10**12  # numbers go to the core as so many of these and the rest
-_ABSENT = 1
-_UNSURE = 2
-
+"""A larger number of units is left to Python, like one with more decimals than ``_core.SCALE``."""
 
 Way: TypeAlias = Literal["local", "compiled", "python"]
 
@@ -57,6 +47,7 @@ class _Lookup(NamedTuple):
     evaluate: Callable[[Any], Any]  # of the field's value, or of None
     missing: Any  # what it is when the field is missing
     kind: str
+    slot: int  # of the state, which holds the number of the field's value; not for a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,62 +63,62 @@ class Plan:
 class Tables:
     """The values of one document by number, and what every lookup of a plan says of them.
 
-    Number 0 is for a field that is missing, 1 for one that cannot be read; values come after, in
-    the order in which somebody asked for their numbers. Without a plan nothing is looked up.
+    Values are numbered from ``_core.FIRST_VALUE`` on, in the order in which somebody asked for
+    their numbers. Without a plan nothing is looked up.
     """
 
     def __init__(self, rules: Rules, plan: Plan | None) -> None:
         self.numbers: list[dict[Any, int]] = [{} for _ in rules.fields]
         self._plan = plan
         self._texts: dict[Any, int] = {}  # equal texts have equal numbers, whatever their fields
-        self._columns: list[tuple[list[int], list[int], list[int]]] = []
+        self._lookups: list[_core.Lookup] = []
         if plan is not None:
-            self._columns = [([], [], []) for _ in plan.lookups]
+            self._lookups = [_core.Lookup(lookup.slot) for lookup in plan.lookups]
 
     def number_of(self, field: int, value: Any) -> int:
-        """The number of a field's value."""
+        """The number of a field's value; ``None`` is a text that cannot be read."""
+        if value is None:
+            return _core.UNREADABLE
         numbers = self.numbers[field]
-        return numbers.setdefault(value, len(numbers) + FIRST_NUMBER)
+        return numbers.setdefault(value, len(numbers) + _core.FIRST_VALUE)
 
     def lookups(self) -> list[_core.Lookup]:
         """All tables as they are now, by lookup and number."""
-        if self._plan is None:
-            return []
-        with localcontext(EXACT):
-            for lookup, columns in zip(self._plan.lookups, self._columns, strict=True):
-                self._extend(lookup, columns)
-        return [
-            (np.array(high, np.int64), np.array(low, np.int64), np.array(states, np.uint8))
-            for high, low, states in self._columns
-        ]
+        if self._plan is not None:
+            with localcontext(EXACT):
+                for lookup, table in zip(self._plan.lookups, self._lookups, strict=True):
+                    self._extend(lookup, table)
+        return self._lookups
 
-    def _extend(self, lookup: _Lookup, columns: tuple[list[int], list[int], list[int]]) -> None:
+    def _extend(self, lookup: _Lookup, table: _core.Lookup) -> None:
         """Looks up the values that are new."""
-        high, low, states = columns
-        new = list(islice(self.numbers[lookup.field], max(0, len(states) - FIRST_NUMBER), None))
-        found = [lookup.evaluate(value) for value in new]
-        if not states:
-            found = [lookup.missing, lookup.evaluate(None), *found]
-        for value in found:
-            number, state = _outcome(value, lookup.kind, self._texts)
-            for column, part in zip((high, low), divmod(number, _PART), strict=True):
-                column.append(part)
-            states.append(state)
+        if not len(table):
+            for missing in (lookup.missing, lookup.evaluate(None)):
+                table.append(*_outcome(missing, lookup.kind, self._texts))
+        new = islice(self.numbers[lookup.field], len(table) - _core.FIRST_VALUE, None)
+        for value in new:
+            table.append(*_outcome(lookup.evaluate(value), lookup.kind, self._texts))
 
 
-def _outcome(value: Any, kind: str, texts: dict[Any, int]) -> tuple[int, int]:
-    """A value as a number and a state, as the core has them."""
+_KNOWN = _core.OutcomeState.known
+_MISSING = _core.OutcomeState.missing
+_UNSURE = _core.OutcomeState.unsure
+_UNITS = 10**_core.SCALE
+
+
+def _outcome(value: Any, kind: str, texts: dict[Any, int]) -> tuple[_core.OutcomeState, int]:
+    """A value as the core has it: a state, and a number where that is known."""
     if value is None:
-        return 0, _ABSENT
+        return _MISSING, 0
     if kind == "text":  # a registered type may give anything, even what is not equal to itself
-        return (texts.setdefault(value, len(texts)), 0) if value == value else (0, _UNSURE)  # noqa: PLR0124
+        return (_KNOWN, texts.setdefault(value, len(texts))) if value == value else (_UNSURE, 0)  # noqa: PLR0124
     if isinstance(value, bool):
-        return int(value), 0
+        return _KNOWN, int(value)
     if isinstance(value, date):
-        return value.toordinal(), 0
+        return _KNOWN, value.toordinal()
     numerator, denominator = value.as_integer_ratio()
-    scaled, rest = divmod(numerator * 10**SCALE, denominator)
-    return (scaled, 0) if not rest and abs(scaled) <= LARGEST else (0, _UNSURE)
+    scaled, rest = divmod(numerator * _UNITS, denominator)
+    return (_KNOWN, scaled) if not rest and abs(scaled) <= LARGEST else (_UNSURE, 0)
 
 
 _PLANS: WeakKeyDictionary[Rules, dict[bool, Plan]] = WeakKeyDictionary()
@@ -154,7 +145,6 @@ class _Planner:
         self.index = {f.name: i for i, f in enumerate(rules.fields)}
         self.slots: dict[tuple[int, Aspect], int] = {}
         self.lookups: list[_Lookup] = []
-        self.lookup_slots: list[int] = []
         self.lookup_of: dict[tuple[int, str], int] = {}
         self.numbers_of: dict[int, int] = {}  # of lists: the lookup of their values
 
@@ -177,28 +167,42 @@ class _Planner:
             local = program.early and len(program.fields) == 1
             how[rule.id] = How("local" if local else "compiled")
             native.append(
-                (
-                    program.core(),
-                    rule.weight,
-                    rule.unchecked,
-                    sorted(program.fields),
-                    program.early,
-                    sorted(program.any),
+                _core.RulePlan(
+                    program=program.core(),
+                    weight=rule.weight,
+                    unchecked=rule.unchecked,
+                    fields=sorted(program.fields),
+                    early=program.early,
+                    any=sorted(program.any),
                 )
             )
             if (equation := equation_of(program)) is not None:
                 equations.append(equation)
         for i, f in enumerate(self.rules.fields):
             self.remember_for_field(i, f)
-        fields = []
-        for i, f in enumerate(self.rules.fields):
-            slots = [self.slots.get((i, aspect), -1) for aspect in get_args(Aspect)]
-            numbers = self.numbers_of.get(i, -1)
-            fields.append(
-                (f.many, f.default is not None, [*slots, numbers], self.rules.defaults.weight)
-            )
-        core = _core.Plan(fields, len(self.slots), self.lookup_slots, native, equations)
+        core = _core.Plan(
+            fields=[self.field_plan(i, f) for i, f in enumerate(self.rules.fields)],
+            slots=len(self.slots),
+            rules=native,
+            equations=equations,
+        )
         return Plan(core, tuple(self.lookups), how, tuple(python))
+
+    def field_plan(self, index: int, f: Field) -> _core.FieldPlan:
+        return _core.FieldPlan(
+            many=f.many,
+            has_default=f.default is not None,
+            disagreement=self.rules.defaults.weight,
+            first=self.slots.get((index, "first")),
+            disagrees=self.slots.get((index, "disagrees")),
+            count=self.slots.get((index, "count")),
+            readable=self.slots.get((index, "readable")),
+            sum=self.slots.get((index, "sum")),
+            least=self.slots.get((index, "least")),
+            greatest=self.slots.get((index, "greatest")),
+            all=self.slots.get((index, "all")),
+            numbers=self.numbers_of.get(index),
+        )
 
     def slot(self, field: int, aspect: Aspect) -> int:
         return self.slots.setdefault((field, aspect), len(self.slots))
@@ -208,8 +212,8 @@ class _Planner:
         if key not in self.lookup_of:
             f = self.rules.fields[field]
             self.lookup_of[key] = len(self.lookups)
-            self.lookups.append(_Lookup(field, evaluate, evaluate(f.default), kind))
-            self.lookup_slots.append(0 if f.many else self.slot(field, "first"))
+            slot = 0 if f.many else self.slot(field, "first")
+            self.lookups.append(_Lookup(field, evaluate, evaluate(f.default), kind, slot))
         return self.lookup_of[key]
 
     def numbers(self, field: int) -> int:

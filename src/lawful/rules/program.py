@@ -11,53 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import date
 from decimal import Context, Decimal, Inexact
-from enum import IntEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from lawful import _core
+from lawful._core import SCALE, Op
 
 if TYPE_CHECKING:
     from lawful.rules.definitions import CompiledRule, Field, Rules
     from lawful.rules.nodes import Node
-
-SCALE = 6
-"""Decimals of a number in the search; one with more is left to Python."""
 
 MOST_DECIMALS = 24
 
 Aspect: TypeAlias = Literal[
     "first", "disagrees", "count", "readable", "sum", "least", "greatest", "all"
 ]
-"""What the search may remember of a field, in the order of the core's own list."""
-
-
-class Op(IntEnum):
-    """What programs are made of, in the order of the core's own list."""
-
-    constant = 0
-    absent = 1
-    idle = 2
-    lookup = 3
-    slot = 4
-    of_list = 5
-    scale = 6
-    add = 7
-    subtract = 8
-    multiply = 9
-    negate = 10
-    abs = 11
-    round = 12
-    least = 13
-    greatest = 14
-    equal = 15
-    unequal = 16
-    below = 17
-    at_most = 18
-    above = 19
-    at_least = 20
-    and_ = 21
-    or_ = 22
-    not_ = 23
-    choose = 24
+"""What the search may remember of a field: the slots of ``_core.FieldPlan``."""
 
 
 class NeedsPython(Exception):  # noqa: N818 - it is no error
@@ -86,7 +55,7 @@ class Assembler:
     def __init__(self, planner: Planner, rule: CompiledRule) -> None:
         self.planner = planner
         self.rule = rule
-        self.code: list[tuple[int, int, int]] = []
+        self.code: list[_core.Instruction] = []
         self.constants: list[int] = []
         self.fields: set[int] = set()
         self.any: set[int] = set()  # fields of which any value will do
@@ -104,8 +73,9 @@ class Assembler:
             self.add(Op.idle)
             self.add(Op.choose)
 
-    def core(self) -> tuple[list[tuple[int, int, int]], list[str]]:
-        return self.code, list(map(str, self.constants))
+    def core(self) -> _core.Program:
+        """The program, for the core."""
+        return _core.Program(self.code, self.constants)
 
     def emit(self, node: Node) -> int:
         """Leaves the value of a node on the stack, and says with how many decimals."""
@@ -142,11 +112,11 @@ class Assembler:
 
     def add(self, op: Op, operand: int = 0, index: int = 0) -> None:
         """Adds one instruction."""
-        self.code.append((int(op), operand, index))
+        self.code.append(_core.Instruction(op, operand, index))
 
     def constant(self, value: int) -> int:
         """The index of a constant."""
-        if abs(value) >= 2**126:
+        if abs(value) >= _core.NUMBER_LIMIT:
             raise NeedsPython("a number of too many digits")
         self.constants.append(value)
         return len(self.constants) - 1
@@ -193,7 +163,7 @@ class Assembler:
             if at:
                 self.add(op, 2)
 
-    def _part(self, node: Node) -> tuple[list[tuple[int, int, int]], int]:
+    def _part(self, node: Node) -> tuple[list[_core.Instruction], int]:
         before, self.code = self.code, []
         decimals = self.emit(node)
         code, self.code = self.code, before

@@ -53,11 +53,11 @@ class Settler:
                 break
             left = MOST_EXTENSIONS - search.extended
             try:
-                state = search.next(left, seconds_left(until))
+                status = search.next(left, seconds_left(until))
             except MemoryBudgetError:
                 break
-            if state is not _core.State.found:
-                if state is _core.State.nothing:
+            if status is not _core.SearchStatus.found:
+                if status is _core.SearchStatus.nothing:
                     return best, Cost(most, min(most, open_))
                 break
             if search.violated >= most:
@@ -96,7 +96,7 @@ class Settler:
                 if which and ambiguity == inf:
                     break
                 span.append(number)
-                value.append(0 if found is None else self.tables.number_of(i, found))
+                value.append(self.tables.number_of(i, found))
                 price.append(faults + (ambiguity if which else 0.0))
                 choices.append((i, at, which))
         search = _core.Search(

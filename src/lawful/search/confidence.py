@@ -142,14 +142,14 @@ class _Masses:
         weight = self._weight(self.found)
         smallest = 0.0 if self.everything else self.effort.smallest * weight
         states = MOST_STATES if self.everything else self.effort.states
-        same, counted, open_, unsure = self.core.of(
+        found = self.core.of(
             self.answers, smallest, states, self.effort.work, seconds_left(self.until)
         )
         # What rules that the core has not decided leave of it, at least.
-        kept = exp(-(self.weights if unsure else self.undecided))
+        kept = exp(-(self.weights if found.unsure else self.undecided))
         return [
-            self._interval(i, same[i], max(0.0, counted - same[i]), open_, kept)
-            for i in range(len(same))
+            self._interval(i, same, max(0.0, found.all - same), found.open, kept)
+            for i, same in enumerate(found.same)
         ]
 
     def _interval(

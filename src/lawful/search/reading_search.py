@@ -42,7 +42,7 @@ BETWEEN_LOOKS = 64  # texts between two looks at the time
 
 Labels: TypeAlias = NDArray[np.unsignedinteger[Any]]
 SpanReading: TypeAlias = tuple[int, int, int, int]
-"""Field, start, end, and the number of the value among the field's values; 0: unreadable."""
+"""Field, start, end, and the number of the value, or ``_core.UNREADABLE``."""
 
 
 class Candidate(NamedTuple):
@@ -111,7 +111,7 @@ class Lattice:
         for field, start, end, number in spans:
             known = self.tables.numbers[field]
             numbers = [known.get(value) for value in self.judge.readings(field, start, end)]
-            which = numbers.index(number) if number else 0
+            which = numbers.index(number) if number != _core.UNREADABLE else 0
             found[field].append(Occurrence(start, end, which))
         return tuple(map(tuple, found))
 
@@ -132,7 +132,7 @@ class Lattice:
             for value in judge.readings(field, start, end) or (None,):
                 if price == inf:
                     break
-                number = 0 if value is None else self.tables.number_of(field, value)
+                number = self.tables.number_of(field, value)
                 readings.append((field, start, end, number))
                 span.append(at)
                 prices.append(price)
@@ -194,16 +194,16 @@ class Candidates:
                 return slack
             before = search.extended
             try:
-                state = search.next(self._extensions_left(), seconds_left(self._until))
+                status = search.next(self._extensions_left(), seconds_left(self._until))
             finally:
                 self.extended += search.extended - before
             self.bound = max(self.bound, min(search.bound, limit))
-            if state is _core.State.nothing:
+            if status is _core.SearchStatus.nothing:
                 self.complete = slack == inf
                 if slack < wanted:
                     self.stopped_by = "memory"  # more spans than anybody could look at
                 return inf if 2 * slack > LAST_SLACK else 2 * slack
-            if state is _core.State.paused:
+            if status is _core.SearchStatus.paused:
                 self.stopped_by = "seconds" if self._extensions_left() else "candidates"
                 return slack
             found = tuple(readings[i] for i in search.readings.tolist())

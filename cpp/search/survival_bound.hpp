@@ -14,7 +14,7 @@ namespace lawful {
 /// What comes there goes on in many ways; those that violate the equation count less. Which ones do
 /// is known modulo a prime (see `Residues`), so the share that is left is an upper bound, and far
 /// below one where no way on makes the sum right.
-class Survival {
+class SurvivalBound {
 public:
     /// The ways on from a word, as shares of what stands at the boundary before it, or at a label
     /// of no field before it.
@@ -33,27 +33,29 @@ public:
     };
 
     /// Empty when the equation is too large for `work` elementary steps or `memory` bytes.
-    Survival(Residues residues, const std::vector<Word>& words, std::size_t work,
-             std::size_t memory, Clock& clock);
+    SurvivalBound(Residues residues, const std::vector<Word>& words, std::size_t work,
+                  std::size_t memory, Clock& clock);
 
     bool empty() const { return boundary_.empty(); }
-    std::uint32_t state_of(std::span<const Wide> memory) const {
-        return residues_.state_of(memory);
-    }
+    std::uint32_t class_of(std::span<const Wide> state) const { return residues_.class_of(state); }
     /// The share that is left of what stands at a boundary, and of what is within a span of no
     /// field there.
-    double at_boundary(std::size_t word, std::uint32_t state) const {
-        return state == Residues::kFree ? 1 : boundary_[word * residues_.states() + state];
+    double at_boundary(std::size_t word, std::uint32_t residue_class) const {
+        return residue_class == Residues::kFree
+                   ? 1
+                   : boundary_[word * residues_.classes() + residue_class];
     }
-    double within(std::size_t word, std::uint32_t state) const {
-        return state == Residues::kFree ? 1 : within_[word * residues_.states() + state];
+    double within(std::size_t word, std::uint32_t residue_class) const {
+        return residue_class == Residues::kFree
+                   ? 1
+                   : within_[word * residues_.classes() + residue_class];
     }
 
 private:
     void fill(const std::vector<Word>& words, Clock& clock);
 
     Residues residues_;
-    std::vector<double> boundary_, within_;  // (words + 1, states)
+    std::vector<double> boundary_, within_;  // (words + 1, classes)
 };
 
 }  // namespace lawful

@@ -1,0 +1,154 @@
+#include "rules/rule_tracker.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace lawful {
+
+RuleTracker::RuleTracker(const Plan& plan, const DocumentTables& tables)
+    : plan_(plan), tables_(tables), early_(plan.fields.size()) {
+    for (const FieldPlan& f : plan.fields) {
+        remembers_.push_back(f.first || f.count || f.readable || f.sum || f.least || f.greatest ||
+                             f.all);
+        unsure_.push_back(f.numbers && tables.lookups[*f.numbers].has_unsure());
+    }
+    for (std::uint32_t r = 0; r < plan.rules.size(); ++r)
+        if (plan.rules[r].early)
+            for (const std::uint32_t field : plan.rules[r].fields) early_[field].push_back(r);
+}
+
+double RuleTracker::extend(std::span<Wide> state, std::uint32_t field, std::uint32_t value) {
+    count(state, plan_.fields[field], value);
+    if (!plan_.fields[field].many) return extend_single(state, field, value);
+    extend_list(state, field, value);
+    return 0;
+}
+
+void RuleTracker::count(std::span<Wide> state, const FieldPlan& field, std::uint32_t value) {
+    if (field.count) ++state[*field.count];
+    if (!field.all || !is_readable(value)) return;
+    const auto list = static_cast<std::uint32_t>(state[*field.all]);
+    // Of a field that is no list, only which values there are counts.
+    state[*field.all] = field.many ? lists_.extended(list, value) : lists_.joined(list, value);
+}
+
+void RuleTracker::extend_list(std::span<Wide> state, std::uint32_t field, std::uint32_t value) {
+    const FieldPlan& f = plan_.fields[field];
+    const bool first = f.readable && !seen(state, field);
+    if (f.readable) state[*f.readable] |= is_readable(value) ? 1 : 2;
+    if (!is_readable(value) || !f.numbers) return;
+    if (unsure_[field]) {
+        keep_apart(state, f, value);
+        return;
+    }
+    const Outcome number = tables_.lookups[*f.numbers].at(value);
+    const bool known = number.state == Outcome::kKnown;
+    if (f.sum) {
+        Wide& sum = state[*f.sum];
+        sum = known && sum != Program::kUnsure ? sum + number.number : Program::kUnsure;
+    }
+    const auto extend_extreme = [&](FieldPlan::Slot slot, auto beats) {
+        if (!slot) return;
+        Wide& extreme = state[*slot];
+        if (!known || (!first && extreme == Program::kUnsure))
+            extreme = Program::kUnsure;
+        else if (first || beats(number.number, extreme))
+            extreme = number.number;
+    };
+    extend_extreme(f.least, std::less<>());
+    extend_extreme(f.greatest, std::greater<>());
+}
+
+/// Gives every list of values a number of its own, in place of what it comes to: Python decides,
+/// which sees all values, so no two lists may be mixed up.
+void RuleTracker::keep_apart(std::span<Wide> state, const FieldPlan& field, std::uint32_t value) {
+    for (const FieldPlan::Slot slot : {field.sum, field.least, field.greatest}) {
+        if (!slot) continue;
+        Wide& kept = state[*slot];
+        const Wide list = kept == 0 ? Wide{0} : kept - Program::kUnsure;
+        kept = Program::kUnsure + lists_.extended(static_cast<std::uint32_t>(list), value);
+    }
+}
+
+double RuleTracker::extend_single(std::span<Wide> state, std::uint32_t field, std::uint32_t value) {
+    const FieldPlan& f = plan_.fields[field];
+    if (!f.first) return 0;
+    Wide& first = state[*f.first];
+    if (!is_readable(value)) {
+        if (first == ValueNumber::kMissing && f.has_default) first = ValueNumber::kUnreadable;
+        return 0;
+    }
+    if (!seen(state, field)) {
+        first = value;
+        double violated = 0;
+        for (const std::uint32_t r : early_[field])
+            if (decided(plan_.rules[r], state)) violated += price(plan_.rules[r], state);
+        return violated;
+    }
+    if (!f.disagrees || first == value || state[*f.disagrees] != 0) return 0;
+    state[*f.disagrees] = 1;
+    return f.disagreement;
+}
+
+double RuleTracker::begin(std::span<const Wide> state) const {
+    double violated = 0;
+    for (const RulePlan& rule : plan_.rules)
+        if (rule.early && rule.fields.empty()) violated += price(rule, state);
+    return violated;
+}
+
+double RuleTracker::finish(std::span<const Wide> state) const {
+    double violated = 0;
+    for (std::uint32_t field = 0; field < plan_.fields.size(); ++field)
+        if (tables_.missing[field] > 0 && !seen(state, field)) violated += tables_.missing[field];
+    for (const RulePlan& rule : plan_.rules)
+        if (!decided(rule, state)) violated += price(rule, state);
+    return violated;
+}
+
+bool RuleTracker::seen(std::span<const Wide> state, std::uint32_t field) const {
+    const FieldPlan& f = plan_.fields[field];
+    return f.many ? (state[*f.readable] & 1) != 0 : state[*f.first] >= ValueNumber::kFirst;
+}
+
+bool RuleTracker::decided(const RulePlan& rule, std::span<const Wide> state) const {
+    return rule.early && std::all_of(rule.fields.begin(), rule.fields.end(),
+                                     [&](std::uint32_t field) { return seen(state, field); });
+}
+
+double RuleTracker::price(const RulePlan& rule, std::span<const Wide> state) const {
+    const Outcome outcome =
+        rule.any.empty() ? rule.program.run(state, tables_.lookups) : any_of(rule, state);
+    if (outcome.state == Outcome::kUnsure) undecided_ = true;
+    if (outcome.state == Outcome::kMissing) return rule.unchecked;
+    return outcome.is(false) ? rule.weight : 0;
+}
+
+/// True if one combination of values is; else false if one is; else missing, or idle.
+Outcome RuleTracker::any_of(const RulePlan& rule, std::span<const Wide> state) const {
+    std::vector<std::vector<std::uint32_t>> values;  // by field, those to choose from
+    std::vector<std::size_t> chosen;
+    std::size_t combinations = 1;
+    for (const std::uint32_t field : rule.any) {
+        const FieldPlan& f = plan_.fields[field];
+        std::vector<std::uint32_t>& some = values.emplace_back();
+        lists_.write(static_cast<std::uint32_t>(state[*f.all]), some);
+        if (some.empty()) some.push_back(static_cast<std::uint32_t>(state[*f.first]));
+        chosen.push_back(0);
+        if (combinations > kMostCombinations / some.size()) return {0, Outcome::kUnsure};
+        combinations *= some.size();
+    }
+    std::vector<Wide> now(state.begin(), state.end());
+    Outcome best{0, Outcome::kIdle};
+    for (;; --combinations) {
+        for (std::size_t i = 0; i < chosen.size(); ++i)
+            now[*plan_.fields[rule.any[i]].first] = values[i][chosen[i]];
+        const Outcome outcome = rule.program.run(now, tables_.lookups);
+        if (outcome.is(true) || outcome.state == Outcome::kUnsure) return outcome;
+        if (outcome.is(false) || best.state == Outcome::kIdle) best = outcome;
+        if (combinations == 1) return best;
+        for (std::size_t i = 0; ++chosen[i] == values[i].size(); ++i) chosen[i] = 0;
+    }
+}
+
+}  // namespace lawful
