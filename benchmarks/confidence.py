@@ -40,7 +40,7 @@ class Measured(NamedTuple):
 
 
 def measure(pages: Iterable[Scored], rules: Rules, temperature: float, seconds: float) -> Measured:
-    read = {name for rule in rules.compiled for name in rule.names}
+    read = {name for rule in rules.parsed for name in rule.names}
     measured = Measured([], [], [], [])
     for page in pages:
         scores = page.scores.with_temperature(temperature)

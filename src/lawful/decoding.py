@@ -264,8 +264,8 @@ class Decoding:
             for value in values:
                 read = "?" if value.value is None else format_value(value.value)
                 shown = value.text if read == value.text else f"{value.text}  = {read}"
-                if value.reading:
-                    shown = f"{value.text}  = {read}, which is its reading {value.reading + 1}"
+                if value.choice:
+                    shown = f"{value.text}  = {read}, possible value {value.choice + 1}"
                 sure = f"  ({self.confidence[name]})" if name in self.confidence else ""
                 lines.append(f"  {name:<{width}}  {shown}{sure}")
         for check in self.checks:
@@ -342,7 +342,7 @@ def _fields_dict(decoding: Decoding) -> dict[str, Any]:
                 "words": list(value.words),
                 "box": None if value.box is None else list(value.box),
                 **({} if value.page is None else {"page": value.page}),
-                **({"reading": value.reading} if value.reading else {}),
+                **({"choice": value.choice} if value.choice else {}),
             }
             for value in values
         ]

@@ -18,7 +18,7 @@ from lawful.labels import Scheme, Span
 from lawful.rules.checks import Check, State
 from lawful.rules.definitions import Rules
 from lawful.rules.judge import Judge, Labels
-from lawful.rules.spans import Reading
+from lawful.rules.reading import Reading
 from lawful.search.problem import Problem
 
 
@@ -263,7 +263,7 @@ class Verdict(NamedTuple):
 
 def verdict_on(judge: Judge, labels: Labels) -> Verdict:
     """Judges a labelling as a decoder's answer is judged."""
-    reading, _ = judge.settle(judge.read(labels))
+    reading, _ = judge.settled(labels)
     return Verdict(reading, judge.checks(reading), judge.scheme.allows(labels))
 
 
@@ -278,7 +278,7 @@ class _Page(NamedTuple):
 def _page(judge: Judge, labels: Labels) -> _Page:
     rules = judge.rules
     verdict = verdict_on(judge, labels)
-    read = {name for rule in rules.compiled for name in rule.names}
+    read = {name for rule in rules.parsed for name in rule.names}
     values = {
         f.name: seen[0] if seen else None
         for f, seen in zip(rules.fields, judge.seen_values(verdict.reading), strict=True)

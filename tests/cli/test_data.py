@@ -52,7 +52,7 @@ def test_convert_on_the_command_line(documents, tmp_path):
 def test_the_papers_rules_can_be_printed_and_loaded():
     for name, file in RULES.items():
         assert run("data", "rules", name).stdout == file.read_text()
-        assert Rules.load(file).compiled
+        assert Rules.load(file).parsed
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 import lawful.cli
 from lawful.cli.app import app
-from tests.cli.test_decode import DOCUMENTS, RULES, demo_lines, run
+from tests.helpers import DOCUMENTS, RULES, demo_lines, run
 
 COMMANDS = [
     "extract", "decode", "explain", "check", "rules", "evaluate", "calibrate", "train", "predict",

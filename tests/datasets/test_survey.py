@@ -36,7 +36,7 @@ def test_words_and_pieces():
 
 
 def test_what_rules_say_of_gold():
-    (name,) = (rule.id for rule in SUM.compiled)
+    (name,) = (rule.id for rule in SUM.parsed)
     assert judge_gold(PAGES, SUM) == Truth(
         documents=5,
         lawful=4,  # all but b

@@ -38,13 +38,13 @@ def every_reading(judge, reading):
     """All ways to read the texts of a labelling."""
     places = [(i, at) for i, spans in enumerate(reading) for at in range(len(spans))]
     counts = [
-        len(judge.readings(i, *reading[i][at][:2])) if judge.rules.fields[i].ambiguity < inf else 1
+        len(judge.values(i, *reading[i][at][:2])) if judge.rules.fields[i].ambiguity < inf else 1
         for i, at in places
     ]
     for choice in product(*(range(max(1, count)) for count in counts)):
         changed = [list(spans) for spans in reading]
         for (i, at), which in zip(places, choice, strict=True):
-            changed[i][at] = changed[i][at]._replace(reading=which)
+            changed[i][at] = changed[i][at]._replace(choice=which)
         yield tuple(map(tuple, changed))
 
 
@@ -54,7 +54,7 @@ def priced_readings(judge, reading):
     options = []
     for i, span in places:
         f = judge.rules.fields[i]
-        values = judge.readings(i, span.start, span.end) or (None,)
+        values = judge.values(i, span.start, span.end) or (None,)
         faults = judge.faults(i, span.start, span.end)
         some = values if f.ambiguity < inf else values[:1]
         options.append([(faults + f.ambiguity * (n > 0) if n else faults, v)

@@ -33,7 +33,7 @@ def outcome(load, source):
 def test_a_file_is_read_with_its_defaults(tmp_path):
     rules = Rules.load(write(tmp_path, FILE))
     assert [f.name for f in rules.fields] == ["total", "subtotal", "tax", "items"]
-    assert [r.weight for r in rules.compiled] == [8, inf, 8]
+    assert [r.weight for r in rules.parsed] == [8, inf, 8]
     assert {f.presence for f in rules.fields} == {"keep"}
     assert rules.fields[2].default == Decimal(0)
     data = {"fields": {"a": {"label": "total", "type": "money"}}, "rules": ["a > 0"]}

@@ -30,7 +30,7 @@ def test_compiled_rules_say_what_the_judge_says_of_every_labelling(problem):
     for row in every_legal_row(whole)[0]:
         reading = judge.read(row)
         spans = sorted((s.start, s.end, i) for i, found in enumerate(reading) for s in found)
-        values = [(judge.readings(i, start, end) or (None,))[0] for start, end, i in spans]
+        values = [(judge.values(i, start, end) or (None,))[0] for start, end, i in spans]
         numbers = [tables.number_of(i, v) for (*_, i), v in zip(spans, values, strict=True)]
         search = _core.Search(
             field=np.array([i for *_, i in spans], np.uint32),

@@ -35,6 +35,6 @@ def test_forty_ambiguous_texts_are_settled_as_they_should_be():
     reading, cost = judge.settle(judge.read(np.array([1] + [2] * 40)))
     assert expected < 14
     assert cost.most == cost.least == pytest.approx(0.01 * expected)
-    assert sum(span.reading for span in reading[1]) == expected
+    assert sum(span.choice for span in reading[1]) == expected
     (check,) = judge.checks(reading)
     assert check.state == "satisfied"

@@ -250,7 +250,7 @@ def _say_effect(
         *(" / ".join(f"{number:,.0f}" for number in each) for each in numbers),
     )
     console.print(table)
-    hard = all(isinf(rule.weight) for rule in rules.compiled) and isinf(rules.defaults.weight)
+    hard = all(isinf(rule.weight) for rule in rules.parsed) and isinf(rules.defaults.weight)
     console.print(
         "a temperature cannot change what hard rules decide: all costs scale alike"
         + (

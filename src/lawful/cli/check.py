@@ -77,7 +77,7 @@ def _judge(scored: Scored, rules: Rules, labels: Source) -> tuple[dict[str, Any]
     else:
         best = problem.best_legal if labels == "legal" else None
         chosen = problem.argmax if best is None else best
-    reading, cost = problem.judge.settle(problem.judge.read(chosen))
+    reading, cost = problem.judge.settled(chosen)
     checks = problem.judge.checks(reading)
     legal = problem.scheme.allows(chosen)
     if not legal:

@@ -82,7 +82,7 @@ def _explain(scored: Scored, call: Call, alternatives: int) -> None:
 
 def _explain_argmax(console: Console, problem: Problem) -> None:
     """The model's answer and what the rules say about it."""
-    checks = problem.judge.checks(problem.judge.settle(problem.judge.read(problem.argmax))[0])
+    checks = problem.judge.checks(problem.judge.settled(problem.argmax)[0])
     legal = problem.scheme.allows(problem.argmax)
     console.print("\nwhat the model said:", style="bold")
     console.print(

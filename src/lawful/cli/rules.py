@@ -46,7 +46,7 @@ def rules(
     console.print(_rule_table(loaded))
     chosen, why = Auto.choose(loaded)
     console.print(f"auto decodes with {chosen.name}: {why}")
-    count = len(loaded.compiled)
+    count = len(loaded.parsed)
     say(f"{file}: {len(loaded.fields)} fields, {count} rules, scheme {loaded.scheme}: fine")
 
 
@@ -64,7 +64,7 @@ def _field_table(loaded: Rules) -> Table:
 def _rule_table(loaded: Rules) -> Table:
     plan = plan_of(loaded)
     table = Table("rule", "weight", "unchecked", "reads", "judged", box=None)
-    for rule in loaded.compiled:
+    for rule in loaded.parsed:
         weight = "hard" if isinf(rule.weight) else f"{rule.weight:g}"
         how = plan.how[rule.id]
         reason = f" ({how.reason})" if how.reason else ""

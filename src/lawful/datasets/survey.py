@@ -88,7 +88,7 @@ def judge_gold(documents: Iterable[Labelled], rules: Rules) -> Truth:
     everything = list(documents)
     types = {label.partition("-")[2] for labelled in everything for label in labelled.gold}
     scheme = scheme_of(everything, rules)
-    states = {rule.id: Counter[State]() for rule in rules.compiled}
+    states = {rule.id: Counter[State]() for rule in rules.parsed}
     implied = Counter[str]()
     lawful = unchecked = readable = clean = 0
     for labelled in everything:

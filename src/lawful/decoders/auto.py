@@ -40,7 +40,7 @@ class Auto:
     @staticmethod
     def choose(rules: Rules) -> tuple[Exact | Paths, str]:
         """The decoder for these rules, and why."""
-        blind = [r.id for r in rules.compiled if r.function is not None and not r.reads]
+        blind = [r.id for r in rules.parsed if r.function is not None and not r.reads]
         if blind:
             return Paths(), f"rule {blind[0]!r} does not say which fields it reads"
         python = [repr(rule.id) for rule in plan_of(rules).python]

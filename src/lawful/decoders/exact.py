@@ -46,7 +46,7 @@ class Exact:
     default_budget: ClassVar[Budget] = Budget(candidates=2**17)
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
-        found = search(problem, budget, plan_of(problem.judge.rules))
+        found = find_best(problem, budget, plan_of(problem.judge.rules))
         return self._conclude(found)
 
     def decode_ranked(self, problem: Problem, budget: Budget, alternatives: int) -> Decoding:
@@ -84,7 +84,7 @@ class Exact:
         )
 
 
-def search(problem: Problem, budget: Budget, plan: Plan | None) -> Walk:
+def find_best(problem: Problem, budget: Budget, plan: Plan | None) -> Walk:
     """The best labelling, and what is known about it.
 
     Without a plan, every reading is judged in Python, and counts against the budget.
@@ -102,13 +102,13 @@ def search(problem: Problem, budget: Budget, plan: Plan | None) -> Walk:
         return found
     walked = 0 if plan is None else _walked(budget)
     candidates = _candidates(found, plan, reserved=walked)
-    candidates.deepest = -found.worth
+    candidates.stop_above(-found.worth)
     found.tried = 0  # it may come again, among the readings
     for candidate in candidates:
         reading = candidates.lattice.reading(candidate.spans)
         found.consider(candidate.labels, candidate.log_prob, reading)
-        candidates.deepest = -found.worth
-        if _is_settled(found, candidates, plan, found.worth):
+        candidates.stop_above(-found.worth)
+        if _end(found, candidates, plan, found.worth):
             break
     if plan is not None:
         found.tried = 1 + candidates.extended
@@ -117,7 +117,7 @@ def search(problem: Problem, budget: Budget, plan: Plan | None) -> Walk:
 
 
 def _finish(found: Walk, candidates: Candidates, walked: int) -> None:
-    """Says what is proven; where that is nothing for want of a budget, looks for an answer."""
+    """States what is proven; where the budget ended first, looks for an answer nearby."""
     _settle(found, candidates)
     if walked and found.stopped_by in ("seconds", "candidates", "memory"):
         _look_for_an_answer(found, candidates, walked)
@@ -180,8 +180,8 @@ def rank(problem: Problem, budget: Budget, count: int) -> tuple[Walk, Ranking]:
             best[values] = replace(found, best=candidate.labels, worth=worth, reading=reading)
             ranked = nlargest(count, best.values(), key=lambda entry: entry.worth)
         last = ranked[-1].worth if len(ranked) == count else -inf
-        candidates.deepest = -last
-        if _is_settled(found, candidates, plan, last):
+        candidates.stop_above(-last)
+        if _end(found, candidates, plan, last):
             break
     if ranked:  # of several that are worth the same, the first, and not the one that came first
         found.best, found.reading = ranked[0].best, ranked[0].reading
@@ -222,14 +222,16 @@ def _candidates(found: Walk, plan: Plan | None, reserved: int) -> Candidates:
     )
 
 
-def _is_settled(found: Walk, candidates: Candidates, plan: Plan | None, worth: float) -> bool:
-    """Whether what is still to come is worth no more, or something is spent."""
+def _end(found: Walk, candidates: Candidates, plan: Plan | None, worth: float) -> bool:
+    """Ends the search where the rest is worth no more, or something is spent; says if it did."""
     if worth >= -candidates.bound - ROUNDING:
         return True
-    if plan is None and (spent := found.spent()) is not None:
-        candidates.stopped_by = spent
-    elif found.budget.mass is not None and found.mass >= found.budget.mass:
-        candidates.stopped_by = "mass"
+    mass = found.budget.mass
+    spent = found.spent() if plan is None else None
+    if spent is None and mass is not None and found.mass >= mass:
+        spent = "mass"
+    if spent is not None:
+        candidates.stop(spent)
     return candidates.stopped_by is not None
 
 
@@ -265,6 +267,6 @@ def _is_feasible(problem: Problem, budget: Budget) -> tuple[bool | None, int]:
 
     ``None`` where the budget ended first.
     """
-    found = search(problem, budget, plan_of(problem.judge.rules))
+    found = find_best(problem, budget, plan_of(problem.judge.rules))
     feasible = True if found.best is not None else False if found.proven else None
     return feasible, found.tried

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from lawful.decoders.exact import search
+from lawful.decoders.exact import find_best
 from lawful.decoding import Budget, Decoding
 from lawful.search.problem import Problem
 from lawful.search.walk import conclude
@@ -24,4 +24,4 @@ class Readings:
     default_budget: ClassVar[Budget] = Budget(candidates=2**13)
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
-        return conclude(self.name, search(problem, budget, None))
+        return conclude(self.name, find_best(problem, budget, None))

@@ -14,7 +14,7 @@ import numpy as np
 
 from lawful.errors import RuleFailure
 from lawful.rules import wording
-from lawful.rules.definitions import CompiledRule
+from lawful.rules.definitions import ParsedRule
 from lawful.rules.nodes import Environment, plain
 
 State: TypeAlias = Literal["satisfied", "violated", "vacuous"]
@@ -57,7 +57,7 @@ class Check:
         return f"{self.state} {self.id}" + (f": {self.message}" if self.message else "")
 
 
-def check_of(rule: CompiledRule, outcome: Outcome, environment: Environment) -> Check:
+def check_of(rule: ParsedRule, outcome: Outcome, environment: Environment) -> Check:
     """The check of a rule that came out so on these values."""
     return Check(
         rule.id,
@@ -69,7 +69,7 @@ def check_of(rule: CompiledRule, outcome: Outcome, environment: Environment) -> 
     )
 
 
-def price_of(rule: CompiledRule, outcome: Outcome) -> float:
+def price_of(rule: ParsedRule, outcome: Outcome) -> float:
     """The cost of an outcome; the most that it may be where the rule is undecided."""
     if outcome == "violated":
         return rule.weight
@@ -78,7 +78,7 @@ def price_of(rule: CompiledRule, outcome: Outcome) -> float:
     return rule.unchecked if outcome == "missing" else 0.0
 
 
-def outcome_of(rule: CompiledRule, environment: Environment, document: str) -> Outcome:
+def outcome_of(rule: ParsedRule, environment: Environment, document: str) -> Outcome:
     """How a rule comes out on one value for each field; errors name the document."""
     applies = None if rule.when is None else rule.when.evaluate(environment)
     if applies is False:
@@ -97,7 +97,7 @@ def outcome_of(rule: CompiledRule, environment: Environment, document: str) -> O
 
 
 def outcome_of_any(
-    rule: CompiledRule,
+    rule: ParsedRule,
     environment: Environment,
     options: Mapping[str, Sequence[Any]],
     document: str,
@@ -122,7 +122,7 @@ def outcome_of_any(
     return worst, shown[worst]
 
 
-def _call(rule: CompiledRule, values: list[Any], document: str) -> bool | None:
+def _call(rule: ParsedRule, values: list[Any], document: str) -> bool | None:
     """The answer of a rule that is a function."""
     assert rule.function is not None  # noqa: S101 - it is one or the other
     try:
@@ -139,7 +139,7 @@ def _call(rule: CompiledRule, values: list[Any], document: str) -> bool | None:
     return None if result is None else bool(result)
 
 
-def _message(rule: CompiledRule, outcome: Outcome, environment: Environment) -> str:
+def _message(rule: ParsedRule, outcome: Outcome, environment: Environment) -> str:
     if outcome == "violated":
         return _complaint(rule, environment)
     if outcome == "satisfied":
@@ -154,7 +154,7 @@ def _message(rule: CompiledRule, outcome: Outcome, environment: Environment) -> 
     return f"not decided: more than {MOST_COMBINATIONS:,} combinations of values, or no time"
 
 
-def _complaint(rule: CompiledRule, environment: Environment) -> str:
+def _complaint(rule: ParsedRule, environment: Environment) -> str:
     if rule.message is not None:
         return re.sub(
             r"\{([^{}]*)\}", lambda match: plain(environment.get(match.group(1))), rule.message
@@ -164,5 +164,5 @@ def _complaint(rule: CompiledRule, environment: Environment) -> str:
     return f"{rule.id} does not hold: {_values(rule, environment)}"
 
 
-def _values(rule: CompiledRule, environment: Environment) -> str:
+def _values(rule: ParsedRule, environment: Environment) -> str:
     return ", ".join(f"{name} is {plain(environment[name])}" for name in rule.reads)

@@ -198,7 +198,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class CompiledRule:
+class ParsedRule:
     """A rule with everything filled in and its expressions parsed."""
 
     id: str
@@ -256,9 +256,9 @@ class Rules:
                 raise RulesError(f"field {f.name!r} is defined twice")
             if labels.count(f.label) > 1:
                 raise RulesError(f"field {f.name!r} has label {f.label!r}, as another field has")
-        object.__setattr__(self, "compiled", tuple(self._compile()))
+        object.__setattr__(self, "parsed", tuple(self._parse()))
 
-    compiled: tuple[CompiledRule, ...] = field(init=False, repr=False)
+    parsed: tuple[ParsedRule, ...] = field(init=False, repr=False)
     _schemes: dict[tuple[str, ...], Scheme] = field(init=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -278,7 +278,7 @@ class Rules:
             ambiguity=defaults.ambiguity if f.ambiguity is None else f.ambiguity,
         )
 
-    def _compile(self) -> Iterable[CompiledRule]:
+    def _parse(self) -> Iterable[ParsedRule]:
         known: dict[str, tuple[Kind, bool]] = {f.name: (f.kind, f.many) for f in self.fields}
         seen: set[str] = set()
         for number, rule in enumerate(self.rules):
@@ -289,11 +289,11 @@ class Rules:
                 )
             seen.add(identity)
             try:
-                yield self._compile_rule(rule, known)
+                yield self._parse_rule(rule, known)
             except RulesError as error:
                 raise RulesError(f"rule {identity!r}: {error}", rule=number) from None
 
-    def _compile_rule(self, rule: Rule, known: Mapping[str, tuple[Kind, bool]]) -> CompiledRule:
+    def _parse_rule(self, rule: Rule, known: Mapping[str, tuple[Kind, bool]]) -> ParsedRule:
         tolerance = self.defaults.tolerance if rule.tolerance is None else rule.tolerance
         when = None if rule.when is None else parse(rule.when, known, tolerance)
         expression = None
@@ -311,7 +311,7 @@ class Rules:
                     )
         if rule.message is not None:
             _check_message(rule.message, known)
-        return CompiledRule(
+        return ParsedRule(
             id=rule.id or "",
             weight=self.defaults.weight if rule.weight is None else rule.weight,
             message=rule.message,

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from lawful.document import Document
 from lawful.rules.definitions import Rules
-from lawful.rules.spans import Spans
+from lawful.rules.reading import Spans
 from lawful.values import format_value, read
 
 What: TypeAlias = Literal["reads", "max_words", "pattern", "required", "kept", "agrees"]
@@ -49,8 +49,8 @@ class DocumentFields:
     def chosen(self, index: int, spans: Spans) -> list[Any]:
         """The values of the spans that can be read, as chosen."""
         return [
-            values[which]
-            for start, end, which in spans
+            values[choice]
+            for start, end, choice in spans
             if (values := self.values(index, start, end))
         ]
 

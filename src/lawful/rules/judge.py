@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from lawful.document import Box, Document
 from lawful.labels import Scheme
 from lawful.rules.checks import Check, Outcome, check_of, outcome_of, outcome_of_any, price_of
-from lawful.rules.definitions import CompiledRule, Rules
+from lawful.rules.definitions import ParsedRule, Rules
 from lawful.rules.fields import DocumentFields
 from lawful.rules.nodes import COUNT, Environment
+from lawful.rules.reading import Cost, Occurrence, Reading, Spans
 from lawful.rules.settle import Settler
-from lawful.rules.spans import Cost, Occurrence, Reading, Spans
 
 Labels: TypeAlias = NDArray[np.integer[Any]]  # (words,): label indices
 
@@ -39,7 +39,7 @@ class FieldValue:
     words: tuple[int, int]
     box: Box | None = None
     page: int | None = None
-    reading: int = 0  # which of the text's readings the value is, the most plausible being 0
+    choice: int = 0  # which of the text's possible values it is, the most plausible being 0
 
 
 class _Sight(NamedTuple):
@@ -100,11 +100,11 @@ class Judge:
         return bool((self._relevant[one[differ]] | self._relevant[other[differ]]).any())
 
     def settle(self, reading: Reading, until: float = inf) -> tuple[Reading, Cost]:
-        """The same spans with their texts read so as to cost the least, and what that costs.
+        """The same spans with the values that cost the least, and that cost.
 
-        The cost is the weights of violated rules, the prices of readings that are not the most
-        plausible, and of rules left unchecked; of equals, the more plausible reading. Where time
-        ends first (``until``, as ``perf_counter`` has it), the best so far, and what may be left.
+        The cost is the weights of violated rules, and the prices of values that are not the most
+        plausible and of unchecked rules; of equals, the more plausible values. Where time ends
+        first (``until``, as ``perf_counter`` has it), the best so far; the cost is then a range.
         """
         cost = self.weigh(reading, until)
         if cost.most == 0 or not self._is_ambiguous(reading):
@@ -115,18 +115,18 @@ class Judge:
 
     def _is_ambiguous(self, reading: Reading) -> bool:
         return any(
-            len(self.readings(i, span.start, span.end)) > 1
+            len(self.values(i, span.start, span.end)) > 1
             for i, (f, spans) in enumerate(zip(self.rules.fields, reading, strict=True))
             if f.ambiguity != inf
             for span in spans
         )
 
     def weigh(self, reading: Reading, until: float = inf) -> Cost:
-        """What a reading costs: the weights it violates, and the prices of all that has one."""
+        """The cost of a reading as it is: violated weights and all prices."""
         return self._cost_of_rules(reading, until).plus(self.price(reading))
 
     def seen_values(self, reading: Reading) -> tuple[Any, ...]:
-        """What a person takes from the fields: their values, of one that is no list the first."""
+        """Field values as a person takes them: all of a list, the first of any other field."""
         values = (self._fields.chosen(i, spans) for i, spans in enumerate(reading))
         return tuple(
             tuple(found if f.many else found[:1])
@@ -134,18 +134,18 @@ class Judge:
         )
 
     def price(self, reading: Reading) -> float:
-        """What it costs to read texts in other ways than the most plausible ones."""
+        """The price of values that are not the most plausible ones of their texts."""
         return sum(
             f.ambiguity or 0.0
             for f, spans in zip(self.rules.fields, reading, strict=True)
             for span in spans
-            if span.reading
+            if span.choice
         )
 
     def costs(self, rows: NDArray[np.integer[Any]], until: float = inf) -> Iterator[Cost]:
-        """For each labelling, what it costs when its texts are read as is best for it.
+        """The cost of each labelling under its best reading.
 
-        Labels that no rule reads are all alike, so what is not new is looked up.
+        Labels that no rule reads are all alike, so labellings seen before are looked up.
         """
         # A label that no rule reads is as good as any other such label.
         size = len(self.scheme)
@@ -161,15 +161,19 @@ class Judge:
                 cost = self._costs[key] = self.cost(row, until)
             yield cost
 
+    def settled(self, labels: Labels, until: float = inf) -> tuple[Reading, Cost]:
+        """The best reading of a labelling, and its cost; see ``settle``."""
+        return self.settle(self.read(labels), until)
+
     def cost(self, labels: Labels, until: float = inf) -> Cost:
-        """What a labelling costs, as ``checks`` would have it."""
-        return self.settle(self.read(labels), until)[1]
+        """The cost of a labelling under its best reading."""
+        return self.settled(labels, until)[1]
 
     def _cost_of_rules(self, reading: Reading, until: float) -> Cost:
         sights = self._see_all(reading)
         environment = _environment(sights)
         least = most = sum(sight.penalty for sight in sights.values())
-        for rule in self.rules.compiled:
+        for rule in self.rules.parsed:
             outcome, _ = self._judge_rule(rule, sights, environment, until)
             price = price_of(rule, outcome)
             most += price
@@ -201,7 +205,7 @@ class Judge:
         environment = _environment(sights)
         found = [
             check_of(rule, *self._judge_rule(rule, sights, environment, until))
-            for rule in self.rules.compiled
+            for rule in self.rules.parsed
         ]
         for i, spans in enumerate(reading):
             found += (
@@ -221,21 +225,21 @@ class Judge:
         """The fields with their values, for people; fields that are missing are left out."""
         found: dict[str, list[FieldValue]] = {}
         for i, (f, spans) in enumerate(zip(self.rules.fields, reading, strict=True)):
-            for start, end, which in spans:
-                values = self.readings(i, start, end)
+            for start, end, choice in spans:
+                values = self.values(i, start, end)
                 found.setdefault(f.name, []).append(
                     FieldValue(
                         self.document.text(start, end),
-                        values[which] if values else None,
+                        values[choice] if values else None,
                         (start, end),
                         self.document.box(start, end),
                         self.document.page(start),
-                        which,
+                        choice,
                     )
                 )
         return found
 
-    def readings(self, index: int, start: int, end: int) -> tuple[Any, ...]:
+    def values(self, index: int, start: int, end: int) -> tuple[Any, ...]:
         """The possible values of a span as a field's type, the most plausible first."""
         return self._fields.values(index, start, end)
 
@@ -255,7 +259,7 @@ class Judge:
 
     def _judge_rule(
         self,
-        rule: CompiledRule,
+        rule: ParsedRule,
         sights: dict[str, _Sight],
         environment: Environment,
         until: float,

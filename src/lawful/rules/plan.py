@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 from lawful import _core
 from lawful.rules.arithmetic import EXACT
-from lawful.rules.definitions import CompiledRule, Field, Rules
+from lawful.rules.definitions import Field, ParsedRule, Rules
 from lawful.rules.equation import equation_of
 from lawful.rules.program import Aspect, Assembler, NeedsPython
 
@@ -57,7 +57,7 @@ class Plan:
     core: _core.Plan
     lookups: tuple[_Lookup, ...]
     how: Mapping[str, How]
-    python: tuple[CompiledRule, ...]  # the rules that stay Python
+    python: tuple[ParsedRule, ...]  # the rules that stay Python
 
 
 class Tables:
@@ -155,7 +155,7 @@ class _Planner:
     def make_plan(self) -> Plan:
         how: dict[str, How] = {}
         native, equations, python = [], [], []
-        for rule in self.rules.compiled:
+        for rule in self.rules.parsed:
             program = Assembler(self, rule)
             try:
                 program.assemble()
@@ -237,7 +237,7 @@ class _Planner:
         if f.repeat == "agree":
             self.slot(index, "disagrees")
 
-    def remember_for_python(self, rule: CompiledRule) -> None:
+    def remember_for_python(self, rule: ParsedRule) -> None:
         """All that Python will see of the fields, so that no two readings are mixed up."""
         for name in rule.names:
             index = self.index[name]

@@ -18,7 +18,7 @@ from lawful import _core
 from lawful._core import SCALE, Op
 
 if TYPE_CHECKING:
-    from lawful.rules.definitions import CompiledRule, Field, Rules
+    from lawful.rules.definitions import Field, ParsedRule, Rules
     from lawful.rules.nodes import Node
 
 MOST_DECIMALS = 24
@@ -52,7 +52,7 @@ class Planner(Protocol):
 class Assembler:
     """Assembles the program of one rule."""
 
-    def __init__(self, planner: Planner, rule: CompiledRule) -> None:
+    def __init__(self, planner: Planner, rule: ParsedRule) -> None:
         self.planner = planner
         self.rule = rule
         self.code: list[_core.Instruction] = []

@@ -16,7 +16,7 @@ from lawful import _core
 from lawful.clock import seconds_left
 from lawful.errors import MemoryBudgetError, TimeBudgetError
 from lawful.rules.plan import Tables, plan_of
-from lawful.rules.spans import Cost, Reading
+from lawful.rules.reading import Cost, Reading
 
 if TYPE_CHECKING:
     from lawful.rules.judge import Judge
@@ -92,7 +92,7 @@ class Settler:
             start, end, _ = reading[i][at]
             faults = judge.faults(i, start, end)
             ambiguity = judge.rules.fields[i].ambiguity or 0.0
-            for which, found in enumerate(judge.readings(i, start, end) or (None,)):
+            for which, found in enumerate(judge.values(i, start, end) or (None,)):
                 if which and ambiguity == inf:
                     break
                 span.append(number)
@@ -121,5 +121,5 @@ class Settler:
         changed = [list(spans) for spans in reading]
         for choice in search.readings.tolist():
             i, at, which = choices[choice]
-            changed[i][at] = changed[i][at]._replace(reading=which)
+            changed[i][at] = changed[i][at]._replace(choice=which)
         return tuple(map(tuple, changed))

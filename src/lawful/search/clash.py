@@ -95,7 +95,7 @@ def _demands(problem: Problem) -> tuple[str, ...]:
     rules = problem.judge.rules
     hard = rules.defaults.weight == inf
     return (
-        *(rule.id for rule in rules.compiled if rule.weight == inf),
+        *(rule.id for rule in rules.parsed if rule.weight == inf),
         *(f"{f.name}:kept" for f in rules.fields if f.name in problem.judge.kept),
         *(f"{f.name}:required" for f in rules.fields if hard and f.presence == "required"),
         *((SPANS,) if hard else ()),

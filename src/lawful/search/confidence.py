@@ -23,7 +23,7 @@ from lawful.rules.plan import plan_of
 from lawful.search.problem import ROUNDING
 from lawful.search.reading_search import LAST_SLACK, MEMORY, Lattice
 from lawful.search.walk import Walk
-from lawful.values import MOST_READINGS
+from lawful.values import MOST_VALUES
 
 
 class Effort(NamedTuple):
@@ -113,13 +113,13 @@ class _Masses:
             plan=plan.core,
             lookups=lattice.tables.lookups(),
             missing=np.array([judge.missing(i) for i in range(len(rules.fields))]),
-            most_readings=np.array([1 + (MOST_READINGS - 1) * exp(-price) for price in other]),
+            most_readings=np.array([1 + (MOST_VALUES - 1) * exp(-price) for price in other]),
             everything=self.everything,
             memory=MEMORY,
             seconds=seconds_left(until),
         )
         self.undecided = sum(max(rule.weight, rule.unchecked) for rule in plan.python)
-        self.weights = sum(max(rule.weight, rule.unchecked) for rule in rules.compiled)
+        self.weights = sum(max(rule.weight, rule.unchecked) for rule in rules.parsed)
 
     def _spans(self, slack: float) -> tuple[_core.Spans, bool]:
         """The spans to look at, and whether these are all that there are: of a short document."""

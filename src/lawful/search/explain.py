@@ -62,7 +62,7 @@ def _reasons(
     if not problem.judge.tells_apart(labels, back):
         return ()
     judge = problem.judge
-    reading, cost = judge.settle(judge.read(back), until)
+    reading, cost = judge.settled(back, until)
     if cost.least < cost.most and perf_counter() > until:
         return None
     checks = judge.checks(reading, until)

@@ -24,7 +24,7 @@ from lawful.errors import MemoryBudgetError, TimeBudgetError
 from lawful.rules.definitions import Rules
 from lawful.rules.judge import Judge
 from lawful.rules.plan import Plan, Tables
-from lawful.rules.spans import Occurrence, Reading
+from lawful.rules.reading import Occurrence, Reading
 from lawful.scores import Scores
 from lawful.search.problem import ROUNDING
 
@@ -41,7 +41,7 @@ PATIENCE = 256
 BETWEEN_LOOKS = 64  # texts between two looks at the time
 
 Labels: TypeAlias = NDArray[np.unsignedinteger[Any]]
-SpanReading: TypeAlias = tuple[int, int, int, int]
+SpanValue: TypeAlias = tuple[int, int, int, int]
 """Field, start, end, and the number of the value, or ``_core.UNREADABLE``."""
 
 
@@ -51,7 +51,7 @@ class Candidate(NamedTuple):
     labels: Labels
     log_prob: float
     violated: float  # what the search knows it to violate, prices included
-    spans: tuple[SpanReading, ...]
+    spans: tuple[SpanValue, ...]
 
 
 class Lattice:
@@ -70,7 +70,7 @@ class Lattice:
 
     def search(
         self, slack: float, max_cost: float, until: float
-    ) -> tuple[_core.Search, list[SpanReading], float]:
+    ) -> tuple[_core.Search, list[SpanValue], float]:
         """A search up to a slack, what its readings are of, and the slack.
 
         That is smaller than asked for where there would be too many spans. Raises
@@ -105,23 +105,23 @@ class Lattice:
         """The spans of fields that a labelling within a slack of the best one may have."""
         return _core.Spans(self.core, slack, MOST_SPANS, seconds_left(until))
 
-    def reading(self, spans: tuple[SpanReading, ...]) -> Reading:
+    def reading(self, spans: tuple[SpanValue, ...]) -> Reading:
         """What a judge calls a reading."""
         found: list[list[Occurrence]] = [[] for _ in self.judge.rules.fields]
         for field, start, end, number in spans:
             known = self.tables.numbers[field]
-            numbers = [known.get(value) for value in self.judge.readings(field, start, end)]
+            numbers = [known.get(value) for value in self.judge.values(field, start, end)]
             which = numbers.index(number) if number != _core.UNREADABLE else 0
             found[field].append(Occurrence(start, end, which))
         return tuple(map(tuple, found))
 
     def read(
         self, spans: _core.Spans, until: float
-    ) -> tuple[list[SpanReading], list[int], list[float]]:
+    ) -> tuple[list[SpanValue], list[int], list[float]]:
         """The readings of spans that no hard rule refuses; by reading, its span and its price."""
         judge = self.judge
         fields = judge.rules.fields
-        readings: list[SpanReading] = []
+        readings: list[SpanValue] = []
         span: list[int] = []
         prices: list[float] = []
         rows = zip(spans.field.tolist(), spans.start.tolist(), spans.end.tolist(), strict=True)
@@ -129,7 +129,7 @@ class Lattice:
             if at % BETWEEN_LOOKS == 0 and perf_counter() > until:
                 raise TimeBudgetError("the time is up")
             faults = price = judge.faults(field, start, end)
-            for value in judge.readings(field, start, end) or (None,):
+            for value in judge.values(field, start, end) or (None,):
                 if price == inf:
                     break
                 number = self.tables.number_of(field, value)
@@ -146,7 +146,7 @@ class Candidates:
     With a plan, readings that rules see alike are one, and hard rules refuse; without, all
     differ. ``bound`` is what those still to come cost at least. ``complete`` says that there are
     none, ``stopped_by`` that something is spent: ``extensions`` of partial readings, or the time
-    ``until``. Set ``deepest`` when nothing of a higher cost is wanted.
+    ``until``.
     """
 
     def __init__(
@@ -161,22 +161,30 @@ class Candidates:
         self.complete = lattice.best == inf
         self.stopped_by: Limit | None = None
         self.extended = 0
-        self.deepest = inf
+        self._ceiling = inf  # nothing of a higher cost is wanted
         self.lattice = lattice
         self._extensions = extensions
         self._until = until
         self._max_cost = max_cost
-        self._seen: set[tuple[SpanReading, ...]] = set()
-        self._search: tuple[_core.Search, list[SpanReading]] | None = None
+        self._seen: set[tuple[SpanValue, ...]] = set()
+        self._search: tuple[_core.Search, list[SpanValue]] | None = None
+
+    def stop_above(self, cost: float) -> None:
+        """Nothing that costs more is wanted."""
+        self._ceiling = cost
+
+    def stop(self, limit: Limit) -> None:
+        """Ends the search because something else is spent."""
+        self.stopped_by = limit
 
     def __iter__(self) -> Iterator[Candidate]:
         slack = FIRST_SLACK
         try:
-            while not self.complete and self.stopped_by is None and self.bound < self.deepest:
+            while not self.complete and self.stopped_by is None and self.bound < self._ceiling:
                 if perf_counter() >= self._until:
                     self.stopped_by = "seconds"
                     return
-                needed = self.deepest - self.lattice.best + ROUNDING
+                needed = self._ceiling - self.lattice.best + ROUNDING
                 slack = yield from self._go(min(slack, needed))
         except MemoryBudgetError:
             self.stopped_by = "memory"
@@ -221,7 +229,7 @@ class Candidates:
         found = tuple(readings[i] for i in search.readings.tolist())
         return Candidate(search.labels, -search.cost, search.violated, found)
 
-    def _open(self, slack: float) -> tuple[_core.Search, list[SpanReading], float]:
+    def _open(self, slack: float) -> tuple[_core.Search, list[SpanValue], float]:
         while True:
             try:
                 return self.lattice.search(slack, self._max_cost, self._until)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from lawful import _core
 from lawful.decoding import Budget, Decoding, Limit, Status
 from lawful.errors import MemoryBudgetError, TimeBudgetError
-from lawful.rules.spans import Cost, Reading
+from lawful.rules.reading import Cost, Reading
 from lawful.search.explain import corrections
 from lawful.search.problem import ROUNDING, Labels, Problem
 
@@ -118,7 +118,7 @@ class Walk:
         reading = None
         if log_prob - cost.most > self.worth:
             judge = self.problem.judge
-            reading, cost = judge.settle(judge.read(labels), self.until)
+            reading, cost = judge.settled(labels, self.until)
         self._take(labels, log_prob, cost, reading)
 
     def consider(
@@ -143,7 +143,7 @@ class Walk:
         judge = self.problem.judge
         cost = Cost(inf, inf) if reading is None else judge.weigh(reading, self.until)
         if settle and cost.most > 0:
-            settled, least = judge.settle(judge.read(labels), self.until)
+            settled, least = judge.settled(labels, self.until)
             if least.most <= cost.most:
                 reading, cost = settled, least
         return self._take(labels, log_prob, cost, reading)
@@ -208,7 +208,7 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
         labels = problem.argmax
     reading = found.reading
     if reading is None:
-        reading, _ = problem.judge.settle(problem.judge.read(labels), found.until)
+        reading, _ = problem.judge.settled(labels, found.until)
     checks = problem.judge.checks(reading, found.until)
     undecided = found.best is not None and not all(check.decided for check in checks)
     if found.proven and undecided:  # by a rule of no weight, but still

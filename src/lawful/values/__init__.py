@@ -39,7 +39,7 @@ class ValueType:
     kind: Kind
 
 
-MOST_READINGS = 8
+MOST_VALUES = 8
 """Ways to read one text that a type may give."""
 
 
@@ -87,10 +87,10 @@ def register_type(name: str, parse: Callable[[str], Any], *, kind: Kind = "text"
                 f"type {name!r} failed on {text!r}: {type(error).__name__}: {error}"
             ) from error
         values = found if isinstance(found, tuple) else () if found is None else (found,)
-        if len(values) > MOST_READINGS:
+        if len(values) > MOST_VALUES:
             raise RulesError(
                 f"type {name!r} gave {len(values)} readings of {text!r}, expected at most "
-                f"{MOST_READINGS}"
+                f"{MOST_VALUES}"
             )
         return tuple(_checked(value, kind, name) for value in values)
 

@@ -1,4 +1,4 @@
-"""What rules see of a labelling: where fields stand, and in which way their texts are read."""
+"""A reading: all that rules see of a labelling, and what they make it cost."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import NamedTuple, TypeAlias
 
 
 class Occurrence(NamedTuple):
-    """Words ``start`` to ``end``, the latter not included, and which reading of them counts."""
+    """One span of a field, half-open, and which of its possible values is chosen."""
 
     start: int
     end: int
-    reading: int = 0
+    choice: int = 0
 
 
 Spans: TypeAlias = tuple[Occurrence, ...]
-"""Where a field stands, in order."""
+"""The spans of one field, in order."""
 
 Reading: TypeAlias = tuple[Spans, ...]
 """By field, its spans: all that rules can see of a labelling."""
