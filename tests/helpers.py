@@ -30,7 +30,7 @@ def run(*arguments, stdin=None, cwd=ROOT):
     """The command line, in a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "lawful", *map(str, arguments)],
-        input=stdin, cwd=cwd, capture_output=True, text=True, timeout=120, check=False,
+        input=stdin, cwd=cwd, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
 
 

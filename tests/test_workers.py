@@ -120,9 +120,9 @@ def ignore():
 
 
 def gone(since):
-    """Whether all processes are gone, and it took less than a second."""
+    """Whether all processes are gone, long before those that are stuck would end by themselves."""
     gc.collect()
-    return not multiprocessing.active_children() and time.monotonic() < since + 1
+    return not multiprocessing.active_children() and time.monotonic() < since + 10
 
 
 @pytest.mark.parametrize("act", [loop, sleep, backtrack, search, ignore])

@@ -18,57 +18,70 @@ inline std::uint64_t mixed(std::uint64_t x) {
 
 /// Finds the indices of things by their keys, with open addressing; the things live elsewhere.
 ///
-/// `Keys` knows them: `hash(key)`, `hash_of(index)` and `equal(index, key)`.
+/// `Keys` knows them: `hash(key)` and `equal(index, key)`. Half of each hash is kept next to its
+/// index, so that a thing is looked at only where it is most probably the right one, and never to
+/// grow.
 template <class Keys>
 class HashTable {
 public:
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-    HashTable() : entries_(std::size_t{1} << 8, kNone) {}
+    HashTable() : entries_(std::size_t{1} << 8) {}
 
     /// The index of the thing with this key, or kNone.
     template <class Key>
     std::uint32_t find(const Keys& keys, const Key& key) const {
-        return entries_[place_of(keys, key)];
+        return entries_[place_of(keys, key, hash_of(keys, key))].index;
     }
 
-    /// The entry of this key, to be written by the caller where it is kNone. Valid until the next
-    /// call.
+    /// The index of the thing with this key, to be written by the caller where it is kNone. The
+    /// reference is valid until the next call.
     template <class Key>
     std::uint32_t& entry(const Keys& keys, const Key& key) {
-        if (2 * used_ >= entries_.size()) grow(keys);
-        std::uint32_t& found = entries_[place_of(keys, key)];
-        if (found == kNone) ++used_;
-        return found;
+        if (2 * used_ >= entries_.size()) grow();
+        const std::uint32_t hash = hash_of(keys, key);
+        Entry& found = entries_[place_of(keys, key, hash)];
+        if (found.index == kNone) {
+            found.hash = hash;
+            ++used_;
+        }
+        return found.index;
     }
 
-    std::size_t held() const { return entries_.capacity() * sizeof(std::uint32_t); }
+    std::size_t held() const { return entries_.capacity() * sizeof(Entry); }
 
 private:
+    struct Entry {
+        std::uint32_t index = kNone;
+        std::uint32_t hash = 0;
+    };
+
     template <class Key>
-    std::size_t place_of(const Keys& keys, const Key& key) const {
-        std::size_t place = keys.hash(key) & mask();
-        while (entries_[place] != kNone && !keys.equal(entries_[place], key))
-            place = (place + 1) & mask();
+    static std::uint32_t hash_of(const Keys& keys, const Key& key) {
+        return static_cast<std::uint32_t>(keys.hash(key));
+    }
+
+    template <class Key>
+    std::size_t place_of(const Keys& keys, const Key& key, std::uint32_t hash) const {
+        std::size_t place = hash & mask();
+        for (; entries_[place].index != kNone; place = (place + 1) & mask())
+            if (entries_[place].hash == hash && keys.equal(entries_[place].index, key)) break;
         return place;
     }
 
-    void grow(const Keys& keys) {
-        const std::vector<std::uint32_t> old = std::move(entries_);
-        entries_.assign(2 * old.size(), kNone);
-        used_ = 0;
-        for (const std::uint32_t index : old) {
-            if (index == kNone) continue;
-            std::size_t place = keys.hash_of(index) & mask();
-            while (entries_[place] != kNone) place = (place + 1) & mask();
-            entries_[place] = index;
-            ++used_;
+    void grow() {
+        const std::vector<Entry> old = std::exchange(entries_, std::vector<Entry>(2 * mask() + 2));
+        for (const Entry& entry : old) {
+            if (entry.index == kNone) continue;
+            std::size_t place = entry.hash & mask();
+            while (entries_[place].index != kNone) place = (place + 1) & mask();
+            entries_[place] = entry;
         }
     }
 
     std::size_t mask() const { return entries_.size() - 1; }
 
-    std::vector<std::uint32_t> entries_;
+    std::vector<Entry> entries_;
     std::size_t used_ = 0;
 };
 

@@ -94,7 +94,6 @@ private:
         static std::uint64_t hash(const Partial& partial) {
             return mixed(std::uint64_t{partial.node} << 32 | partial.state);
         }
-        std::uint64_t hash_of(std::uint32_t index) const { return hash(partials[index]); }
         bool equal(std::uint32_t index, const Partial& partial) const {
             return partials[index].node == partial.node && partials[index].state == partial.state;
         }

@@ -40,7 +40,6 @@ private:
                              std::rotl(static_cast<std::uint64_t>(slot >> 64), 32));
             return hash;
         }
-        std::uint64_t hash_of(std::uint32_t number) const { return hash(table[number]); }
         bool equal(std::uint32_t number, std::span<const Wide> state) const {
             return std::equal(state.begin(), state.end(), table.all_[number]);
         }
