@@ -131,11 +131,16 @@ def test_alternatives_and_budgets_reach_the_decoder():
     assert found.tried == 1
 
 
+def at_line(page, line):
+    """The same page, read from that line of a file."""
+    return replace(page, document=replace(page.document, line=line))
+
+
 @workers
 def test_records_keep_their_order_their_lines_and_their_ids(workers):
-    pages = [replace(page, line=line) for line, page in enumerate(PAGES[:9], 1)]
+    pages = [at_line(page, line) for line, page in enumerate(PAGES[:9], 1)]
     scores = Scores.from_probs(np.ones((len(pages[4].document), 1)), ["O"])
-    odd = Scored(pages[4].document, scores, line=5)
+    odd = Scored(pages[4].document, scores)
     records = [*pages[:3], BadLine(4, "no words"), odd, *pages[5:]]
     found = list(decode_records(records, Call(RULES), Preparation("mean", 2.0), workers=workers))
     lines = [each.line if isinstance(each, BadLine) else each[0].line for each in found]
@@ -159,7 +164,7 @@ def test_options_are_checked_when_a_call_is_made():
 
 
 def test_bad_lines_keep_their_places_around_a_model():
-    pages = {line: replace(page, line=line) for line, page in zip((2, 3, 6), PAGES, strict=False)}
+    pages = {line: at_line(page, line) for line, page in zip((2, 3, 6), PAGES, strict=False)}
     bad = {line: BadLine(line, "bad") for line in (1, 4, 5, 7)}
     records = [record for _, record in sorted((pages | bad).items())]
     reads_ahead = list  # all documents before it yields the first
