@@ -73,7 +73,7 @@ def test_scores_may_go_into_an_npz_file(work, model):
     assert len(found) == 24
     assert all(scored.document.joins and scored.gold for scored in found)
     done = lawful("predict", work / "pages.jsonl", "--model", model, "--npz", code=2)
-    assert "--npz puts a file beside --out" in done.stderr
+    assert "--npz writes a file next to --out" in done.stderr
 
 
 def test_extract_reads_fields(work, model):
