@@ -58,7 +58,7 @@ def notebook_card(decoding: Decoding) -> str:
     colours = {name: i % len(_HUES) for i, name in enumerate(decoding.fields)}
     view = View.of(document, None, decoding, colours, frozenset())
     # Elsewhere these are of the page; browsers that know no @scope show the card without style.
-    style = re.sub(r":root|\bbody(?=\{)", ":scope", _style_sheet())
+    style = re.sub(r":root|(?<![.\w])body(?=\{)", ":scope", _style_sheet())
     return f'<div class="lawful"><style>@scope{{{style}}}</style>{draw_card(view)}</div>'
 
 
