@@ -3,6 +3,8 @@
 PYTHON ?= python3
 # One version to rely on; any from 2.6 should do.
 TORCH ?= torch==2.13.0
+# Processes that share the tests. Some tests are about time, so no more than there are cores.
+JOBS ?= 2
 BIN := .venv/bin
 CORE := $(wildcard cpp/*/*.cpp cpp/*/*.hpp)
 PLAIN_CORE := $(filter-out cpp/python/%,$(wildcard cpp/*/*.cpp))
@@ -21,7 +23,7 @@ test-models: .venv/trained  ## training, running and exporting models, through t
 	$(BIN)/python -m pytest tests/models/with_torch
 
 unit: .venv/installed
-	$(BIN)/python -m pytest --ignore=tests/models/with_torch
+	$(BIN)/python -m pytest -n $(JOBS) --ignore=tests/models/with_torch
 
 lint: .venv/installed
 	$(BIN)/ruff check .

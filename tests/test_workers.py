@@ -175,7 +175,7 @@ class Task:
     def start(self):
         return self.work
     def work(self, item):
-        print("at", item, flush=True)
+        print(f"at {item}\\n", end="", flush=True)  # one write: lines of workers do not mix
         if item >= 8:
             re.match(r"(a+)+$", "a" * 60 + "b")
 
