@@ -15,14 +15,14 @@ from lawful.rules.judge import FieldValue
 from lawful.values import format_value
 
 Status: TypeAlias = Literal["satisfied", "unchecked", "relaxed", "infeasible", "exhausted"]
-"""``satisfied``: some rule could be checked, and every one that could holds. ``unchecked``: none
-could, so nothing speaks for the answer but the model. ``relaxed``: the best trade-off violates a
-weighted rule. ``infeasible``: proven that the hard rules cannot hold. ``exhausted``: the budget
-ended first, and the best answer so far is what came back."""
+"""``satisfied``: at least one rule is satisfied and none is violated. ``unchecked``: all rules are
+vacuous, so only the model supports the answer. ``relaxed``: the best trade-off violates a weighted
+rule. ``infeasible``: no labelling satisfies the hard rules; this is proven. ``exhausted``: a limit
+of the budget ended the search, and the answer is the best one so far."""
 
 Limit: TypeAlias = Literal["candidates", "seconds", "mass", "max_cost", "memory", "combinations"]
-"""The limit that ended a search. ``combinations``: a rule over repeated fields (``repeat: any``),
-or a text of many readings, had more combinations of values than are tried."""
+"""The limit that ended a search. ``combinations``: repeated fields (``repeat: any``) or ambiguous
+texts had more combinations of values than are tried."""
 
 
 STOPPED: Mapping[Limit, str] = {
@@ -38,13 +38,12 @@ STOPPED: Mapping[Limit, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The most that a decoder may spend; whichever limit is reached first ends the search.
+    """Limits of a decoder; the first that is reached ends the search.
 
-    ``seconds`` bounds the whole call: the search, and what is said about its answer.
-    ``candidates``: as many as the decoder usually tries, unless given; ``inf`` is no limit.
-    ``mass`` is the share of the model's probability to look at. ``max_cost`` is how many nats of
-    log-probability rules may cost: labellings that are less probable than the best legal one by
-    more than that are not considered, whatever rules they would satisfy.
+    ``candidates`` defaults to the decoder's own limit; ``inf`` is no limit. ``seconds`` bounds the
+    whole call: the search, the checks and the explanations. ``mass`` is the share of the model's
+    probability to cover. ``max_cost`` is how many nats of log-probability rules may cost:
+    labellings below the best legal one by more than that are not considered.
     """
 
     candidates: float | None = None
@@ -71,17 +70,17 @@ class Budget:
             raise InputError(f"budget: {name} is {value!r}, expected {expected} or None")
 
     def filled(self, default: Budget) -> Budget:
-        """The same, with the candidates that a decoder usually tries where none are given."""
+        """The same budget, with the default's candidates if none are given."""
         return self if self.candidates is not None else replace(self, candidates=default.candidates)
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A word whose label is not the model's first choice, what that cost, and which rules asked.
+    """A word whose label is not the model's first choice, with the price and the reasons.
 
-    ``because`` lists the rules that are violated, and were not, when the word (or the changed words
-    around it) gets its old label back; ``legal`` is the labelling scheme. ``None``: time was up
-    before that was known.
+    ``because`` lists the rules that become violated if the word, or it and the changed words around
+    it, get their old labels back; ``legal`` is the labelling scheme. ``None`` if the time was up
+    before the reasons were found.
     """
 
     word: int
@@ -92,25 +91,24 @@ class Correction:
 
     @property
     def why(self) -> str:
-        """The reasons in words; empty where no rule asked."""
+        """The reasons in words; empty if no rule is responsible."""
         if self.because is None:
             return "no time to find out why"
         return f"because of {', '.join(self.because)}" if self.because else ""
 
 
 class Confidence(NamedTuple):
-    """The probability that a field has the value it was given: it lies between the two.
+    """Bounds on the probability that a field's value is right, under the model and the weights.
 
-    Under the model and the weights: every labelling counts by its probability, times e to the
-    minus what rules make it cost. ``high - low`` is usually below 0.005; it is more where rules are
-    Python functions, where many doubtful items add up to a total, or where time ran out.
+    Every labelling weighs e to its worth. ``high - low`` is usually below 0.005; it is larger if
+    rules are Python functions, if many doubtful items add up to a total, or if time ran out.
     """
 
     low: float
     high: float
 
     def __str__(self) -> str:
-        """In whole percent, rounded so that it stays true."""
+        """In whole percent, with bounds rounded outwards."""
         low, high = floor(100 * self.low + 1e-6), ceil(100 * self.high - 1e-6)
         if low >= 99:
             return "at least 99 % sure"
@@ -128,19 +126,19 @@ CLASHES = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Decoding:
-    """The answer for one document: ``status`` says of which kind, ``optimal`` whether it is proven.
+    """The answer for one document; ``optimal`` says whether it is proven to be the best.
 
-    What counts is ``worth``: log-probability minus ``penalty``. No labelling is worth more than
-    ``bound``. ``clash`` are hard rules that cannot hold together, where that is why there is no
-    answer; ``clash_minimal``: none of them can be left out. ``chosen`` says why this decoder
-    decoded.
+    The best labelling has the highest ``worth``, ``log_prob - penalty``; no labelling is worth more
+    than ``bound``. If the rules are infeasible, ``clash`` lists hard rules that cannot hold
+    together; if ``clash_minimal``, none of them can be left out. ``chosen`` is the reason why
+    ``auto`` chose this decoder.
 
-    If asked for, ``alternatives`` are the next best ones whose fields have other values; of each,
-    ``optimal`` and ``bound`` are about what has other values than those before it. ``margin`` is
-    how much more the decoding is worth than anything with other values, or more than that where
-    ``stopped_by`` says that the search for them was cut short; infinite where there is nothing
-    else, ``None`` where the decoding itself is not proven. ``confidence`` is, by field, the
-    probability that its value is right.
+    ``alternatives``, if requested, are the next best decodings, each with other field values than
+    those before it; their ``optimal`` and ``bound`` refer to such decodings. ``margin`` is how much
+    more the decoding is worth than any with other values: a lower bound if ``stopped_by`` is set,
+    infinite if it is proven that no other values exist, ``None`` if the decoding is not proven or
+    alternatives were not requested. ``confidence`` is, by field, the probability that its value is
+    right.
     """
 
     id: str
@@ -150,7 +148,7 @@ class Decoding:
     labels: tuple[str, ...]
     fields: dict[str, list[FieldValue]]
     log_prob: float
-    penalty: float  # weights of violated rules, prices of unlikely readings and unchecked rules
+    penalty: float  # weights of violated rules, prices of vacuous rules and less plausible values
     bound: float
     checks: tuple[Check, ...]
     corrections: tuple[Correction, ...]
@@ -182,26 +180,26 @@ class Decoding:
 
     @property
     def rules(self) -> tuple[Check, ...]:
-        """The checks of rules, without what fields ask for by themselves."""
+        """The checks of rules, without those that fields imply."""
         return tuple(check for check in self.checks if not check.implied)
 
     @property
     def checked(self) -> int:
-        """The number of rules that could be checked."""
+        """The number of rules that are not vacuous."""
         return sum(check.state != "vacuous" for check in self.rules)
 
     def to_dict(self, *, ranked: bool = False) -> dict[str, Any]:
-        """Plain values, in the order in which people read them; JSON lines are made of them.
+        """The decoding as plain values, for JSON lines; the most useful keys come first.
 
-        Infinite costs are ``"hard"``. With ``ranked``, the keys about alternatives are there even
-        if there are none.
+        Infinite penalties are ``"hard"``. With ``ranked``, the keys about alternatives are present
+        even if there are no alternatives.
         """
         more: dict[str, Any] = {}
         if self.clash:
             more["clash"] = list(self.clash)
             more["clash_minimal"] = self.clash_minimal
         if ranked or self.alternatives or self.confidence or self.margin is not None:
-            # JSON has no infinity; float() and Number() read the word.
+            # JSON has no infinity; Python's float() and JavaScript's Number() parse this word.
             more["margin"] = "Infinity" if self.margin == inf else self.margin
             more["confidence"] = {name: list(sure) for name, sure in self.confidence.items()}
             more["alternatives"] = [
@@ -250,7 +248,7 @@ class Decoding:
         proof = "optimal" if self.optimal else "proven" if proven else "not proven optimal"
         unit = "partial reading" if self.decoder == "exact" else "candidate"
         stopped = f", {STOPPED[self.stopped_by]}" if self.stopped_by else ""
-        if self.optimal and self.stopped_by:  # the answer is proven, so it was what comes after it
+        if self.optimal and self.stopped_by:  # the answer is proven; the alternatives are not
             stopped = f"; the search for alternatives: {STOPPED[self.stopped_by]}"
         lines = [
             f"{self.id}: {self.status} ({how_checked(self.rules)}, {proof}, "
@@ -277,10 +275,7 @@ class Decoding:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        """Status, probability, values and violated checks: some lines, however long the document.
-
-        ``str`` has everything.
-        """
+        """Status, probability, values and violated checks, in a few lines; ``str`` has it all."""
         proof = ", optimal" if self.optimal else ""
         head = f"<Decoding {self.id!r}: {self.status}{proof}, log_prob={self.log_prob:.4g}"
         values = (
@@ -299,11 +294,11 @@ class Decoding:
 
 
 _MOST_FIELDS, _MOST_VIOLATIONS, _MOST_VALUES, _WIDEST = 8, 3, 5, 100
-"""Of what ``repr`` shows: fields, violated checks, values of a field, characters of a line."""
+"""Limits of ``repr``: fields, violated checks, values per field, characters per line."""
 
 
 def _first(lines: Iterable[str], most: int, what: str) -> list[str]:
-    """The first lines, and how many more there are."""
+    """The first lines, and the number of those left out."""
     found = list(lines)
     if len(found) <= most:
         return found
@@ -320,7 +315,7 @@ def _shortened(values: list[str]) -> str:
 
 
 def check_dict(check: Check) -> dict[str, Any]:
-    """A check as plain values; ``implied`` and ``price`` only where there is one."""
+    """A check as plain values; ``price`` and ``implied`` are left out where zero or false."""
     record: dict[str, Any] = {"id": check.id, "state": check.state, "message": check.message}
     if check.price:
         record["price"] = _price(check.price)
@@ -351,7 +346,7 @@ def _fields_dict(decoding: Decoding) -> dict[str, Any]:
 
 
 def how_checked(rules: Iterable[Check]) -> str:
-    """The number of checked rules in words; implied checks are no rules."""
+    """The number of checked rules in words, without implied checks."""
     states = [check.state for check in rules if not check.implied]
     if not states:
         return "no rules"
@@ -361,11 +356,10 @@ def how_checked(rules: Iterable[Check]) -> str:
 def differences(
     best: Decoding, other: Decoding, single: Container[str] = ()
 ) -> Iterator[tuple[str, str, str]]:
-    """Yields (name, old, new) for each field whose values differ: what only either of them has.
+    """Yields (name, old, new) for each field whose values differ, without the values in common.
 
-    Fields in ``single`` have one value, the first that could be read, whatever comes after it. A
-    field that one of the two lacks is ``missing`` there; of a list, what both have is left out, so
-    that one side may be empty.
+    Of fields in ``single``, only the first readable value counts. A field that one decoding lacks
+    is ``missing`` there; one side of a list is empty if it has nothing that the other lacks.
     """
     for name in dict.fromkeys((*best.fields, *other.fields)):
         values = []

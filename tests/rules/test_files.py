@@ -67,7 +67,7 @@ def test_a_file_is_read_with_its_defaults(tmp_path):
         ("many: true", "many: true, default: 3", "a field with many has no default"),
         ("id: sum", "id: small", "rule 'small' is defined twice"),
         ("label: sub,", "label: total,", "has label 'total', as another field has"),
-        ("  total:", "  2total:", "field '2total': a name is letters"),
+        ("  total:", "  2total:", "field '2total': expected a name of letters"),
         ("  total:", "  from:", "has a name that expressions cannot use"),
         ("fields:", "fields: [", "line .*column"),
         ("weight: 8", "weight: 8\nscheme: BOI", "unknown scheme 'BOI'"),
@@ -94,7 +94,7 @@ def test_mistakes_in_a_file_are_named_with_their_line(tmp_path, old, new, messag
         ("r.yaml", "a: !!python/object:os.system x", "could not determine a constructor"),
         ("r.json", "{", "r.json: "),
         ("r.toml", "x", "r.toml: "),
-        ("r.ini", "x", "unknown kind of rule file; expected .yaml"),
+        ("r.ini", "x", "unknown file type; rule files end in .yaml"),
     ],
 )
 def test_files_that_are_no_rule_files(tmp_path, name, text, message):
@@ -117,7 +117,7 @@ def test_yaml_aliases_cannot_blow_up(tmp_path):
     text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
         f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 9)
     )
-    with pytest.raises(RulesError, match="over 20,000 entries"):
+    with pytest.raises(RulesError, match="more than 20,000 entries"):
         Rules.load(write(tmp_path, text))
 
 

@@ -49,7 +49,7 @@ def test_what_a_field_implies():
     rules = Rules([Field("total", "total", "money", max_words=1, pattern=r"[\d.,]+")])
     wrong = judged(["TOTAL", "1.000", "x"], ["B-total", "I-total", "O"], rules)
     assert wrong["total:reads"].message == "total is 'TOTAL 1.000', which is no money"
-    assert wrong["total:max_words"].message == "total is 'TOTAL 1.000': more than 1 words"
+    assert wrong["total:max_words"].message == "total is 'TOTAL 1.000': more than 1 word"
     assert "does not match" in wrong["total:pattern"].message
     assert judged(["1.000", "x", "y"], ["B-total", "O", "O"], rules) == {}
 
@@ -161,5 +161,5 @@ def test_a_function_says_yes_no_or_nothing():
     rules = Rules(
         [Field("total", "total")], [lawful.rule(reads="total", id="r")(lambda total: "no")]
     )
-    with pytest.raises(RuleFailure, match="it returned 'no', expected True, False or None"):
+    with pytest.raises(RuleFailure, match="function returned 'no', expected True, False or None"):
         judged(["5"], ["B-total"], rules)

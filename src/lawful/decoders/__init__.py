@@ -1,4 +1,4 @@
-"""Decoders: ways to find the labelling. One file each, listed once, behind one Protocol."""
+"""Decoders: algorithms that find the best labelling. One file each, behind one Protocol."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ from lawful.search.problem import Problem
 
 @runtime_checkable
 class Decoder(Protocol):
-    """Finds the labelling of highest worth: log-probability minus the violated rules' weights.
+    """Finds the labelling of highest worth: log-probability minus its penalty.
 
-    ``exact``: with budget enough, what comes back is the best there is, and said to be ``optimal``.
-    Every document gets a decoding; ``status`` says of which kind.
+    Every document gets a decoding, whose ``status`` says whether the rules hold. With enough
+    budget, an ``exact`` decoder returns the best labelling there is, marked as ``optimal``.
     """
 
     @property
     def name(self) -> str:
-        """What users call it."""
+        """The name that users choose it by."""
 
     @property
     def exact(self) -> bool:
-        """Whether budget enough proves the answer."""
+        """Whether it proves its answer, given enough budget."""
 
     @property
     def chains(self) -> bool:
-        """Whether it adds up a CRF's scores of transitions."""
+        """Whether it can use a CRF's transition scores."""
 
     @property
     def default_budget(self) -> Budget:
-        """What it may spend unless the caller says."""
+        """The budget of candidates, unless the caller gives one."""
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
-        """The best labelling it finds."""
+        """The decoding of the best labelling it finds."""
 
 
 @runtime_checkable
@@ -88,10 +88,10 @@ def decode(
 ) -> Decoding:
     """The most probable labelling that the rules accept, or the best trade-off where they clash.
 
-    Maximises log-probability minus the weights of violated rules, over legal labellings. The
-    result says whether that is proven, what it changed and why. Without rules it is the best
-    legal labelling. With ``alternatives``, it has as many of the next best decodings whose fields
-    have other values, and says how sure each field is.
+    Maximises log-probability minus penalty over legal labellings; without rules, that is the best
+    legal labelling. The decoding says whether it is proven to be optimal, which labels it changed
+    and why. ``alternatives`` is how many of the next best decodings to add, each with other field
+    values; then every field also has a confidence.
     """
     began = perf_counter()
     chosen = check_call(decoder, budget, alternatives)
@@ -99,8 +99,8 @@ def decode(
     if scores.chain is not None and (alternatives or not chosen.chains):
         what = "alternatives" if alternatives else f"decoder {chosen.name}"
         raise InputError(
-            f"document {document.id!r} has scores of transitions, and {what} cannot add them up; "
-            "take decoder paths, or scores.marginals()"
+            f"document {document.id!r} has transition scores, which {what} cannot use; "
+            "use decoder paths, or pass scores.marginals()"
         )
     filled = (budget or Budget()).filled(chosen.default_budget)
     if filled.seconds is not None:
@@ -111,7 +111,7 @@ def decode(
 
 
 def check_call(decoder: str | Decoder, budget: Budget | None, alternatives: int) -> Decoder:
-    """The decoder, if it can do what is asked of it; else an error that holds for all documents."""
+    """The decoder; raises ``InputError`` for arguments that are wrong for every document."""
     chosen = decoder_named(decoder) if isinstance(decoder, str) else decoder
     if isinstance(chosen, type) or not isinstance(chosen, Decoder):
         raise InputError(
@@ -128,7 +128,7 @@ def check_call(decoder: str | Decoder, budget: Budget | None, alternatives: int)
 
 
 def decoder_named(name: str) -> Decoder:
-    """The decoder that users call so."""
+    """The decoder of this name; raises ``InputError`` with the known names."""
     if name not in DECODERS:
         raise InputError(f"unknown decoder {name!r}; decoders: {', '.join(DECODERS)}")
     return DECODERS[name]

@@ -1,4 +1,4 @@
-"""Argmax: every word's most probable label, whatever the rules and the scheme say."""
+"""Argmax: every word's most probable label, regardless of rules and scheme."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from lawful.search.walk import Chunk, walk
 
 @dataclass(frozen=True, slots=True)
 class Argmax:
-    """The baseline: one candidate. Exact only in the sense that it says whether it was lucky.
+    """The baseline: one candidate, the model's own first choices. Not exact.
 
-    When the rules or the scheme object, the argmax itself comes back, as ``exhausted``.
+    The answer is ``optimal`` if it is legal and has no penalty; otherwise it comes back all the
+    same, with the status ``exhausted``.
     """
 
     name: ClassVar[str] = "argmax"
@@ -32,7 +33,7 @@ class Argmax:
             self._one(problem),
             budget,
             legal=False,
-            complete=lambda: len(problem.costs) == 0,  # there is but one labelling
+            complete=lambda: len(problem.costs) == 0,  # no words, so there is only one labelling
             fallback=problem.argmax,
         )
 

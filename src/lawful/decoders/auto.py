@@ -1,4 +1,4 @@
-"""Auto: picks the decoder by what the rules are, and says why."""
+"""Auto: picks the decoder that suits the rules and the scores, and says why."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from lawful.search.problem import Problem
 
 @dataclass(frozen=True, slots=True)
 class Auto:
-    """The default: exact, unless a rule does not say what it reads. Its budget is the chosen one's.
+    """The default: ``exact``, or ``paths`` for scores with transitions or rules without ``reads``.
 
-    What comes back is what the chosen decoder gives, with the reason in ``chosen``.
+    Returns the chosen decoder's decoding, with the reason for the choice in ``chosen``. The default
+    budget is that of the chosen decoder.
     """
 
     name: ClassVar[str] = "auto"
@@ -33,17 +34,17 @@ class Auto:
         return replace(decoding, chosen=why)
 
     def decode_ranked(self, problem: Problem, budget: Budget, alternatives: int) -> Decoding:
-        """With the next best decodings, which only readings can tell apart."""
+        """Always ``exact``: alternatives differ in their readings, which only it searches."""
         decoding = Exact().decode_ranked(problem, budget.filled(Exact.default_budget), alternatives)
         return replace(decoding, chosen="it finds alternatives")
 
     @staticmethod
     def choose(rules: Rules) -> tuple[Exact | Paths, str]:
-        """The decoder for these rules, and why."""
+        """The decoder for these rules, and the reason."""
         blind = [r.id for r in rules.parsed if r.function is not None and not r.reads]
         if blind:
             return Paths(), f"rule {blind[0]!r} does not say which fields it reads"
         python = [repr(rule.id) for rule in plan_of(rules).python]
         if not python:
             return Exact(), "every rule is compiled"
-        return Exact(), f"every rule is compiled but {', '.join(python)}, judged in Python"
+        return Exact(), f"every rule is compiled except {', '.join(python)}, judged in Python"

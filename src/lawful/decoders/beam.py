@@ -1,4 +1,4 @@
-"""Beam search: the k best prefixes, one word at a time, before the first rule is asked."""
+"""Beam search: keeps the k best prefixes, word by word; rules judge only the final ones."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ MEMORY = 2**28
 """Bytes that the beams of all words may hold."""
 
 WIDEST = 2**13
-"""A wider beam than this is one that nobody can wait for."""
+"""Maximum width of the beam; a wider one would take too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beam:
-    """The paper's baseline, as wide as the budget's candidates.
+    """The paper's baseline; the budget's candidates are the width of the beam. Not exact.
 
-    Words are independent, so the k best prefixes are all that the k best assignments begin with:
-    what it finds is optimal, and only what lies beyond the beam is missed.
+    Words are independent, so the k best assignments begin with the k best prefixes: what it finds
+    is optimal, and it misses only assignments beyond the beam. If it finds none that the rules
+    accept, the best labelling so far comes back, or else the best legal one.
     """
 
     name: ClassVar[str] = "beam"
@@ -43,7 +44,7 @@ class Beam:
             lambda until: self._beams(problem, int(width), until),
             budget,
             legal=False,
-            complete=lambda: len(problem.costs) == 0,  # there is but one labelling
+            complete=lambda: len(problem.costs) == 0,  # no words, so there is only one labelling
         )
 
     @staticmethod
@@ -55,10 +56,10 @@ class Beam:
             if perf_counter() > until:
                 raise TimeBudgetError("the time is up")
             if held > MEMORY:
-                raise MemoryBudgetError("the beam is too wide for so many words")
+                raise MemoryBudgetError("the beam is too wide for a document of this length")
             extended = (costs[:, None] + row).ravel()  # (beams x labels)
             finite = int(np.isfinite(extended).sum())
-            # A copy, since a view would hold what was not kept as well.
+            # A copy, since a view would keep the discarded part in memory.
             kept = np.argsort(extended, kind="stable")[: min(width, finite)].astype(np.int64)
             costs = extended[kept]
             parents.append(kept)

@@ -1,4 +1,4 @@
-"""Best-first search: explore the most probable assignment, push every neighbour of it."""
+"""Best-first search: expand the most probable assignment, push all of its neighbours."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from lawful.search.walk import Chunk, walk
 MEMORY = 2**29
 """Bytes that the neighbours may hold."""
 
-BYTES_BESIDES = 250  # of a neighbour, beside its ranks
+BYTES_BESIDES = 250  # per neighbour, in addition to its ranks
 
 
 @dataclass(frozen=True, slots=True)
 class BestFirst:
-    """The paper's baseline: as many pushes as words for every candidate, and a set of the pushed.
+    """The paper's baseline: up to one push per word for every candidate, and a set of all pushed.
 
-    Exact: the same candidates as ``lazyk``, later. When the budget ends first, the best labelling
-    so far comes back, or else the best legal one.
+    Exact: the same candidates as ``lazyk``, but slower. When the budget ends first, the best
+    labelling so far comes back, or else the best legal one.
     """
 
     name: ClassVar[str] = "best_first"
@@ -48,7 +48,7 @@ class BestFirst:
         if not np.isfinite(ranked[:, 0]).all():
             return
         small = np.min_scalar_type(labels)
-        best = np.zeros(words, dtype=small).tobytes()  # the ranks of the words' labels
+        best = np.zeros(words, dtype=small).tobytes()  # the rank of each word's label
         pushed = {best}
         heap = [(float(ranked[:, 0].sum()), 0, best)]
         while heap:
@@ -56,7 +56,7 @@ class BestFirst:
             ranks = np.frombuffer(key, small)
             yield order[everyone, ranks][None], np.array([-cost])
             if len(pushed) * (words * small.itemsize + BYTES_BESIDES) > MEMORY:
-                raise MemoryBudgetError("there are more neighbours than memory can hold")
+                raise MemoryBudgetError("there are more neighbours than fit into the memory budget")
             steps = ranked[everyone, ranks + 1] - ranked[everyone, ranks]
             for word in np.flatnonzero(np.isfinite(steps)).tolist():
                 child = ranks.copy()

@@ -1,4 +1,4 @@
-"""Exact: the best labelling under rules, with a proof, by a search over what rules see."""
+"""Exact: the best labelling under the rules, with a proof, by a search over readings."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from lawful.search.reading_search import Candidates, Lattice
 from lawful.search.walk import Walk, chunked, conclude
 
 PROOF_SHARE = 0.6
-"""Of the time of a search, what the search for a proof may take; the rest is for an answer."""
+"""Share of the time for the search for a proof; the rest is for finding any answer."""
 
 MOST_WALKED = 1024
-"""Labellings that are walked over for an answer, where the search came to no end."""
+"""Labellings that are tried for an answer after a search that did not finish."""
 
 LEAST_FOR_A_CLASH = 2**14
-"""Candidates for finding out which rules clash, in all, however few the proof took."""
+"""Least number of candidates, in total, for finding out which rules clash."""
 
 TRIES = 32
-"""Partial readings that are followed to the end for an answer."""
+"""Partial readings that are completed greedily for an answer after an unfinished search."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """Searches readings of fields, not labellings, with the rules inside the search.
+    """Searches readings, not labellings, with the compiled rules inside the search. Exact.
 
-    What counts against the budget of candidates are partial readings that were extended. When the
-    budget ends first, the best labelling that was seen comes back, if only on the way; where hard
-    rules refuse every one, the best legal labelling, and which rules clash.
+    Each extension of a partial reading counts as one candidate. When the budget ends first, the
+    best labelling seen so far comes back. If hard rules refuse every labelling, the best legal one
+    comes back, with the rules that clash.
     """
 
     name: ClassVar[str] = "exact"
@@ -85,9 +85,9 @@ class Exact:
 
 
 def find_best(problem: Problem, budget: Budget, plan: Plan | None) -> Walk:
-    """The best labelling, and what is known about it.
+    """The finished search for the best labelling.
 
-    Without a plan, every reading is judged in Python, and counts against the budget.
+    Without a plan, every reading is judged in Python and counts as one candidate.
     """
     found = Walk(problem, budget, perf_counter())
     if problem.best_legal is None:
@@ -103,7 +103,7 @@ def find_best(problem: Problem, budget: Budget, plan: Plan | None) -> Walk:
     walked = 0 if plan is None else _walked(budget)
     candidates = _candidates(found, plan, reserved=walked)
     candidates.stop_above(-found.worth)
-    found.tried = 0  # it may come again, among the readings
+    found.tried = 0  # the best legal labelling may come again, among the readings
     for candidate in candidates:
         reading = candidates.lattice.reading(candidate.spans)
         found.consider(candidate.labels, candidate.log_prob, reading)
@@ -117,7 +117,7 @@ def find_best(problem: Problem, budget: Budget, plan: Plan | None) -> Walk:
 
 
 def _finish(found: Walk, candidates: Candidates, walked: int) -> None:
-    """States what is proven; where the budget ended first, looks for an answer nearby."""
+    """Records what is proven; if the budget ended first, looks for an answer nearby."""
     _settle(found, candidates)
     if walked and found.stopped_by in ("seconds", "candidates", "memory"):
         _look_for_an_answer(found, candidates, walked)
@@ -125,12 +125,12 @@ def _finish(found: Walk, candidates: Candidates, walked: int) -> None:
 
 
 def _look_for_an_answer(found: Walk, candidates: Candidates, walked: int) -> None:
-    """Where the search came to no end: the best of what lies near, which nothing proves."""
+    """After an unfinished search, tries labellings near the model's best; proves nothing."""
     problem, budget = found.problem, found.budget
     guess = candidates.guess(TRIES, found.until)
     if guess is not None:
         found.consider(guess.labels, guess.log_prob, candidates.lattice.reading(guess.spans))
-        found.tried -= 1  # its steps are not counted
+        found.tried -= 1  # guesses do not count against the budget
     seconds = seconds_left(found.until)
     if seconds != 0.0:
         some = replace(budget, candidates=walked, seconds=seconds, mass=None)
@@ -145,10 +145,10 @@ def _look_for_an_answer(found: Walk, candidates: Candidates, walked: int) -> Non
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The best labellings by worth whose fields have other values than the answer, and each other.
+    """The next best labellings by worth, whose field values differ from the answer and each other.
 
-    What is not listed is worth ``rest`` at most; ``stopped_by`` says what ended the search, if the
-    list could be longer or otherwise.
+    Any labelling not listed is worth at most ``rest``. ``stopped_by`` is the limit that ended the
+    search, or ``None`` if the list is proven to be right and complete.
     """
 
     others: list[Walk]
@@ -156,7 +156,7 @@ class Ranking:
     stopped_by: Limit | None
 
     def margin(self, found: Walk) -> float | None:
-        """How much more the answer is worth than anything with other values; it may be more."""
+        """A lower bound on how much more the answer is worth than any with other values."""
         if not found.proven:
             return None
         others = max([self.rest, *(other.worth for other in self.others)])
@@ -164,7 +164,10 @@ class Ranking:
 
 
 def rank(problem: Problem, budget: Budget, count: int) -> tuple[Walk, Ranking]:
-    """What is known about the best labelling, and the next best ones with other values."""
+    """The finished search for the best labelling, and the next best ones with other values.
+
+    ``count`` includes the best one.
+    """
     found = Walk(problem, budget, perf_counter())
     judge = problem.judge
     plan = plan_of(judge.rules, whole=True)
@@ -183,7 +186,7 @@ def rank(problem: Problem, budget: Budget, count: int) -> tuple[Walk, Ranking]:
         candidates.stop_above(-last)
         if _end(found, candidates, plan, last):
             break
-    if ranked:  # of several that are worth the same, the first, and not the one that came first
+    if ranked:  # of several that are worth the same, the first in the ranking
         found.best, found.reading = ranked[0].best, ranked[0].reading
     found.tried = 1 + candidates.extended
     _finish(found, candidates, walked)
@@ -191,7 +194,7 @@ def rank(problem: Problem, budget: Budget, count: int) -> tuple[Walk, Ranking]:
 
 
 def _ranking(found: Walk, best: dict[Any, Walk], candidates: Candidates, count: int) -> Ranking:
-    """The best of each set of values but the answer's, so many with it."""
+    """The ``count - 1`` best walks whose values differ from the answer's."""
     rest = max(_bound(found, candidates), found.open)
     answer = None if found.reading is None else found.problem.judge.seen_values(found.reading)
     unlike = (walk for values, walk in best.items() if values != answer)
@@ -206,7 +209,7 @@ def _ranking(found: Walk, best: dict[Any, Walk], candidates: Candidates, count: 
 
 
 def _walked(budget: Budget) -> int:
-    """How many candidates are kept back for ``_look_for_an_answer``."""
+    """The number of candidates reserved for ``_look_for_an_answer``."""
     most = inf if budget.candidates is None else budget.candidates // 16
     return int(min(MOST_WALKED, most))
 
@@ -223,7 +226,7 @@ def _candidates(found: Walk, plan: Plan | None, reserved: int) -> Candidates:
 
 
 def _end(found: Walk, candidates: Candidates, plan: Plan | None, worth: float) -> bool:
-    """Ends the search where the rest is worth no more, or something is spent; says if it did."""
+    """Ends the search at a proof or at a limit; returns whether it did."""
     if worth >= -candidates.bound - ROUNDING:
         return True
     mass = found.budget.mass
@@ -236,12 +239,12 @@ def _end(found: Walk, candidates: Candidates, plan: Plan | None, worth: float) -
 
 
 def _bound(found: Walk, candidates: Candidates) -> float:
-    """What labellings that did not come may be worth: too many to search, or below the floor."""
+    """The most that an unseen labelling may be worth: not searched yet, or below the floor."""
     return max(-inf if candidates.complete else -candidates.bound, found.floor)
 
 
 def _settle(found: Walk, candidates: Candidates) -> None:
-    """Says what the search has proven."""
+    """Records what the search has proven."""
     floor = found.floor
     bound = _bound(found, candidates)
     found.last = bound
@@ -255,7 +258,7 @@ def _settle(found: Walk, candidates: Candidates) -> None:
 
 
 def _left(found: Walk) -> Budget:
-    """The budget for the clash: the candidates of the proof, or a few, and the seconds left."""
+    """The budget for finding the clash: as many candidates as the proof took, and the time left."""
     seconds = found.budget.seconds
     if seconds is not None:
         seconds = max(1e-9, found.deadline - perf_counter())
@@ -263,9 +266,9 @@ def _left(found: Walk) -> Budget:
 
 
 def _is_feasible(problem: Problem, budget: Budget) -> tuple[bool | None, int]:
-    """Whether some labelling violates no hard rule, and how many candidates that took to find out.
+    """Whether some labelling violates no hard rule, and the number of candidates it took.
 
-    ``None`` where the budget ended first.
+    ``None`` if the budget ended first.
     """
     found = find_best(problem, budget, plan_of(problem.judge.rules))
     feasible = True if found.best is not None else False if found.proven else None

@@ -18,15 +18,16 @@ from lawful.search.problem import Problem
 from lawful.search.walk import Chunk, walk
 
 LEAST_SECONDS = 0.02
-"""A solver takes no less than this to start."""
+"""A solver takes at least this long to start."""
 
 
 @dataclass(frozen=True, slots=True)
 class LazyIlp:
     """The paper's method, with PuLP (the ``ilp`` extra). Exact up to the solver's tolerance.
 
-    The scheme is linear: a label needs one of its predecessors on the word before. What rules say
-    is not, so they judge the solutions, which come as from ``paths``, more slowly.
+    The scheme is linear: a label needs one of its predecessors on the word before. Rules are not,
+    so they judge the solutions: the same candidates as ``paths``, but slower. When the budget ends
+    first, the best labelling so far comes back, or else the best legal one.
     """
 
     solver: Literal["cbc", "highs"] = "cbc"
@@ -38,7 +39,7 @@ class LazyIlp:
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
         infeasible: list[bool] = []
-        # Only that no further solution exists is a proof; a solver may also just give up.
+        # Proven only if the solver says that no solution is left; it may also just give up.
         return walk(
             self.name,
             problem,
@@ -57,7 +58,7 @@ class LazyIlp:
             raise MissingExtraError(
                 "the lazy_ilp decoder needs PuLP: install the 'ilp' extra"
             ) from None
-        self._make_solver(pulp, None)  # that there is one is said at once
+        self._make_solver(pulp, None)  # fails early if there is no solver
         model, variables = _model(pulp, problem, until)
         words = len(problem.costs)
         if words == 0:
@@ -87,7 +88,7 @@ class LazyIlp:
         if self.solver not in makers:
             raise InputError(f"unknown solver {self.solver!r}; solvers: {', '.join(makers)}")
         with warnings.catch_warnings():
-            # The CBC that PuLP brings along is announced to leave with PuLP 4, which we exclude.
+            # PuLP warns that it will drop its bundled CBC with version 4, which we exclude.
             warnings.simplefilter("ignore", DeprecationWarning)
             solver = makers[self.solver](msg=False, gapRel=0.0, timeLimit=seconds)
         if not solver.available():
@@ -98,7 +99,7 @@ class LazyIlp:
 
 
 def _model(pulp: Any, problem: Problem, until: float) -> tuple[Any, list[dict[int, Any]]]:
-    """The program: one label a word, and for every label a predecessor that allows it."""
+    """The integer program: one label per word, and a legal predecessor for every label."""
     start, between, end = problem.scheme.allowed
     costs = problem.costs.copy()
     if len(costs):

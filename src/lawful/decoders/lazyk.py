@@ -1,4 +1,4 @@
-"""Lazy-k: assignments by falling probability until the rules, legality among them, accept one."""
+"""Lazy-k: assignments by falling probability until one is legal and the rules accept it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lawful.search.walk import chunked, walk
 
 @dataclass(frozen=True, slots=True)
 class LazyK:
-    """The paper's order on stream 1, exact. Most of its candidates are not even legal.
+    """The paper's method, on the stream of assignments. Exact; most of its candidates are illegal.
 
     When the budget ends first, the best labelling so far comes back, or else the best legal one.
     """

@@ -13,9 +13,9 @@ from lawful.search.walk import chunked, walk
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Stream 2, exact. Its first candidate is the best legal labelling: the one to beat.
+    """Walks the stream of legal paths. Exact; its first candidate is the best legal labelling.
 
-    When the budget ends first, the best labelling so far comes back.
+    When the budget ends first, the best labelling so far comes back, or else the best legal one.
     """
 
     name: ClassVar[str] = "paths"

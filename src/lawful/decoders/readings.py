@@ -1,4 +1,4 @@
-"""Readings: what rules see of labellings, by falling worth, until the rules accept one."""
+"""Readings: readings of the document by falling worth, until the rules accept one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lawful.search.walk import conclude
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """Searches readings of fields; each is judged in Python, and counts against the budget.
+    """Searches readings; each is judged in Python and counts as one candidate. Exact.
 
     When the budget ends first, the best labelling so far comes back, or else the best legal one.
     """

@@ -1,4 +1,4 @@
-"""Rules: what a user knows about the documents, and the judge that checks it."""
+"""Rules: conditions that a user knows to hold for documents, and the judge that checks them."""
 
 from lawful.rules.checks import Check
 from lawful.rules.definitions import PAPER, Field, Rule, RuleDefaults, Rules, rule

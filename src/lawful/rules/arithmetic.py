@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 EXACT = Context(prec=60, traps=[DivisionByZero, Inexact, InvalidOperation, Overflow])
-"""The decimal context of rules: a result that would have to be rounded is an error instead."""
+"""The decimal context of rules: a result that would have to be rounded raises ``Inexact``."""
 
 Number: TypeAlias = Decimal | Fraction
 
@@ -20,7 +20,7 @@ def exactly(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def calculate(a: Number, b: Number) -> Number:
         try:
             result: Number = operation(a, b)
-        except (Inexact, TypeError):  # decimals and fractions do not mix by themselves
+        except (Inexact, TypeError):  # Python does not mix decimals and fractions
             result = operation(Fraction(a), Fraction(b))
         return result
 
@@ -31,7 +31,7 @@ difference = exactly(lambda a, b: a - b)
 
 
 def shift(day: date, days: Number) -> date:
-    """The date so many days later; a fraction of a day is dropped."""
+    """The date ``days`` later; a fraction of a day is dropped."""
     return day + timedelta(days=int(days))
 
 
@@ -57,7 +57,7 @@ def total(values: tuple[Decimal, ...]) -> Number:
 
 
 def rounded(value: Number, decimals: int) -> Decimal:
-    """To so many decimals; half a cent goes up, as on a bill, and not to the even one."""
+    """The number rounded to ``decimals``; halves go away from zero, as on a bill."""
     unit = Fraction(1, 10**decimals)
     whole = (abs(Fraction(value)) / unit + Fraction(1, 2)).__floor__()
     return Decimal(f"{'-' if value < 0 else ''}{whole}E-{decimals}")

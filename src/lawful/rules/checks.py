@@ -20,8 +20,8 @@ from lawful.rules.nodes import Environment, plain
 State: TypeAlias = Literal["satisfied", "violated", "vacuous"]
 
 Outcome: TypeAlias = Literal["satisfied", "violated", "missing", "idle", "undecided"]
-"""How a rule came out. ``missing`` (it lacks a value), ``idle`` (it does not apply) and
-``undecided`` (there were more combinations of values than could be tried) are vacuous."""
+"""The outcome of a rule. ``missing`` (a value is missing), ``idle`` (the rule does not apply) and
+``undecided`` (more combinations of values than are tried, or out of time) are vacuous."""
 
 _STATES: Mapping[Outcome, State] = {
     "satisfied": "satisfied",
@@ -32,17 +32,18 @@ _STATES: Mapping[Outcome, State] = {
 }
 
 MOST_COMBINATIONS = 2**12
-"""Of repeated values that are tried for a rule under ``repeat: any``; beyond, it is undecided."""
+"""Combinations of values tried for a rule under ``repeat: any``; beyond, it is undecided."""
 
-_BETWEEN_LOOKS = 32  # combinations between two looks at the time
+_BETWEEN_LOOKS = 32  # combinations between two looks at the clock
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """How a rule came out: satisfied, violated, or vacuous where it could not be checked.
+    """The outcome of one rule: satisfied, violated or vacuous.
 
-    ``price`` is the cost of this outcome in nats: the weight of a violated rule, or the price of
-    an unchecked one. ``implied`` checks are not about a rule, but about what a field asks for.
+    ``price`` is the cost of this outcome in nats: the weight of a violated rule, or the
+    ``unchecked`` price of a vacuous one. ``implied`` checks are not about a rule, but about a
+    condition that a field implies, such as ``presence`` or ``max_words``.
     """
 
     id: str
@@ -51,14 +52,14 @@ class Check:
     weight: float = inf
     price: float = 0.0
     implied: bool = False
-    decided: bool = True  # false: vacuous because there were too many combinations, or no time
+    decided: bool = True  # false: vacuous because of too many combinations, or out of time
 
     def __str__(self) -> str:
         return f"{self.state} {self.id}" + (f": {self.message}" if self.message else "")
 
 
 def check_of(rule: ParsedRule, outcome: Outcome, environment: Environment) -> Check:
-    """The check of a rule that came out so on these values."""
+    """The check of a rule with this outcome on these values."""
     return Check(
         rule.id,
         _STATES[outcome],
@@ -70,7 +71,7 @@ def check_of(rule: ParsedRule, outcome: Outcome, environment: Environment) -> Ch
 
 
 def price_of(rule: ParsedRule, outcome: Outcome) -> float:
-    """The cost of an outcome; the most that it may be where the rule is undecided."""
+    """The cost of an outcome; an upper bound if the rule is undecided."""
     if outcome == "violated":
         return rule.weight
     if outcome == "undecided":
@@ -79,7 +80,7 @@ def price_of(rule: ParsedRule, outcome: Outcome) -> float:
 
 
 def outcome_of(rule: ParsedRule, environment: Environment, document: str) -> Outcome:
-    """How a rule comes out on one value for each field; errors name the document."""
+    """The outcome of a rule on one value for each field; errors name the document."""
     applies = None if rule.when is None else rule.when.evaluate(environment)
     if applies is False:
         return "idle"
@@ -103,9 +104,9 @@ def outcome_of_any(
     document: str,
     until: float,
 ) -> tuple[Outcome, Environment]:
-    """How a rule comes out where fields have several values each, and the values that show it.
+    """The outcome of a rule if fields have several values each, and the values that show it.
 
-    Under ``repeat: any`` a rule holds if it holds for one combination of them.
+    Under ``repeat: any`` a rule holds if it holds for one combination of values.
     """
     shown: dict[Outcome, Environment] = {}
     for tried, values in enumerate(islice(product(*options.values()), MOST_COMBINATIONS)):
@@ -123,8 +124,8 @@ def outcome_of_any(
 
 
 def _call(rule: ParsedRule, values: list[Any], document: str) -> bool | None:
-    """The answer of a rule that is a function."""
-    assert rule.function is not None  # noqa: S101 - it is one or the other
+    """The result of a rule that is a Python function."""
+    assert rule.function is not None  # noqa: S101 - rules are expressions or functions
     try:
         result = rule.function(*values)
     except Exception as error:
@@ -133,7 +134,7 @@ def _call(rule: ParsedRule, values: list[Any], document: str) -> bool | None:
         ) from error
     if result is not None and not isinstance(result, bool | np.bool_):
         raise RuleFailure(
-            f"document {document!r}, rule {rule.id!r}: it returned {result!r}, "
+            f"document {document!r}, rule {rule.id!r}: the function returned {result!r}, "
             "expected True, False or None"
         )
     return None if result is None else bool(result)
@@ -151,7 +152,7 @@ def _message(rule: ParsedRule, outcome: Outcome, environment: Environment) -> st
         return f"not checked: {', '.join(missing)} missing" if missing else "not checked"
     if outcome == "idle":
         return "does not apply"
-    return f"not decided: more than {MOST_COMBINATIONS:,} combinations of values, or no time"
+    return f"not decided: more than {MOST_COMBINATIONS:,} combinations of values, or out of time"
 
 
 def _complaint(rule: ParsedRule, environment: Environment) -> str:

@@ -1,7 +1,7 @@
-"""Fields and rules: what a user knows about the documents, as values.
+"""Definitions of fields and rules.
 
-A field names the spans of one label type and says how to read them. A rule relates fields. Both
-take what they leave open from the ``RuleDefaults`` of the file they stand in.
+A field names the spans of one label type and gives them a value type. A rule relates fields. Both
+take what they leave open from the ``RuleDefaults`` of their rule file.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from lawful.rules.nodes import Kind
 from lawful.values import read, type_named
 
 Presence: TypeAlias = Literal["keep", "free", "required"]
-"""``keep``: a field that the best legal labelling has may not vanish. ``required``: it must be
-there. ``free``: it may come and go, and rules that need it are then not checked (the paper)."""
+"""``keep``: a field that the best legal labelling has must be present. ``required``: the field must
+be present. ``free``: it may be missing, and rules that need it are then vacuous (the paper)."""
 
 Repeat: TypeAlias = Literal["agree", "first", "any"]
-"""Where one value is expected and the field occurs again: the values must ``agree``, the ``first``
-one counts (the paper), or a rule holds if it holds for ``any`` of them."""
+"""What repeated occurrences of a field that is no list mean: the values must ``agree``, only the
+``first`` counts (the paper), or a rule holds if it holds for ``any`` of them."""
 
 Weight: TypeAlias = float
-"""How many nats of the model's evidence a rule may overrule; ``inf`` is hard."""
+"""Nats of the model's evidence that a rule may overrule; ``inf`` is hard."""
 
 DEFAULT_WEIGHT = 10.0
 DEFAULT_UNCHECKED = 0.5
 """Half a nat: that a rule can be checked, and holds, is some evidence that its fields are right."""
 
 HEAVIEST = 1e6
-"""A larger weight than this is meant to be ``hard``."""
+"""Largest finite weight; a user who writes a larger one means ``hard``."""
 
 _OF_FIELDS = ("presence", "repeat", "max_words", "ambiguity")
 
@@ -50,11 +50,11 @@ DEFAULT_TOLERANCE = Decimal("0.005")
 
 @dataclass(frozen=True, slots=True)
 class RuleDefaults:
-    """What fields and rules take where they say nothing themselves.
+    """Settings for fields and rules that have none of their own.
 
-    ``ambiguity`` is the price in nats of reading a text in another way than the most plausible one
-    (``3.350`` as 3.35 and not 3350); infinite, it is never done. ``unchecked`` is the price in nats
-    of a rule that cannot be checked because a value it needs is missing.
+    ``ambiguity`` is the price in nats of choosing a value that is not the most plausible one
+    (``3.350`` as 3.35 and not 3350); if infinite, it never happens. ``unchecked`` is the price in
+    nats of a rule that is vacuous because a value is missing.
 
     The paper's semantics is ``RuleDefaults(**PAPER)``.
     """
@@ -80,17 +80,17 @@ class RuleDefaults:
 PAPER: Mapping[str, Any] = MappingProxyType(
     {"presence": "free", "repeat": "first", "weight": inf, "unchecked": 0.0}
 )
-"""The paper's semantics, for ``with_defaults``: rules are hard, and what is missing breaks none."""
+"""The paper's semantics, for ``with_defaults``: rules are hard, and missing fields cost nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The spans of one label type, and how to read them.
+    """The spans of one label type under a name, with a value type.
 
-    ``label`` is the type without its prefix (``total.total_price``). ``default`` is the value when
-    the field is missing. ``pattern`` must match the whole text of a span, and a span may have at
-    most ``max_words`` words; neither, nor a text that its type cannot read, is allowed.
-    ``ambiguity`` is the price of another reading than the most plausible one.
+    ``label`` is the type without its prefix (``total.total_price``). ``default`` is the value if
+    the field is missing. The text of every span must be readable as ``type``, match ``pattern`` as
+    a whole, and have at most ``max_words`` words. ``ambiguity`` is the price of choosing a value
+    that is not the most plausible one.
     """
 
     name: str
@@ -107,7 +107,7 @@ class Field:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.isidentifier():
             raise RulesError(
-                f"field {self.name!r}: a name is letters, digits and _, no digit first"
+                f"field {self.name!r}: expected a name of letters, digits and _, no digit first"
             )
         if iskeyword(self.name):
             raise RulesError(f"field {self.name!r} has a name that expressions cannot use")
@@ -139,27 +139,27 @@ class Field:
             raise RulesError(f"field {self.name!r}: a field with many has no default")
         number = isinstance(self.default, int | float | Decimal)
         if self.kind == "number" and number and not isinstance(self.default, bool):
-            return Decimal(str(self.default))  # as written, not as a till would print it
-        readings = read(str(self.default), self.type)
-        if len(readings) != 1:
-            what = "may be read in several ways" if readings else f"is no {self.type}"
+            return Decimal(str(self.default))  # 1.234 in a rule file is never 1234
+        values = read(str(self.default), self.type)
+        if len(values) != 1:
+            what = "has several possible values" if values else f"is no {self.type}"
             raise RulesError(f"field {self.name!r}: default {self.default!r} {what}")
-        return readings[0]
+        return values[0]
 
     @property
     def kind(self) -> Kind:
-        """What expressions may do with its values: number, date or text."""
+        """The kind of its values: number, date or text."""
         return type_named(self.type).kind
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A condition over fields, which a labelling satisfies, violates, or leaves unchecked.
+    """A condition over fields, which on a reading is satisfied, violated or vacuous.
 
     ``check`` is an expression, or a Python function of the fields in ``reads``. ``when`` is an
-    expression that must hold for the rule to apply. ``message`` takes the place of the one made
-    from the expression, with ``{field}`` for values. ``unchecked`` is what it costs, in nats, to
-    leave the rule unchecked for want of a value.
+    expression that must hold for the rule to apply. ``message`` replaces the message made from the
+    expression, with ``{field}`` for values. ``unchecked`` is the price in nats if the rule is
+    vacuous because a value is missing.
     """
 
     check: str | Callable[..., Any]
@@ -217,8 +217,8 @@ class ParsedRule:
 class Rules:
     """Fields and rules that belong together, checked against each other when made.
 
-    ``Rules.load`` reads them from a file. ``labels`` of documents come with their scores; a field
-    whose label a document's labels do not have is an error at that point.
+    ``Rules.load`` reads them from a file. Fields are checked against a model's labels when scores
+    come in: there, an unknown label is an error.
     """
 
     fields: tuple[Field, ...]
@@ -326,13 +326,13 @@ class Rules:
 
     @classmethod
     def load(cls, path: str | Path) -> Rules:
-        """From a ``.yaml``, ``.toml`` or ``.json`` file; errors name the place."""
+        """From a ``.yaml``, ``.toml`` or ``.json`` file; errors name the file and the YAML line."""
         from lawful.rules.files import load_rules
 
         return load_rules(Path(path))
 
     def with_defaults(self, **changes: Any) -> Rules:
-        """The same fields and rules under other defaults, which win over what they say now."""
+        """The same fields and rules with other settings, which replace their own ones as well."""
         known = {f.name for f in dataclass_fields(RuleDefaults)}
         if unknown := set(changes) - known:
             names = ", ".join(sorted(known))
@@ -347,7 +347,7 @@ class Rules:
         )
 
     def scheme_for(self, labels: tuple[str, ...]) -> Scheme:
-        """The scheme over a model's labels; checked and compiled once for each list of labels."""
+        """The scheme over a model's labels; checked and cached per list of labels."""
         scheme = self._schemes.get(labels)
         if scheme is None:
             scheme = Scheme.named(self.scheme, labels)
@@ -359,8 +359,8 @@ class Rules:
                     )
                 if f.label not in scheme.reachable_types:
                     raise RulesError(
-                        f"field {f.name!r} has label {f.label!r}, but no label can begin it: "
-                        f"{self.scheme} needs more than the model's labels for it"
+                        f"field {f.name!r} has label {f.label!r}, but none of the model's labels "
+                        f"can begin a span of it under {self.scheme}"
                     )
             self._schemes[labels] = scheme
         return scheme
@@ -379,14 +379,14 @@ def rule(
     weight: Weight | str | None = None,
     message: str | None = None,
 ) -> Callable[[Callable[..., Any]], Rule]:
-    """Makes a rule of a Python function of the fields that it reads.
+    """Turns a Python function of fields into a rule.
 
         @lawful.rule(reads=("date", "due"))
         def due_after_date(date, due):
             return due >= date
 
-    It gets their values in this order, a tuple for a field with ``many``, and is not called while
-    one of them is missing. It returns whether the rule holds, or ``None`` if it does not apply.
+    The function gets the values in this order, a tuple for a field with ``many``, and is not called
+    if one of them is missing. It returns whether the rule holds, or ``None`` if it does not apply.
     """
     names = (reads,) if isinstance(reads, str) else tuple(reads)
 
@@ -407,7 +407,7 @@ def rule(
 
 
 def as_rule(value: Rule | str | Callable[..., Any]) -> Rule:
-    """A rule as it is, or from its expression alone."""
+    """A rule itself, or one made from its expression."""
     if isinstance(value, Rule):
         return value
     if isinstance(value, str):

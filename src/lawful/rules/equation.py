@@ -1,7 +1,7 @@
-"""Rules as linear equations over fields: what the search takes its lower bounds from.
+"""Rules as linear equations over fields, from which the search derives lower bounds.
 
 ``total == subtotal + tax`` and ``abs(total - sum(items)) <= 1`` are equations. A rule with a
-``when``, or with a product of two fields, is none, and the search does without a bound for it.
+``when``, or with a product of two fields, is not, and the search has no bound for it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LARGEST_CONSTANT = 2**100
 
 
 class Term(NamedTuple):
-    """A multiple of a field's first value, of a list's sum, or of how often a field occurs."""
+    """A multiple of a field's first value, of a list's sum, or of a field's count."""
 
     kind: TermKind
     field: int
@@ -37,7 +37,7 @@ class Term(NamedTuple):
 
 
 def equation_of(program: Assembler) -> _core.Equation | None:
-    """The rule with whole numbers as factors; ``None`` for a rule that is no equation."""
+    """The rule as an equation with whole factors; ``None`` if it is not an equation."""
     rule = program.rule
     if rule.when is not None or rule.weight == 0 or program.any or rule.expression is None:
         return None
@@ -69,7 +69,7 @@ def equation_of(program: Assembler) -> _core.Equation | None:
 
 
 def _sides(program: Assembler, node: Node) -> tuple[list[Term], Decimal, Decimal]:
-    """The two sides as one, and the tolerance: all may be that far from 0."""
+    """The equation as terms and a constant that sum to 0, and the tolerance."""
     if not isinstance(node, Comparison) or node.left.kind != "number":
         raise NeedsPython
     tolerance = node.tolerance or Decimal()
@@ -84,7 +84,7 @@ def _sides(program: Assembler, node: Node) -> tuple[list[Term], Decimal, Decimal
 
 
 def _terms(program: Assembler, node: Node, factor: Decimal) -> tuple[list[Term], Decimal]:
-    """A side as terms and a constant, all times a factor."""
+    """One side as terms and a constant, all multiplied by a factor."""
     if node.kind != "number":
         raise NeedsPython
     if not node.reads:
@@ -114,7 +114,7 @@ def _terms_of_arithmetic(
 
 
 def _term(program: Assembler, node: Node, factor: Decimal) -> Term:
-    """A part of an equation that is about one field."""
+    """A part of an equation that reads one field."""
     planner = program.planner
     (name,) = node.reads
     field = planner.index[name]
@@ -130,7 +130,7 @@ def _term(program: Assembler, node: Node, factor: Decimal) -> Term:
 
 
 def _is_sum_or_zero(node: Node) -> bool:
-    """Whether it is ``sum(x) if present(x) else 0``."""
+    """Whether the node is ``sum(x) if present(x) else 0``."""
     return (
         isinstance(node, Conditional)
         and isinstance(node.test, Present)

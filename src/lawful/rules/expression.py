@@ -1,18 +1,18 @@
-"""Expressions: the language of rules, a small part of Python's, parsed once into a typed tree.
+"""Expressions: the rule language, a small part of Python's, parsed once into a typed tree.
 
     total == subtotal + tax + service
     abs(tax - 0.1 * subtotal) <= 1
     not present(due) or due >= date
 
-Nothing of the user's text is ever executed by Python: its syntax tree is walked once, every part
-that ``operators`` and ``functions`` do not list is refused with its column, and the rest becomes a
-tree of our own nodes. There are no attributes, subscripts, lambdas, comprehensions, f-strings or
-keywords, and no names but fields and functions.
+Python never executes the user's text: its syntax tree is walked once, every part that
+``operators`` and ``functions`` do not list is refused with its column, and the rest becomes a tree
+of nodes. There are no attributes, subscripts, lambdas, comprehensions, f-strings or keywords, and
+no names except fields and functions.
 
-Kinds are checked when a rule is read: numbers (exact decimals), dates, texts, conditions, and lists
-of values for fields with ``many``. A missing value makes what needs it unknown (``None``), and
-``and``, ``or``, ``not`` treat unknown as Kleene does: ``present(x) and x > 3`` is false when ``x``
-is missing, ``x > 3`` alone is unknown.
+Kinds are checked when a rule is parsed: numbers (exact decimals), dates, texts, conditions, and
+lists of values for fields with ``many``. An expression that needs a missing value is unknown
+(``None``), and ``and``, ``or``, ``not`` follow Kleene's logic: ``present(x) and x > 3`` is false if
+``x`` is missing, ``x > 3`` alone is unknown.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class Expression:
 
     @property
     def reads(self) -> frozenset[str]:
-        """The fields it mentions."""
+        """The fields that it mentions."""
         return self.root.reads
 
     def evaluate(self, environment: Environment) -> bool | None:
-        """Whether it holds; ``None`` when a missing value leaves it open."""
+        """Whether it holds; ``None`` if that depends on a missing value."""
         with localcontext(EXACT):
             result: bool | None = self.root.evaluate(environment)
         return result
@@ -59,13 +59,15 @@ class Expression:
 def parse(source: str, fields: Mapping[str, tuple[Kind, bool]], tolerance: Decimal) -> Expression:
     """The expression in ``source``, over ``fields`` given as name -> (kind, is a list).
 
-    ``tolerance`` is how far two numbers may lie apart and still be equal. Raises ``RulesError``
-    with the column for whatever cannot be understood.
+    Numbers that differ by at most ``tolerance`` are equal. Raises ``RulesError`` with the column of
+    anything that is not part of the language.
     """
     if not isinstance(source, str) or not source.strip():
         raise RulesError(f"the expression is {source!r}, expected a condition such as 'a == b + c'")
     if len(source) > MOST_CHARACTERS:
-        raise RulesError(f"an expression of {len(source)} characters, at most {MOST_CHARACTERS}")
+        raise RulesError(
+            f"the expression has {len(source):,} characters, expected at most {MOST_CHARACTERS:,}"
+        )
     text = " ".join(source.split())
     tree = _syntax_tree(text)
     _check_size(tree, text)
@@ -78,7 +80,7 @@ def parse(source: str, fields: Mapping[str, tuple[Kind, bool]], tolerance: Decim
 def _syntax_tree(text: str) -> ast.expr:
     """Python's syntax tree of an expression."""
     try:
-        # Texts are raw: what users write in quotes is a regular expression or plain words.
+        # Quoted texts are raw: users write regular expressions or plain words in them.
         tree = ast.parse(text.replace("\\", "\\\\"), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         column = getattr(error, "offset", None) or 1
@@ -86,7 +88,7 @@ def _syntax_tree(text: str) -> ast.expr:
         hint = "; write == to compare" if re.search(r"[^=!<>]=[^=]", text) else ""
         raise RulesError(f"{reason} in {text!r} (column {column}){hint}") from None
     if any(token.type == tokenize.COMMENT for token in _tokens(text)):
-        raise RulesError(f"a comment is not part of an expression: {text!r}")
+        raise RulesError(f"comments are not part of the rule language: {text!r}")
     return tree
 
 
@@ -105,13 +107,12 @@ def _check_size(tree: ast.expr, text: str) -> None:
             break
     if level or count > MOST_NODES:
         raise RulesError(
-            f"the expression is too deep or too long (over {DEEPEST} levels or {MOST_NODES} "
-            f"parts): {text[:60]!r}…"
+            f"the expression has more than {DEEPEST} levels or {MOST_NODES} parts: {text[:60]!r}…"
         )
 
 
 class Parser:
-    """Makes nodes of Python's syntax: what operators and functions parse their parts with."""
+    """Turns Python's syntax tree into nodes; operators and functions parse their parts with it."""
 
     def __init__(
         self, text: str, fields: Mapping[str, tuple[Kind, bool]], tolerance: Decimal
@@ -121,7 +122,7 @@ class Parser:
         self.tolerance = tolerance
 
     def node(self, part: ast.expr) -> Node:
-        """A part, checked."""
+        """The checked node of a part."""
         if isinstance(part, ast.Call):
             return self._call(part)
         parse_part = SYNTAX.get(type(part))
@@ -168,7 +169,7 @@ class Parser:
 
     def _call(self, part: ast.Call) -> Node:
         if not isinstance(part.func, ast.Name):
-            raise self.fail("only functions by name can be called", part)
+            raise self.fail("only named functions can be called", part)
         name = part.func.id
         parse_call = FUNCTIONS.get(name)
         if parse_call is None:

@@ -1,4 +1,4 @@
-"""Rule files: YAML, TOML or JSON in, checked ``Rules`` out; errors name the place.
+"""Rule files: YAML, TOML or JSON in, checked ``Rules`` out; errors name the file and the line.
 
 For example:
 
@@ -38,7 +38,7 @@ _RULE_KEYS = ("id", "check", "when", "tolerance", "message", "weight", "unchecke
 
 
 def load_rules(path: Path) -> Rules:
-    """The rules in a file, by its ending; raises ``RulesError`` with the file and the line."""
+    """Rules from a YAML, TOML or JSON file; raises ``RulesError`` with the file and the line."""
     readers: dict[str, Callable[[str], tuple[Any, Lines]]] = {
         ".yaml": _read_yaml,
         ".yml": _read_yaml,
@@ -47,14 +47,14 @@ def load_rules(path: Path) -> Rules:
     }
     reader = readers.get(path.suffix.lower())
     if reader is None:
-        raise RulesError(f"{path}: unknown kind of rule file; expected {', '.join(readers)}")
+        raise RulesError(f"{path}: unknown file type; rule files end in {', '.join(readers)}")
     try:
         data, lines = reader(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise RulesError(f"cannot read rule file {path}: {error.strerror}") from None
     except RulesError as error:
         raise RulesError(f"{path}: {error}") from None
-    except (ValueError, RecursionError) as error:  # what json, tomllib and decoding raise
+    except (ValueError, RecursionError) as error:  # from json, tomllib or decoding UTF-8
         raise RulesError(f"{path}: {error}") from None
     return rules_from(data, str(path), lines)
 
@@ -155,8 +155,8 @@ def _read_yaml(text: str) -> tuple[Any, Lines]:
 
     def build(loader: yaml.SafeLoader, node: yaml.Node, where: Where) -> Any:
         lines[where] = node.start_mark.line + 1
-        if len(lines) > MOST_NODES:  # aliases of aliases grow without end
-            raise RulesError(f"over {MOST_NODES:,} entries")
+        if len(lines) > MOST_NODES:  # nested aliases grow exponentially
+            raise RulesError(f"more than {MOST_NODES:,} entries")
         if isinstance(node, yaml.SequenceNode):
             return [build(loader, child, (*where, i)) for i, child in enumerate(node.value)]
         if not isinstance(node, yaml.MappingNode):
@@ -191,12 +191,12 @@ def json_schema() -> dict[str, Any]:
     weight = {"anyOf": [{"type": "number", "minimum": 0}, {"const": "hard"}]}
     ambiguity = {
         "anyOf": [{"type": "number", "minimum": 0}, {"const": "never"}],
-        "description": "the price in nats of reading a text in another than the most plausible way",
+        "description": "the price in nats of choosing a value that is not the most plausible one",
     }
     unchecked = {
         "type": "number",
         "minimum": 0,
-        "description": "the price in nats of leaving a rule unchecked for want of a value",
+        "description": "the price in nats of a rule that is vacuous because a value is missing",
     }
     tolerance = {"type": "number", "minimum": 0}
     max_words = {"type": "integer", "minimum": 1}
@@ -205,7 +205,7 @@ def json_schema() -> dict[str, Any]:
         "label": {**text, "description": "the label's type, without its prefix"},
         "type": {**text, "description": f"one of {', '.join(TYPES)}, or a registered type"},
         "many": {"type": "boolean", "description": "the field is a list of values"},
-        "default": {"description": "the value when the field is missing"},
+        "default": {"description": "the value if the field is missing"},
         "presence": presence,
         "repeat": repeat,
         "max_words": max_words,
@@ -217,7 +217,7 @@ def json_schema() -> dict[str, Any]:
         "check": {**text, "description": "the condition, as in total == subtotal + tax"},
         "when": {**text, "description": "the rule applies only where this holds"},
         "tolerance": tolerance,
-        "message": {**text, "description": "what to say when violated; {field} for its value"},
+        "message": {**text, "description": "the message if violated; {field} for its value"},
         "weight": weight,
         "unchecked": unchecked,
     }

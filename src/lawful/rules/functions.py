@@ -1,9 +1,9 @@
 """The functions of the rule language.
 
 One class per function: ``parse`` checks its arguments, ``evaluate`` and ``emit`` are its two back
-ends. To add one, write a class here and name it in ``FUNCTIONS``. A function of one field that is
-no list is tabulated, and needs no ``emit``; without ``emit``, a rule that uses it on several fields
-stays Python.
+ends. To add a function, write a class here and list it in ``FUNCTIONS``. A function of one field
+that is no list is tabulated and needs no ``emit``; without ``emit``, a rule that uses it on several
+fields is judged in Python.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from lawful.rules.expression import Parser
 
 LONGEST_LIST = 8
-"""A longer list is written as the sum of so many values."""
+"""Messages write longer lists as "sum of 12 values"."""
 
 MOST_DECIMALS = 12
-"""That ``round`` can round to."""
+"""The most decimals that ``round`` takes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Call(Node):
 
 
 class Count(Call):
-    """How often a field occurs on the page, readable or not; a default does not count."""
+    """The number of spans of a field, readable or not; a default does not count."""
 
     @classmethod
     def parse(cls, parser: Parser, node: ast.Call) -> Count:
@@ -77,7 +77,7 @@ class Count(Call):
 
 
 class Present(Count):
-    """Whether a field occurs on the page, readable or not."""
+    """Whether a field has a span, readable or not."""
 
     @classmethod
     def parse(cls, parser: Parser, node: ast.Call) -> Present:
@@ -95,7 +95,7 @@ class Present(Count):
 
 
 class Sum(Call):
-    """The sum of a list of numbers; unknown where the list is missing."""
+    """The sum of a list of numbers; unknown if the list is missing."""
 
     @classmethod
     def parse(cls, parser: Parser, node: ast.Call) -> Sum:
@@ -149,7 +149,7 @@ class Extreme(Call):
     def evaluate(self, environment: Environment) -> Any:
         values = [part.evaluate(environment) for part in self.arguments]
         if len(values) == 1:
-            values = values[0] or [None]  # a list; none where it is missing
+            values = values[0] or [None]  # one list; None if it is missing
         pick: Callable[[Any], Any] = min if self.name == "min" else max
         return None if None in values else pick(values)
 
@@ -195,7 +195,7 @@ class Abs(Call):
 
 @dataclass(frozen=True, eq=False)
 class Round(Call):
-    """A number to so many decimals; half a cent goes up, as on a bill."""
+    """A number rounded to some decimals; halves go away from zero, as on a bill."""
 
     places: int | None = None
 
@@ -204,7 +204,7 @@ class Round(Call):
         """Takes a number and a constant."""
         given = node.args[1] if len(node.args) == 2 else None
         if len(node.args) not in (1, 2) or not isinstance(given, ast.Constant | None):
-            raise parser.fail("round takes a number and, if wanted, how many decimals", node)
+            raise parser.fail("round takes a number and, optionally, how many decimals", node)
         places = None if given is None else given.value
         if places is not None and not (isinstance(places, int) and 0 <= places <= MOST_DECIMALS):
             raise parser.fail(f"round takes 0 to {MOST_DECIMALS} decimals", node)
@@ -260,7 +260,7 @@ class Matches(Call):
 
 @dataclass(frozen=True, eq=False)
 class Date(Call):
-    """A day, as written: ``date('2024-12-31')``."""
+    """A constant day: ``date('2024-12-31')``."""
 
     day: date
 
@@ -333,4 +333,4 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.Call], Node]] = {
     "round": Round.parse,
     "sum": Sum.parse,
 }
-"""By its name: what checks a call of the function and makes its node."""
+"""The functions by name: each checks a call and makes its node."""

@@ -1,7 +1,7 @@
-"""The judge of one document: reads the fields that a labelling has, and checks the rules.
+"""The judge of one document: finds the fields of a labelling, and checks the rules.
 
-A decoder asks it about thousands of labellings, most of which differ in words that no rule reads.
-So costs are remembered by the spans of fields, and values by the words they are read from.
+A decoder has thousands of labellings judged, most of which differ in words that no rule reads. So
+costs are cached by the spans of fields, and values by the words of their spans.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ MOST_SPANS_HELD = 2**18
 
 @dataclass(frozen=True, slots=True)
 class FieldValue:
-    """One occurrence of a field: the text, what it was read as, and where it stands."""
+    """One occurrence of a field: its text, its value, and its place in the document."""
 
     text: str
     value: Any  # none: the text could not be read as the field's type
     words: tuple[int, int]
     box: Box | None = None
     page: int | None = None
-    choice: int = 0  # which of the text's possible values it is, the most plausible being 0
+    choice: int = 0  # index of the chosen value among the possible ones; 0 is the most plausible
 
 
 class _Sight(NamedTuple):
     """What rules see of one field."""
 
-    options: list[Any]  # the values it may have
-    occurs: int  # how often
-    penalty: float  # the weights that it violates by itself
+    options: list[Any]  # its values; several only under ``repeat: any``
+    occurs: int  # number of spans
+    penalty: float  # the weights of conditions that the field itself violates
 
 
 class Judge:
@@ -66,10 +66,10 @@ class Judge:
         self._kept: frozenset[str] = frozenset()
         self._settler: Settler | None = None
         self._choices: dict[Any, tuple[Outcome, Environment]] = {}
-        self._spans_held = 0  # in what is remembered of labellings
+        self._spans_held = 0  # in the caches
 
     def keep(self, labels: Labels) -> None:
-        """Says which labelling is the best legal one: fields it has are the ones to keep."""
+        """Keeps the ``presence: keep`` fields of this labelling, the best legal one."""
         self.keep_fields(
             f.name
             for i, (f, spans) in enumerate(zip(self.rules.fields, self.read(labels), strict=True))
@@ -77,7 +77,7 @@ class Judge:
         )
 
     def keep_fields(self, names: Iterable[str]) -> None:
-        """Says which fields may not be missing."""
+        """Sets the fields that may not be missing."""
         self._kept = frozenset(names)
         self._costs.clear()
         self._sights.clear()
@@ -88,23 +88,23 @@ class Judge:
         return self._kept
 
     def read(self, labels: Labels) -> Reading:
-        """Where the fields are, as a labelling has it."""
+        """The reading of a labelling, with the most plausible values."""
         found: list[list[Occurrence]] = [[] for _ in self.rules.fields]
         for type_, start, end in self.scheme.spans(labels, self._relevant):
             found[self._index[type_]].append(Occurrence(start, end))
         return tuple(map(tuple, found))
 
     def tells_apart(self, one: Labels, other: Labels) -> bool:
-        """Whether two labellings differ in a word that some field has in either of them."""
+        """Whether two labellings differ in a word that belongs to a field in one of them."""
         differ = one != other
         return bool((self._relevant[one[differ]] | self._relevant[other[differ]]).any())
 
     def settle(self, reading: Reading, until: float = inf) -> tuple[Reading, Cost]:
-        """The same spans with the values that cost the least, and that cost.
+        """The same spans with the choice of values that costs the least, and the cost.
 
-        The cost is the weights of violated rules, and the prices of values that are not the most
-        plausible and of unchecked rules; of equals, the more plausible values. Where time ends
-        first (``until``, as ``perf_counter`` has it), the best so far; the cost is then a range.
+        The cost is the reading's penalty. Of choices with the same cost, the most plausible is
+        taken. If the time (``until``, by ``perf_counter``) is up first, the best choice so far is
+        returned, and the cost is a range.
         """
         cost = self.weigh(reading, until)
         if cost.most == 0 or not self._is_ambiguous(reading):
@@ -122,11 +122,11 @@ class Judge:
         )
 
     def weigh(self, reading: Reading, until: float = inf) -> Cost:
-        """The cost of a reading as it is: violated weights and all prices."""
+        """The cost of a reading with its values as chosen: violated weights and all prices."""
         return self._cost_of_rules(reading, until).plus(self.price(reading))
 
     def seen_values(self, reading: Reading) -> tuple[Any, ...]:
-        """Field values as a person takes them: all of a list, the first of any other field."""
+        """Field values as a person sees them: all of a list, the first of any other field."""
         values = (self._fields.chosen(i, spans) for i, spans in enumerate(reading))
         return tuple(
             tuple(found if f.many else found[:1])
@@ -134,7 +134,7 @@ class Judge:
         )
 
     def price(self, reading: Reading) -> float:
-        """The price of values that are not the most plausible ones of their texts."""
+        """The price of chosen values that are not the most plausible ones."""
         return sum(
             f.ambiguity or 0.0
             for f, spans in zip(self.rules.fields, reading, strict=True)
@@ -145,9 +145,8 @@ class Judge:
     def costs(self, rows: NDArray[np.integer[Any]], until: float = inf) -> Iterator[Cost]:
         """The cost of each labelling under its best reading.
 
-        Labels that no rule reads are all alike, so labellings seen before are looked up.
+        Costs are cached; labellings that differ only in labels that no rule reads share an entry.
         """
-        # A label that no rule reads is as good as any other such label.
         size = len(self.scheme)
         codes = np.where(self._relevant, np.arange(1, size + 1), 0)
         codes = np.ascontiguousarray(codes.astype(np.min_scalar_type(size))[rows])
@@ -184,7 +183,7 @@ class Judge:
         return {name: self._see(i, reading[i]) for i, name in enumerate(self._names)}
 
     def _see(self, index: int, spans: Spans) -> _Sight:
-        """What rules see of one field; most labellings share it with many others."""
+        """What rules see of one field; cached, since many labellings have the same spans of it."""
         key = (index, spans)
         sight = self._sights.get(key)
         if sight is None:
@@ -200,7 +199,7 @@ class Judge:
         return sight
 
     def checks(self, reading: Reading, until: float = inf) -> list[Check]:
-        """Every rule's check, and those of what fields imply that are violated."""
+        """The checks of all rules, and the violated checks that fields imply."""
         sights = self._see_all(reading)
         environment = _environment(sights)
         found = [
@@ -210,7 +209,7 @@ class Judge:
         for i, spans in enumerate(reading):
             found += (
                 Check(
-                    f"{self._names[i]}:{fault.what}",
+                    f"{self._names[i]}:{fault.condition}",
                     "violated",
                     self._fields.complaint(i, fault),
                     fault.weight,
@@ -222,7 +221,7 @@ class Judge:
         return found
 
     def fields(self, reading: Reading) -> dict[str, list[FieldValue]]:
-        """The fields with their values, for people; fields that are missing are left out."""
+        """The texts, values and places of each field; missing fields are left out."""
         found: dict[str, list[FieldValue]] = {}
         for i, (f, spans) in enumerate(zip(self.rules.fields, reading, strict=True)):
             for start, end, choice in spans:
@@ -243,15 +242,15 @@ class Judge:
         """The possible values of a span as a field's type, the most plausible first."""
         return self._fields.values(index, start, end)
 
-    # What a search asks about one span, or about the field that has none.
+    # For searches: the penalties of a single span, and of a field without spans.
 
     def faults(self, index: int, start: int, end: int) -> float:
-        """The weights that a span violates by itself, whatever the rest of the document says."""
+        """The weights of conditions that a span violates by itself."""
         faults = self._fields.faults_of_span(index, start, end)
         return self.rules.defaults.weight * len(faults) if faults else 0.0
 
     def missing(self, index: int) -> float:
-        """The weights that are violated where the field is not there."""
+        """The weights of conditions that are violated if the field is missing."""
         f = self.rules.fields[index]
         if f.presence == "required":
             return self.rules.defaults.weight
@@ -264,7 +263,7 @@ class Judge:
         environment: Environment,
         until: float,
     ) -> tuple[Outcome, Environment]:
-        """How a rule comes out, and the values that show it."""
+        """The outcome of a rule, and the values that show it."""
         name = self.document.id
         outcome = outcome_of(rule, environment, name)
         options = {n: sights[n].options for n in rule.names if len(sights[n].options) > 1}

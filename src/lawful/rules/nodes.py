@@ -1,4 +1,4 @@
-"""The typed tree of an expression: what every node can do.
+"""The base class of the nodes of an expression's typed tree.
 
 A node is checked when it is parsed, and has two back ends: ``evaluate`` calculates its value in
 Python, ``emit`` writes it as instructions of a native program. ``write`` and ``facts`` put it into
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from lawful.rules.program import Assembler
 
 Kind: TypeAlias = Literal["number", "date", "text", "condition"]
-"""What can be done with a value: calculate, compare by time, compare for equality, combine."""
+"""Kinds of values, which decide the operators: arithmetic, order in time, equality, logic."""
 
 Environment: TypeAlias = Mapping[str, Any]
-"""By field: its value, ``None`` where it is missing; for a list field, a tuple of values. And by
-``COUNT`` + field, how often it occurs."""
+"""Values by field name: ``None`` if missing, a tuple for a list. The key ``COUNT`` + name has the
+number of spans of the field."""
 
 COUNT = "#"
 
@@ -43,48 +43,48 @@ class Node(ABC):
 
     @cached_property
     def reads(self) -> frozenset[str]:
-        """The fields it mentions."""
+        """The fields that it mentions."""
         return frozenset().union(*(child.reads for child in self.children))
 
     @cached_property
     def counts(self) -> bool:
-        """Whether it depends on how often a field occurs, and not only on the field's value."""
+        """Whether it depends on the number of spans of a field, and not only on its value."""
         return any(child.counts for child in self.children)
 
     @property
     def exact(self) -> bool:
-        """Whether no tolerance applies: its value is a count, a number of days, or a constant."""
+        """Whether it needs no tolerance: its value is a count, a number of days, or a constant."""
         return False
 
     @abstractmethod
     def evaluate(self, environment: Environment) -> Any:
-        """Its value; ``None`` where a missing value leaves it unknown."""
+        """Its value; ``None`` if it is unknown because a value is missing."""
 
     def emit(self, program: Assembler) -> int:
-        """Adds instructions that leave its value on the stack; returns the decimals it has.
+        """Adds instructions that leave its value on the stack; returns the value's decimals.
 
-        Called only for a node of several fields, of a list, or of how often a field occurs: all
-        else is a constant or a lookup. Raises ``NeedsPython`` where there is no such program.
+        Called only for nodes of several fields, lists, or counts: others are constants or lookups.
+        Raises ``NeedsPython`` if the node cannot be compiled.
         """
         raise NeedsPython(f"{self.text}: not arithmetic, comparison or logic")
 
     def check_tabulates(self) -> None:
-        """Raises ``NeedsPython`` for quotients, which mostly have more decimals than fit."""
+        """Raises ``NeedsPython`` for quotients that may have more decimals than a table holds."""
         for child in self.children:
             child.check_tabulates()
 
     def write(self, environment: Environment, *, within: int = 0) -> str:
-        """Its value in words; in parentheses where it stands in what binds more tightly."""
+        """Its value in words, in parentheses if an operator of precedence ``within`` needs them."""
         text = plain(self.evaluate(environment))
         return f"({text})" if text.startswith("-") and within else text
 
     def facts(self, environment: Environment) -> Iterator[str]:
-        """What makes a condition true, one fact after another."""
+        """The facts that make a condition true, in words."""
         names = dict.fromkeys(self.names())
         yield ", ".join(f"{name} is {plain(environment[name])}" for name in names) or self.text
 
     def names(self) -> Iterator[str]:
-        """The fields it mentions, in reading order."""
+        """The fields that it mentions, in the order of the text."""
         for child in self.children:
             yield from child.names()
 

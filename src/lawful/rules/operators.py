@@ -1,7 +1,7 @@
 """The operators of the rule language: names, constants, arithmetic, comparison and logic.
 
 One class per operator: ``parse`` checks it, ``evaluate`` and ``emit`` are its two back ends. To add
-one, write a class here and name its syntax in ``SYNTAX``.
+an operator, write a class here and list its syntax in ``SYNTAX``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Constant(Node):
-    """A number, a text or a truth value, as written."""
+    """A number, a text or a truth value."""
 
     value: Decimal | str | bool
 
@@ -38,10 +38,10 @@ class Constant(Node):
             return cls(text, "text", value)
         if not isinstance(value, int | float):
             name = type(value).__name__
-            raise parser.fail(f"a constant of type {name} is not part of the rules", node)
-        number = Decimal(repr(value))  # the digits as written, not the nearest binary
+            raise parser.fail(f"constants of type {name} are not part of the rule language", node)
+        number = Decimal(repr(value))  # the digits as written, not the nearest binary float
         if not number.is_finite():
-            raise parser.fail(f"{value} is no number to calculate with", node)
+            raise parser.fail(f"{value} is not a finite number", node)
         return cls(text, "number", number)
 
     @property
@@ -113,7 +113,7 @@ class Negation(Node):
 
 @dataclass(frozen=True, eq=False)
 class Not(Node):
-    """A condition that holds where another does not."""
+    """The negation of a condition."""
 
     operand: Node
 
@@ -146,10 +146,10 @@ def parse_unary(parser: Parser, node: ast.UnaryOp) -> Node:
 
 @dataclass(frozen=True, eq=False)
 class Junction(Node):
-    """Conditions joined by ``and`` or by ``or``, with Kleene's logic where one is unknown."""
+    """Conditions joined by ``and`` or by ``or``, in Kleene's three-valued logic."""
 
     parts: tuple[Node, ...]
-    decisive: bool  # the value of one part that settles it: true for or, false for and
+    decisive: bool  # the value of a part that decides the whole: true for or, false for and
 
     @classmethod
     def parse(cls, parser: Parser, node: ast.BoolOp) -> Junction:
@@ -192,7 +192,7 @@ class Arithmetic(Node):
 
     @classmethod
     def parse(cls, parser: Parser, node: ast.BinOp) -> Arithmetic:
-        """Checks that the two kinds can be calculated with."""
+        """Checks that the operation is defined for the two kinds."""
         left, right = parser.node(node.left), parser.node(node.right)
         sign = ARITHMETIC.get(type(node.op))
         if sign is None:
@@ -218,7 +218,7 @@ class Arithmetic(Node):
         try:
             return self.operation(left, right)
         except (DecimalException, ZeroDivisionError, OverflowError):
-            return None  # such as a division by zero: nothing was said about the document
+            return None  # such as a division by zero: unknown, which violates no rule
 
     def check_tabulates(self) -> None:
         super().check_tabulates()
@@ -227,7 +227,7 @@ class Arithmetic(Node):
 
     def emit(self, program: Assembler) -> int:
         if self.left.kind == "date" and self.right.kind == "number":
-            raise NeedsPython("a date shifted by what another field says")
+            raise NeedsPython("a date shifted by another field")
         if self.sign in "+-":
             decimals = program.aligned(self.left, self.right)
             program.add(Op.add if self.sign == "+" else Op.subtract)
@@ -274,7 +274,7 @@ class Comparison(Node):
     sign: str
     left: Node
     right: Node
-    tolerance: Decimal | None  # none: the values must be equal to the last digit
+    tolerance: Decimal | None  # none: compared exactly
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -297,7 +297,7 @@ class Comparison(Node):
         sides = [(side.write(environment), plain(side.evaluate(environment))) for side in both]
         sign = self.sign
         if sign == "==":
-            # The sum first, and then what it comes to.
+            # The calculation first, then its result.
             sides.sort(key=lambda side: side[0] == side[1])
             values = [side.evaluate(environment) for side in both]
             sign = "=" if values[0] == values[1] else "≈"
@@ -423,7 +423,7 @@ class Conditional(Node):
 
     @classmethod
     def parse(cls, parser: Parser, node: ast.IfExp) -> Conditional:
-        """Checks that both values have one kind."""
+        """Checks that both values are of one kind."""
         test = parser.condition(node.test, "if")
         then, otherwise = parser.node(node.body), parser.node(node.orelse)
         if then.kind != otherwise.kind:
@@ -465,4 +465,4 @@ SYNTAX: Mapping[type[ast.expr], Callable[[Parser, Any], Node]] = {
     ast.Compare: parse_comparison,
     ast.IfExp: Conditional.parse,
 }
-"""By the syntax of an operator: what checks it and makes its node."""
+"""Parsers by Python's syntax: each checks an operator and makes its node."""

@@ -1,9 +1,9 @@
-"""Rules as a plan for the native search: what it must remember, look up and judge.
+"""Rules as a plan for the native search: the slots of its state, its lookups, its programs.
 
-The search goes over a document from left to right and knows a field by numbers: which of the
-field's values came first, how many there were, what they add up to. What an expression says about
-one field alone is evaluated once per value and looked up from then on. A rule that cannot
-be compiled stays Python, and is asked about each reading that the search proposes.
+The search goes over a document from left to right, and its state holds a few numbers per field: the
+number of its first value, how many values there were, their sum. An expression over one field alone
+is evaluated once per value and tabulated. A rule that cannot be compiled stays in Python, and
+judges each reading that the search proposes.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from lawful.rules.equation import equation_of
 from lawful.rules.program import Aspect, Assembler, NeedsPython
 
 LARGEST = 10**24
-"""A larger number of units is left to Python, like one with more decimals than ``_core.SCALE``."""
+"""Larger numbers of units are left to Python, as are numbers with over ``_core.SCALE`` decimals."""
 
 Way: TypeAlias = Literal["local", "compiled", "python"]
 
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How a rule is judged, and if in Python, why.
+    """Where a rule is judged, and the reason if in Python.
 
-    ``local``: natively, on the value of one field, as soon as that is there. ``compiled``:
-    natively, on the values of several. ``python``: on each reading that the search proposes.
+    ``local``: in the core, as soon as the one field that it reads has a value. ``compiled``: in the
+    core, on the values of several fields. ``python``: on each reading that the search proposes.
     """
 
     way: Way
@@ -45,26 +45,26 @@ class _Lookup(NamedTuple):
 
     field: int
     evaluate: Callable[[Any], Any]  # of the field's value, or of None
-    missing: Any  # what it is when the field is missing
+    missing: Any  # its result if the field is missing
     kind: str
-    slot: int  # of the state, which holds the number of the field's value; not for a list
+    slot: int  # of the state, with the number of the field's value; 0 for a list
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The rules as the core wants them, and what must be tabulated for each document."""
+    """The rules in the core's form, and the expressions to be tabulated for each document."""
 
     core: _core.Plan
     lookups: tuple[_Lookup, ...]
     how: Mapping[str, How]
-    python: tuple[ParsedRule, ...]  # the rules that stay Python
+    python: tuple[ParsedRule, ...]  # the rules that are judged in Python
 
 
 class Tables:
-    """The values of one document by number, and what every lookup of a plan says of them.
+    """The numbers of one document's values, and the tables of a plan's lookups by number.
 
-    Values are numbered from ``_core.FIRST_VALUE`` on, in the order in which somebody asked for
-    their numbers. Without a plan nothing is looked up.
+    Values are numbered from ``_core.FIRST_VALUE`` on, in the order of calls to ``number_of``.
+    Without a plan there are no lookups.
     """
 
     def __init__(self, rules: Rules, plan: Plan | None) -> None:
@@ -76,14 +76,14 @@ class Tables:
             self._lookups = [_core.Lookup(lookup.slot) for lookup in plan.lookups]
 
     def number_of(self, field: int, value: Any) -> int:
-        """The number of a field's value; ``None`` is a text that cannot be read."""
+        """The number of a field's value; ``None`` stands for an unreadable text."""
         if value is None:
             return _core.UNREADABLE
         numbers = self.numbers[field]
         return numbers.setdefault(value, len(numbers) + _core.FIRST_VALUE)
 
     def lookups(self) -> list[_core.Lookup]:
-        """All tables as they are now, by lookup and number."""
+        """The tables of all lookups, extended to the values numbered so far."""
         if self._plan is not None:
             with localcontext(EXACT):
                 for lookup, table in zip(self._plan.lookups, self._lookups, strict=True):
@@ -91,7 +91,7 @@ class Tables:
         return self._lookups
 
     def _extend(self, lookup: _Lookup, table: _core.Lookup) -> None:
-        """Looks up the values that are new."""
+        """Adds the values that are new."""
         if not len(table):
             for missing in (lookup.missing, lookup.evaluate(None)):
                 table.append(*_outcome(missing, lookup.kind, self._texts))
@@ -107,10 +107,10 @@ _UNITS = 10**_core.SCALE
 
 
 def _outcome(value: Any, kind: str, texts: dict[Any, int]) -> tuple[_core.OutcomeState, int]:
-    """A value as the core has it: a state, and a number where that is known."""
+    """A value in the core's form: a state, and a number if it is known."""
     if value is None:
         return _MISSING, 0
-    if kind == "text":  # a registered type may give anything, even what is not equal to itself
+    if kind == "text":  # a registered type may give any value, even one not equal to itself
         return (_KNOWN, texts.setdefault(value, len(texts))) if value == value else (_UNSURE, 0)  # noqa: PLR0124
     if isinstance(value, bool):
         return _KNOWN, int(value)
@@ -127,8 +127,8 @@ _PLANS: WeakKeyDictionary[Rules, dict[bool, Plan]] = WeakKeyDictionary()
 def plan_of(rules: Rules, *, whole: bool = False) -> Plan:
     """The plan of these rules; made once.
 
-    With ``whole``, all values of all fields are remembered, so that readings are told apart by
-    what a person would see in the fields and not only by what rules make of them.
+    With ``whole``, the state holds all values of all fields, so that the search tells apart
+    readings that differ in any value, even if rules treat them alike.
     """
     plans = _PLANS.setdefault(rules, {})
     if whole not in plans:
@@ -162,7 +162,7 @@ class _Planner:
             except NeedsPython as reason:
                 how[rule.id] = How("python", str(reason))
                 python.append(rule)
-                self.remember_for_python(rule)
+                self.add_slots_for_python(rule)
                 continue
             local = program.early and len(program.fields) == 1
             how[rule.id] = How("local" if local else "compiled")
@@ -179,7 +179,7 @@ class _Planner:
             if (equation := equation_of(program)) is not None:
                 equations.append(equation)
         for i, f in enumerate(self.rules.fields):
-            self.remember_for_field(i, f)
+            self.add_slots_for_field(i, f)
         core = _core.Plan(
             fields=[self.field_plan(i, f) for i, f in enumerate(self.rules.fields)],
             slots=len(self.slots),
@@ -224,8 +224,8 @@ class _Planner:
             )
         return self.numbers_of[field]
 
-    def remember_for_field(self, index: int, f: Field) -> None:
-        """What presence and repeats need, and with ``whole`` what a person would see."""
+    def add_slots_for_field(self, index: int, f: Field) -> None:
+        """Adds the slots that ``presence`` and ``repeat`` need; with ``whole``, for all values."""
         if f.many:
             if self.whole or f.presence != "free":
                 self.slot(index, "readable")
@@ -237,8 +237,8 @@ class _Planner:
         if f.repeat == "agree":
             self.slot(index, "disagrees")
 
-    def remember_for_python(self, rule: ParsedRule) -> None:
-        """All that Python will see of the fields, so that no two readings are mixed up."""
+    def add_slots_for_python(self, rule: ParsedRule) -> None:
+        """Adds slots for all that a rule in Python can see, so that no two readings are merged."""
         for name in rule.names:
             index = self.index[name]
             f = self.rules.fields[index]

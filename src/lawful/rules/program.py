@@ -1,9 +1,9 @@
 """Native programs: a rule as instructions for the core's stack machine.
 
-A program puts together what is known of single fields, by sums, comparisons and logic: numbers that
-are looked up by a field's value, and what the search has counted and added up on its way. Nodes of
-an expression ``emit`` themselves; the assembler here decides what is a constant, what is a lookup,
-and keeps decimals aligned.
+A program combines numbers of single fields by arithmetic, comparisons and logic: numbers looked up
+by a field's value, and counts and sums in the state of the search. Nodes of an expression ``emit``
+themselves; the assembler here decides which nodes are constants and which are lookups, and keeps
+decimals aligned.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ MOST_DECIMALS = 24
 Aspect: TypeAlias = Literal[
     "first", "disagrees", "count", "readable", "sum", "least", "greatest", "all"
 ]
-"""What the search may remember of a field: the slots of ``_core.FieldPlan``."""
+"""The parts of a field's state in the search: the slots of ``_core.FieldPlan``."""
 
 
 class NeedsPython(Exception):  # noqa: N818 - it is no error
-    """The expression needs Python, for this reason."""
+    """The expression cannot be compiled, for this reason."""
 
 
 class Planner(Protocol):
-    """Hands out slots of the state and lookups, to all rules together."""
+    """Allots slots of the state and lookups, shared by all rules."""
 
     rules: Rules
     index: dict[str, int]
 
     def slot(self, field: int, aspect: Aspect) -> int:
-        """The slot for what is remembered of a field."""
+        """The slot of one part of a field's state."""
 
     def lookup(self, field: int, text: str, kind: str, evaluate: Callable[[Any], Any]) -> int:
-        """The table of an expression over one field, by its text."""
+        """The index of the lookup of an expression over one field, shared by equal texts."""
 
     def numbers(self, field: int) -> int:
-        """The table of a list's values as numbers."""
+        """The index of the lookup of a list's values as numbers."""
 
 
 class Assembler:
@@ -58,11 +58,11 @@ class Assembler:
         self.code: list[_core.Instruction] = []
         self.constants: list[int] = []
         self.fields: set[int] = set()
-        self.any: set[int] = set()  # fields of which any value will do
-        self.early = True  # reads fields by their first values only
+        self.any: set[int] = set()  # fields with ``repeat: any``
+        self.early = True  # the rule reads nothing but first values of fields
 
     def assemble(self) -> None:
-        """Emits the whole rule; where its ``when`` does not hold, it is idle."""
+        """Emits the whole rule; it is idle if its ``when`` does not hold."""
         rule = self.rule
         if rule.expression is None:
             raise NeedsPython("a Python function")
@@ -74,11 +74,11 @@ class Assembler:
             self.add(Op.choose)
 
     def core(self) -> _core.Program:
-        """The program, for the core."""
+        """The program in the core's form."""
         return _core.Program(self.code, self.constants)
 
     def emit(self, node: Node) -> int:
-        """Leaves the value of a node on the stack, and says with how many decimals."""
+        """Leaves the value of a node on the stack; returns its decimals."""
         if not node.reads:
             return self._emit_value(node.evaluate({}))
         if (f := self.single_field(node)) is not None:
@@ -92,14 +92,14 @@ class Assembler:
         return decimals
 
     def single_field(self, node: Node) -> Field | None:
-        """The field whose value alone decides a node's, so that it can be looked up."""
+        """The field that alone decides a node's value, so that it can be looked up, or ``None``."""
         if len(node.reads) != 1 or node.counts:
             return None
         f = self.planner.rules.fields[self.planner.index[next(iter(node.reads))]]
         return None if f.many else f
 
     def lookup(self, f: Field, node: Node) -> int:
-        """The table of a node by the field's value."""
+        """The index of the lookup of a node over one field."""
         name, evaluate, field = f.name, node.evaluate, self.planner.index[f.name]
         if f.repeat == "any":
             self.any.add(field)
@@ -108,7 +108,7 @@ class Assembler:
         text = f"{node.text} +- {self.rule.tolerance}"
         return self.planner.lookup(field, text, node.kind, lambda value: evaluate({name: value}))
 
-    # What nodes emit themselves with.
+    # Instructions, for the ``emit`` of nodes.
 
     def add(self, op: Op, operand: int = 0, index: int = 0) -> None:
         """Adds one instruction."""
@@ -117,7 +117,7 @@ class Assembler:
     def constant(self, value: int) -> int:
         """The index of a constant."""
         if abs(value) >= _core.NUMBER_LIMIT:
-            raise NeedsPython("a number of too many digits")
+            raise NeedsPython("a number with too many digits")
         self.constants.append(value)
         return len(self.constants) - 1
 
@@ -126,7 +126,7 @@ class Assembler:
         self.add(Op.constant, 0, self.constant(value))
 
     def add_count(self, name: str) -> None:
-        """Leaves on the stack how often a field occurs."""
+        """Leaves the number of spans of a field on the stack."""
         self.early = False
         self.add(Op.slot, 0, self.planner.slot(self.planner.index[name], "count"))
 
@@ -140,9 +140,9 @@ class Assembler:
         return SCALE if self.planner.rules.fields[field].kind == "number" else 0
 
     def aligned(self, *operands: Node, decimals: int = 0, fold: Op | None = None) -> int:
-        """The operands, all with as many decimals as the one that has the most.
+        """Emits the operands, scaled to the decimals of the one that has the most; returns these.
 
-        With ``fold``, each is combined with those before it, so that the stack stays low.
+        With ``fold``, each operand is combined with those before it, so that the stack stays low.
         """
         parts = [self._part(operand) for operand in operands]
         most = max(decimals, *(has for _, has in parts))
@@ -157,7 +157,7 @@ class Assembler:
         return most
 
     def fold(self, conditions: Sequence[Node], op: Op) -> None:
-        """Conditions joined by an operation, two at a time, so that the stack stays low."""
+        """Emits conditions joined by an operation, two at a time, so that the stack stays low."""
         for at, condition in enumerate(conditions):
             self.emit(condition)
             if at:
@@ -199,7 +199,7 @@ _ROOMY = Context(prec=5000)  # more digits than an expression may have character
 
 
 def scaled(number: Decimal) -> tuple[int, int]:
-    """A decimal as a whole number and how many decimals it has."""
+    """A decimal as a whole number and a number of decimals."""
     sign, digits, exponent = number.normalize(_ROOMY).as_tuple()
     assert isinstance(exponent, int)  # noqa: S101 - it is finite
     decimals = max(0, -exponent)
@@ -208,7 +208,7 @@ def scaled(number: Decimal) -> tuple[int, int]:
 
 
 def inverse(number: Decimal) -> Decimal:
-    """One over the number, if it has few decimals."""
+    """One over the number; raises ``NeedsPython`` if that has too many decimals."""
     if number == 0:
         raise NeedsPython("a division by zero")
     try:

@@ -1,4 +1,4 @@
-"""A reading: all that rules see of a labelling, and what they make it cost."""
+"""A reading, which is all that rules can see of a labelling, and its cost."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ class Occurrence(NamedTuple):
 
 
 Spans: TypeAlias = tuple[Occurrence, ...]
-"""The spans of one field, in order."""
+"""The spans of one field, in order of words."""
 
 Reading: TypeAlias = tuple[Spans, ...]
-"""By field, its spans: all that rules can see of a labelling."""
+"""The spans of each field, in the order of the rule file: all that rules can see of a labelling."""
 
 
 class Cost(NamedTuple):
-    """What rules make a labelling cost, in nats: at most, and at least.
+    """Bounds on the penalty of a labelling, in nats.
 
-    The two differ only where there were more combinations of values than could be tried, or where
-    time ended first.
+    They differ only if there were more combinations of values than are tried, or if the time was
+    up.
     """
 
     most: float
     least: float
 
     def plus(self, price: float) -> Cost:
-        """The same and a price that is certain."""
+        """Both bounds raised by a price."""
         return Cost(self.most + price, self.least + price) if price else self

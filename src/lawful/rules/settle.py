@@ -1,8 +1,8 @@
-"""Which way to read the ambiguous texts of a labelling, so that it costs the least.
+"""Choosing values for the ambiguous texts of a labelling, so that its reading costs the least.
 
-Thirteen amounts with two readings each have 8,192 combinations, and forty have more than anybody
-can try. So the ways to read given spans are searched as ways through a document are: by the core,
-with the rules inside the search, best first. Rules that stay Python judge what it proposes.
+Thirteen amounts with two possible values each have 8,192 combinations, and forty have too many to
+try. So the core searches the choices as it searches a document: best first, with the compiled rules
+inside the search. Rules in Python judge the readings that it proposes.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from lawful.rules.judge import Judge
 
 MOST_EXTENSIONS = 2**15
-"""Partial ways to read the texts of one labelling that are extended; beyond, the best so far."""
+"""Partial readings that are extended per labelling; beyond, the best reading so far is taken."""
 
 MOST_PROPOSALS = 256
-"""Ways to read them that rules in Python are asked about."""
+"""Readings per labelling that rules in Python judge."""
 
 MEMORY = 2**26
 PATIENCE = 256
@@ -33,7 +33,7 @@ TRIES = 8
 
 
 class Settler:
-    """Settles the readings of one document, labelling by labelling."""
+    """Chooses the values of one document's readings."""
 
     def __init__(self, judge: Judge) -> None:
         self.judge = judge
@@ -41,15 +41,15 @@ class Settler:
         self.tables = Tables(judge.rules, self.plan)
 
     def settle(self, reading: Reading, cost: Cost, until: float) -> tuple[Reading, Cost]:
-        """The best reading of the same spans that costs less than this one, or this one."""
+        """The reading of the same spans that costs the least; the given one if none costs less."""
         best, most = reading, cost.most
         try:
             search, choices = self._open(reading, most, until)
         except (TimeBudgetError, MemoryBudgetError):
             return best, Cost(most, 0.0)
-        open_ = inf  # the least that a proposal may cost whose rules are undecided
+        open_ = inf  # the least that a proposal with undecided rules may cost
         for _ in range(MOST_PROPOSALS):
-            if seconds_left(until) == 0.0:  # whoever judges the proposals took it
+            if seconds_left(until) == 0.0:  # judging proposals may have spent it
                 break
             left = MOST_EXTENSIONS - search.extended
             try:
@@ -77,7 +77,7 @@ class Settler:
     def _open(
         self, reading: Reading, limit: float, until: float
     ) -> tuple[_core.Search, list[tuple[int, int, int]]]:
-        """A search over ways to read the spans; and by choice, its field, place and reading."""
+        """A search over the values of the spans; for each value its field, span and choice."""
         judge = self.judge
         places = sorted(
             (span.start, i, at) for i, spans in enumerate(reading) for at, span in enumerate(spans)

@@ -1,4 +1,4 @@
-"""Checks in words: what a clerk wants to read about a rule that holds, or does not.
+"""Messages of checks: why a rule holds, or does not.
 
 For example: "2,935.23 + 557.69 = 3,492.92", or "total is 60,500, subtotal + tax is 66,000".
 """
@@ -28,6 +28,6 @@ def why_violated(expression: Expression, environment: Environment) -> str:
 
 
 def why_satisfied(expression: Expression, environment: Environment) -> str:
-    """The arithmetic that came out right, with values in the place of names."""
+    """The arithmetic that holds, with values in place of field names."""
     with localcontext(EXACT):
         return "; ".join(dict.fromkeys(expression.root.facts(environment)))

@@ -1,4 +1,4 @@
-"""Which rules clash: hard rules that no labelling can satisfy together, none of them too many."""
+"""Clashes: minimal sets of hard rules that no labelling satisfies together."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from lawful.rules.definitions import Rules
 from lawful.search.problem import Problem
 
 LEAST = 256
-"""Candidates for one question, unless there are fewer left."""
+"""Candidates for one trial, unless fewer are left."""
 
 SPANS = "every span"
-"""In a clash: what fields ask of their spans, that they can be read, fit, and agree."""
+"""Name, in a clash, of what fields demand of their spans: readable, well-formed, in agreement."""
 
 
 def find_clash(
@@ -24,16 +24,16 @@ def find_clash(
     budget: Budget,
     is_feasible: Callable[[Problem, Budget], tuple[bool | None, int]],
 ) -> tuple[tuple[str, ...], bool]:
-    """Hard rules that clash, by id, and whether none of them can be left out.
+    """The ids of hard rules that clash, and whether the set is minimal.
 
-    ``legal`` alone where no labelling is legal. Fields that must be there are ``name:kept`` and
-    ``name:required``. The same at every call, unless there is a limit of seconds.
+    Only ``legal`` if no labelling is legal. Fields that must be present are ``name:kept`` and
+    ``name:required``. Repeatable, unless the time is limited.
     """
     if problem.best_legal is None:
         return ("legal",), True
     demands = _demands(problem)
     trials = _Trials(problem, budget, is_feasible)
-    for demand in demands:  # one that cannot hold by itself says most
+    for demand in demands:  # a demand that cannot hold by itself explains most
         if trials.clash((demand,)):
             return (demand,), True
     trials.decided = True
@@ -44,11 +44,11 @@ def find_clash(
 def _reduce(
     trials: _Trials, held: tuple[str, ...], demands: tuple[str, ...], *, changed: bool
 ) -> tuple[str, ...]:
-    """As few of the demands as clash with those that are held; all of them together do.
+    """A minimal subset of the demands that clashes with ``held``, with which all of them clash.
 
     QuickXplain (Junker, 2004): halves are tried before single demands, so that a small clash among
-    many rules takes few trials, most of them with few rules. A trial that comes to no end counts as
-    one that found no clash: then what comes back does clash, but may be too much.
+    many rules takes few trials, most of them with few rules. A trial that does not finish counts as
+    one without a clash: the result then does clash, but may not be minimal.
     """
     if changed and trials.clash(held):
         return ()
@@ -62,7 +62,7 @@ def _reduce(
 
 
 class _Trials:
-    """Asks whether some demands clash, within one budget for all questions."""
+    """Trials whether some demands clash, within one budget for all of them."""
 
     def __init__(
         self,
@@ -70,18 +70,18 @@ class _Trials:
         budget: Budget,
         is_feasible: Callable[[Problem, Budget], tuple[bool | None, int]],
     ) -> None:
-        self.decided = True  # every question so far
+        self.decided = True  # whether every trial so far finished
         self._problem = problem
         self._is_feasible = is_feasible
         self._left = inf if budget.candidates is None else budget.candidates
         self._until = inf if budget.seconds is None else perf_counter() + budget.seconds
 
     def clash(self, demands: tuple[str, ...]) -> bool:
-        """Whether that is proven."""
+        """Whether the demands are proven to clash."""
         seconds = seconds_left(self._until)
         feasible = None
         if self._left >= 1 and seconds != 0.0:
-            # No question may spend what all others need.
+            # No trial may spend what the others need.
             some = min(self._left, max(LEAST, self._left if self._left == inf else self._left // 4))
             relaxed = _relaxed(self._problem, demands)
             feasible, spent = self._is_feasible(relaxed, Budget(candidates=some, seconds=seconds))
@@ -91,7 +91,7 @@ class _Trials:
 
 
 def _demands(problem: Problem) -> tuple[str, ...]:
-    """All that is hard."""
+    """Everything that is hard: rules, required and kept fields, and demands on spans."""
     rules = problem.judge.rules
     hard = rules.defaults.weight == inf
     return (
@@ -111,7 +111,7 @@ def _relaxed(problem: Problem, demands: tuple[str, ...]) -> Problem:
         if f"{f.name}:kept" in demands or f"{f.name}:required" in demands
     }
     relaxed = Rules(
-        # The search remembers whether a field was there only where that may matter.
+        # The search keeps track of a field's presence only where it matters.
         [replace(f, presence="keep" if f.name in kept else "free") for f in rules.fields],
         [replace(rule, weight=inf, unchecked=0.0) for rule in rules.rules if rule.id in demands],
         scheme=rules.scheme,

@@ -1,10 +1,10 @@
-"""How sure each field is: the probability, under model and weights, that its value is right.
+"""Confidence of each field: the probability, under model and weights, that its value is right.
 
-Every labelling, with every way to read its texts, counts by e to its worth. The core adds them up,
-those with the field's value and those without, by dynamic programming over what compiled rules
-remember. Rules that stay Python can only make a labelling count less, so what the core finds is
-then an upper bound; what was seen of decodings, and the most that these rules can take away, are
-lower ones. What was not looked at is added to both sides.
+Every labelling, with every choice of values, weighs e to its worth. The core sums these weights
+with and without the field's value, by dynamic programming over the state of compiled rules. Rules
+in Python can only lower a weight, so the core's sums are then upper bounds; the known decodings,
+and the core's sums less all that these rules can take away, are lower bounds. The mass that was
+not counted is added to either side.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from lawful.values import MOST_VALUES
 
 
 class Effort(NamedTuple):
-    """How closely to look."""
+    """The precision of one pass of the sums."""
 
-    beyond: float  # nats below the answer at which spans are still looked at
-    smallest: float  # a state is let go that holds less of what the answer weighs
-    states: int  # how many there may be at a word
-    work: int  # elementary steps to find out what each equation leaves of them
+    beyond: float  # spans are included up to this many nats below the answer
+    smallest: float  # states of less weight, as a share of the answer's, are dropped
+    states: int  # maximum number of states per word
+    work: int  # elementary steps per equation, to find the states that can still satisfy it
 
 
 EFFORTS = (
@@ -40,26 +40,25 @@ EFFORTS = (
     Effort(12.0, 1e-7, 2**9, 2**22),
     Effort(12.0, 1e-8, 2**10, 2**24),
 )
-MOST_STATES = 2**14  # of a short document, all of whose spans are looked at
+MOST_STATES = 2**14  # per word of a short document, all of whose spans are included
 NARROW = 0.005
-"""An interval this wide is narrow enough not to look more closely."""
+"""Intervals below this width are narrow enough."""
 
 FEW_SPANS = 2**9
-"""Where there are no more, all are looked at."""
+"""A document with at most this many spans is short: all of them are included."""
 
 ROUNDED = 1e-12
-LEAST_LOG_WEIGHT = -600.0  # a number of e to the -745 is 0
+LEAST_LOG_WEIGHT = -600.0  # exp(-745) is 0 in double precision
 SURELY = 1 - 1e-6
 UNKNOWN = Confidence(0.0, 1.0)
 
 
 def confidences(found: Walk, others: Sequence[Walk], until: float) -> dict[str, Confidence]:
-    """By field, the probability that it is as the answer has it.
+    """By field, the probability that it has the answer's value.
 
-    A field that the answer does not have is listed unless it is missing with a probability above
-    ``SURELY``.
-    ``others`` are decodings with other values. Looks more and more closely until the intervals are
-    narrow; where the time is up first, they are wider.
+    A field that is missing in the answer is listed unless it is missing with a probability above
+    ``SURELY``. ``others`` are decodings with other values. Precision rises until the intervals are
+    narrow; they are wider if the time is up first.
     """
     fields = found.problem.judge.rules.fields
     shares = [UNKNOWN] * len(fields)
@@ -85,12 +84,12 @@ def confidences(found: Walk, others: Sequence[Walk], until: float) -> dict[str, 
 
 
 def _seen(walk: Walk) -> tuple[Any, ...]:
-    assert walk.reading is not None  # noqa: S101 - what was found has one
+    assert walk.reading is not None  # noqa: S101 - every answer has a reading
     return walk.problem.judge.seen_values(walk.reading)
 
 
 class _Masses:
-    """The core's sums for one document, and what is known besides."""
+    """The core's sums for one document, and the intervals that follow from them."""
 
     def __init__(self, found: Walk, others: Sequence[Walk], effort: Effort, until: float) -> None:
         problem = found.problem
@@ -99,16 +98,16 @@ class _Masses:
         self.found, self.others, self.effort, self.until = found, others, effort, until
         self.lattice = lattice = Lattice(problem.scores, judge, plan)
         spans, self.everything = self._spans(-found.worth - lattice.best + effort.beyond)
-        readings, span, price = lattice.read(spans, until)
+        values, span, price = lattice.read(spans, until)
         self.answers = [
-            [lattice.tables.number_of(i, value) for value in values]
-            for i, values in enumerate(_seen(found))
+            [lattice.tables.number_of(i, value) for value in seen]
+            for i, seen in enumerate(_seen(found))
         ]
         other = [f.ambiguity if f.ambiguity is not None else inf for f in rules.fields]
         self.core = _core.Mass(
             spans,
             span=np.array(span, np.uint32),
-            value=np.array([number for *_, number in readings], np.uint32),
+            value=np.array([number for *_, number in values], np.uint32),
             price=np.array(price, np.float64),
             plan=plan.core,
             lookups=lattice.tables.lookups(),
@@ -122,7 +121,7 @@ class _Masses:
         self.weights = sum(max(rule.weight, rule.unchecked) for rule in rules.parsed)
 
     def _spans(self, slack: float) -> tuple[_core.Spans, bool]:
-        """The spans to look at, and whether these are all that there are: of a short document."""
+        """The spans to include, and whether these are all spans of a short document."""
         spans = _core.Spans(self.lattice.core, inf, FEW_SPANS, seconds_left(self.until))
         if spans.complete:
             return spans, True
@@ -134,18 +133,18 @@ class _Masses:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the answer weighs so little, beside all that is legal, that sums cannot tell."""
+        """Whether the answer's share of all legal labellings is too small for double precision."""
         return self.found.worth - self.core.log_total < LEAST_LOG_WEIGHT
 
     def shares(self) -> list[Confidence]:
-        """How sure each field is."""
+        """The confidence of each field."""
         weight = self._weight(self.found)
         smallest = 0.0 if self.everything else self.effort.smallest * weight
         states = MOST_STATES if self.everything else self.effort.states
         found = self.core.of(
             self.answers, smallest, states, self.effort.work, seconds_left(self.until)
         )
-        # What rules that the core has not decided leave of it, at least.
+        # The least share of a weight that remains after rules that the core has not decided.
         kept = exp(-(self.weights if found.unsure else self.undecided))
         return [
             self._interval(i, same, max(0.0, found.all - same), found.open, kept)
@@ -164,5 +163,5 @@ class _Masses:
         return Confidence(max(0.0, low - ROUNDED), max(min(1.0, high + ROUNDED), low))
 
     def _weight(self, walk: Walk) -> float:
-        """What a labelling weighs by itself, as a share of all that are legal."""
+        """The weight of a walk's best labelling, as a share of all legal labellings."""
         return exp(walk.worth - self.core.log_total)

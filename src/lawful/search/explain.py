@@ -1,4 +1,4 @@
-"""Explanations: which words did not keep the model's first choice, and which rules asked for it."""
+"""Explanations: the words that lost the model's first choice, and the rules responsible."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ def corrections(
 ) -> Iterator[Correction]:
     """Every word that did not keep the model's first choice, with its price and its reasons.
 
-    The reasons are found by putting labels back: the word's own, and those of all changed words
-    next to it, which often had to change together. A rule that is then violated, and is not now,
-    asked for the change. So did the scheme if the labels are illegal with all of them put back.
-    ``now`` says how often each rule is violated as it is: two unreadable spans are worse than one.
-    Reasons are no longer looked for when the time is up.
+    Reasons are found by putting old labels back: the word's own, and those of all adjacent changed
+    words, which often had to change together. A rule that is then violated more often is a reason;
+    so is the scheme (``legal``) if the labelling is illegal with all of them put back. ``now``
+    counts the violations of each rule in ``labels``. Reasons are ``None`` once the time is up.
     """
     names, log_probs = problem.scores.labels, problem.evidence
     changed = np.flatnonzero(labels != problem.argmax)
@@ -37,7 +36,7 @@ def corrections(
             if len(group) > 1 and together is not None:
                 alone = _reasons(problem, labels, np.array([word]), now, until)
                 if alone is not None and together != ("legal",):
-                    # Half a span put back is illegal, and says nothing.
+                    # Putting back only half a span is illegal, which explains nothing.
                     alone = tuple(reason for reason in alone if reason != "legal")
                 because = None if alone is None else tuple(dict.fromkeys((*alone, *together)))
             yield Correction(
@@ -52,7 +51,7 @@ def corrections(
 def _reasons(
     problem: Problem, labels: Labels, words: NDArray[np.intp], now: Counter[str], until: float
 ) -> tuple[str, ...] | None:
-    """The rules that ask for the labels of these words; ``None`` when the time is up."""
+    """The rules that need the new labels of these words; ``None`` when the time is up."""
     if perf_counter() > until:
         return None
     back = labels.astype(np.intp)

@@ -22,20 +22,20 @@ ROUNDING = 1e-9
 
 
 class Problem:
-    """One document with its scores and rules: everything a decoder needs to know."""
+    """One document with its scores and rules: everything that a decoder needs."""
 
     def __init__(
         self, document: Document, scores: Scores, rules: Rules, *, keep: bool = True
     ) -> None:
-        """With ``keep``, fields of the best legal labelling may not vanish, if they say so."""
-        for name, given, kind in (
+        """With ``keep``, ``presence: keep`` applies to the fields of the best legal labelling."""
+        for name, given, expected in (
             ("document", document, Document),
             ("scores", scores, Scores),
             ("rules", rules, Rules),
         ):
-            if not isinstance(given, kind):
+            if not isinstance(given, expected):
                 found = type(given).__name__
-                raise InputError(f"{name} is of type {found}, expected a {kind.__name__}")
+                raise InputError(f"{name} is of type {found}, expected a {expected.__name__}")
         check_length(document, len(scores), "row of scores", "rows of scores")
         self.document = document
         self.scores = scores
@@ -54,7 +54,7 @@ class Problem:
 
     @cached_property
     def evidence(self) -> NDArray[np.float64]:
-        """For every word, the log-probabilities of its labels, whatever the others have."""
+        """Marginal log-probabilities of every word's labels: (words, labels)."""
         return self.scores.marginals().log_probs
 
     @cached_property

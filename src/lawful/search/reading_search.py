@@ -1,9 +1,9 @@
-"""Readings of a document from the core: what rules see of labellings, by rising cost.
+"""Readings of a document from the core, by rising cost.
 
 A lattice of all spans would be far too large, and nearly all of them are absurd. So it holds only
-what a labelling may have whose cost is within some slack of the best one's. Everything up to that
-cost comes out of it, in order; then the slack is doubled. Texts are read only for the spans that
-are in.
+the spans of labellings whose cost is within some slack of the best one's. The search yields all
+readings up to that cost, in order; then the slack is doubled. Texts are parsed only for spans in
+the lattice.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from lawful.scores import Scores
 from lawful.search.problem import ROUNDING
 
 MEMORY = 2**29
-"""Bytes that a search may hold, and again as many for the graph that it searches."""
+"""Bytes that a search may hold; its graph may hold as many again."""
 
 MOST_SPANS = 2**16
 FIRST_SLACK = 4.0  # nats
-LAST_SLACK = 128.0  # beyond, everything is in
+LAST_SLACK = 128.0  # beyond this, all spans are included
 LEAST_SLACK = 0.1
 PATIENCE = 256
-"""Partial readings that are extended before the search goes to the length of bounding sums."""
+"""Partial readings that are extended before the search computes bounds on sums."""
 
-BETWEEN_LOOKS = 64  # texts between two looks at the time
+BETWEEN_LOOKS = 64  # spans between two looks at the clock
 
 Labels: TypeAlias = NDArray[np.unsignedinteger[Any]]
 SpanValue: TypeAlias = tuple[int, int, int, int]
@@ -46,16 +46,16 @@ SpanValue: TypeAlias = tuple[int, int, int, int]
 
 
 class Candidate(NamedTuple):
-    """A reading, as the best labelling that has it."""
+    """A reading, and the best labelling that has it."""
 
     labels: Labels
     log_prob: float
-    violated: float  # what the search knows it to violate, prices included
+    violated: float  # the part of its penalty that the search knows
     spans: tuple[SpanValue, ...]
 
 
 class Lattice:
-    """The lattice of one document under its rules, and the numbers of the values in it."""
+    """The spans of one document under its rules, and the numbers of their values."""
 
     def __init__(self, scores: Scores, judge: Judge, plan: Plan | None) -> None:
         self.core = _core.Lattice(scores.costs, layout_of(judge.rules, scores.labels))
@@ -65,30 +65,30 @@ class Lattice:
 
     @property
     def best(self) -> float:
-        """The cost of the best legal labelling; infinite where none is legal."""
+        """The cost of the best legal labelling; infinite if none is legal."""
         return self.core.best
 
     def search(
         self, slack: float, max_cost: float, until: float
     ) -> tuple[_core.Search, list[SpanValue], float]:
-        """A search up to a slack, what its readings are of, and the slack.
+        """A search up to a slack, the span values by their index in the search, and the slack.
 
-        That is smaller than asked for where there would be too many spans. Raises
-        ``TimeBudgetError`` when time ends first.
+        The slack is reduced if there would be too many spans. Raises ``TimeBudgetError`` when the
+        time is up.
         """
         max_cost += ROUNDING
         spans = self.spans(min(slack, max_cost), until)
         while not spans.complete:
             slack = min(slack, max_cost, 2 * LAST_SLACK) / 2
             if slack < ROUNDING:
-                slack = -inf  # not even the spans of the best labellings are few enough
+                slack = -inf  # even the best labellings have too many spans
             spans = self.spans(slack, until)
-        readings, span, price = self.read(spans, until)
+        values, span, price = self.read(spans, until)
         fields = len(self.judge.rules.fields)
         search = _core.Search(
             spans,
             span=np.array(span, np.uint32),
-            value=np.array([number for *_, number in readings], np.uint32),
+            value=np.array([number for *_, number in values], np.uint32),
             price=np.array(price, np.float64),
             plan=None if self.plan is None else self.plan.core,
             lookups=self.tables.lookups(),
@@ -99,14 +99,14 @@ class Lattice:
             patience=PATIENCE,
             seconds=seconds_left(until),
         )
-        return search, readings, slack
+        return search, values, slack
 
     def spans(self, slack: float, until: float) -> _core.Spans:
-        """The spans of fields that a labelling within a slack of the best one may have."""
+        """The field spans of all labellings within a slack of the best one."""
         return _core.Spans(self.core, slack, MOST_SPANS, seconds_left(until))
 
     def reading(self, spans: tuple[SpanValue, ...]) -> Reading:
-        """What a judge calls a reading."""
+        """The reading that has these span values."""
         found: list[list[Occurrence]] = [[] for _ in self.judge.rules.fields]
         for field, start, end, number in spans:
             known = self.tables.numbers[field]
@@ -118,10 +118,13 @@ class Lattice:
     def read(
         self, spans: _core.Spans, until: float
     ) -> tuple[list[SpanValue], list[int], list[float]]:
-        """The readings of spans that no hard rule refuses; by reading, its span and its price."""
+        """The span values that no hard rule refuses, and for each its span's index and its price.
+
+        Raises ``TimeBudgetError`` when the time is up.
+        """
         judge = self.judge
         fields = judge.rules.fields
-        readings: list[SpanValue] = []
+        values: list[SpanValue] = []
         span: list[int] = []
         prices: list[float] = []
         rows = zip(spans.field.tolist(), spans.start.tolist(), spans.end.tolist(), strict=True)
@@ -133,20 +136,20 @@ class Lattice:
                 if price == inf:
                     break
                 number = self.tables.number_of(field, value)
-                readings.append((field, start, end, number))
+                values.append((field, start, end, number))
                 span.append(at)
                 prices.append(price)
                 price = faults + (fields[field].ambiguity or 0.0)
-        return readings, span, prices
+        return values, span, prices
 
 
 class Candidates:
-    """Readings by rising cost: a labelling's own, and what the search knows it to violate.
+    """Readings by rising cost: ``-log p`` of the labelling plus the penalty known to the search.
 
-    With a plan, readings that rules see alike are one, and hard rules refuse; without, all
-    differ. ``bound`` is what those still to come cost at least. ``complete`` says that there are
-    none, ``stopped_by`` that something is spent: ``extensions`` of partial readings, or the time
-    ``until``.
+    With a plan, hard rules prune the search, and readings that the rules cannot tell apart come
+    once; without one, all readings come. Readings still to come cost at least ``bound``, and there
+    are none if ``complete``. ``stopped_by`` is the limit that ended the search: ``extensions`` of
+    partial readings, the time ``until``, or memory.
     """
 
     def __init__(
@@ -161,7 +164,7 @@ class Candidates:
         self.complete = lattice.best == inf
         self.stopped_by: Limit | None = None
         self.extended = 0
-        self._ceiling = inf  # nothing of a higher cost is wanted
+        self._ceiling = inf  # readings of a higher cost are not needed
         self.lattice = lattice
         self._extensions = extensions
         self._until = until
@@ -170,11 +173,11 @@ class Candidates:
         self._search: tuple[_core.Search, list[SpanValue]] | None = None
 
     def stop_above(self, cost: float) -> None:
-        """Nothing that costs more is wanted."""
+        """Ends the search at this cost: readings that cost more are not needed."""
         self._ceiling = cost
 
     def stop(self, limit: Limit) -> None:
-        """Ends the search because something else is spent."""
+        """Ends the search because of a limit that the caller keeps track of."""
         self.stopped_by = limit
 
     def __iter__(self) -> Iterator[Candidate]:
@@ -192,12 +195,12 @@ class Candidates:
             self.stopped_by = "seconds"
 
     def _go(self, wanted: float) -> Generator[Candidate, None, float]:
-        """Everything within a slack; returns the next one."""
-        search, readings, slack = self._open(wanted)
-        self._search = search, readings
+        """Yields all readings within a slack; returns the next slack."""
+        search, values, slack = self._open(wanted)
+        self._search = search, values
         limit = self.lattice.best + slack
         while True:
-            if perf_counter() >= self._until:  # whoever judges what was found took it
+            if perf_counter() >= self._until:  # the caller may have spent it on the last one
                 self.stopped_by = "seconds"
                 return slack
             before = search.extended
@@ -209,24 +212,24 @@ class Candidates:
             if status is _core.SearchStatus.nothing:
                 self.complete = slack == inf
                 if slack < wanted:
-                    self.stopped_by = "memory"  # more spans than anybody could look at
+                    self.stopped_by = "memory"  # too many spans for the wanted slack
                 return inf if 2 * slack > LAST_SLACK else 2 * slack
             if status is _core.SearchStatus.paused:
                 self.stopped_by = "seconds" if self._extensions_left() else "candidates"
                 return slack
-            found = tuple(readings[i] for i in search.readings.tolist())
+            found = tuple(values[i] for i in search.readings.tolist())
             if found not in self._seen:
                 self._seen.add(found)
                 yield Candidate(search.labels, -search.cost, search.violated, found)
 
     def guess(self, tries: int, until: float) -> Candidate | None:
-        """A good reading, not proven to be the best, where the search has come to nothing yet."""
+        """A good reading, not proven to be the best, from an unfinished search."""
         if self._search is None or seconds_left(until) == 0.0:
             return None
-        search, readings = self._search
+        search, values = self._search
         if not search.dive(tries, seconds_left(until)):
             return None
-        found = tuple(readings[i] for i in search.readings.tolist())
+        found = tuple(values[i] for i in search.readings.tolist())
         return Candidate(search.labels, -search.cost, search.violated, found)
 
     def _open(self, slack: float) -> tuple[_core.Search, list[SpanValue], float]:
@@ -236,7 +239,7 @@ class Candidates:
             except MemoryBudgetError:
                 if slack < LEAST_SLACK:
                     raise
-                slack = min(slack, 2 * LAST_SLACK) / 4  # fewer spans rather than none at all
+                slack = min(slack, 2 * LAST_SLACK) / 4  # retry with fewer spans
 
     def _extensions_left(self) -> int:
         return int(max(0, min(self._extensions - self.extended, 2**62)))
@@ -246,17 +249,17 @@ _LAYOUTS: WeakKeyDictionary[Rules, dict[tuple[str, ...], _core.Layout]] = WeakKe
 
 
 def layout_of(rules: Rules, labels: tuple[str, ...]) -> _core.Layout:
-    """How the labels of a model make spans of fields; made once for each list of labels."""
+    """The core's table of how labels form spans of fields; cached per list of labels."""
     layouts = _LAYOUTS.setdefault(rules, {})
     if labels not in layouts:
         scheme = rules.scheme_for(labels)
         start, between, end = (table.astype(np.uint8) for table in scheme.allowed)
         names = [f.label for f in rules.fields]
         names += [type_ for type_ in scheme.types if type_ not in names]
-        kinds = [scheme.type_of(i) for i in range(len(labels))]
-        kind = [-1 if type_ is None else names.index(type_) for type_ in kinds]
+        types = [scheme.type_of(i) for i in range(len(labels))]
+        type_of = [-1 if type_ is None else names.index(type_) for type_ in types]
         opens, closes = scheme.marks
         layouts[labels] = _core.Layout(
-            start, between, end, np.array(kind, np.int32), opens, closes, len(rules.fields)
+            start, between, end, np.array(type_of, np.int32), opens, closes, len(rules.fields)
         )
     return layouts[labels]

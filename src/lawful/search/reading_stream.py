@@ -1,4 +1,4 @@
-"""Readings of a document as a stream: field values by falling worth, one labelling for each."""
+"""Readings of a document as a stream, by falling worth, each with its best labelling."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from lawful.search.reading_search import Candidate, Candidates, Labels, Lattice
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DocumentReading:
-    """A way to read a document: the values of its fields, and the best labelling that has them.
+    """One reading of a document: the values of its fields, and the best labelling that has them.
 
-    ``labels`` are label indices, legal everywhere. ``price`` is what the spans violate by
-    themselves, and what it costs to read their texts in other than the most plausible ways.
+    ``labels`` are label indices of a legal labelling. ``price`` is the penalty of the spans by
+    themselves: what they violate on their own, and the prices of less plausible values.
     """
 
     labels: Labels
@@ -58,9 +58,9 @@ class ReadingStream(Iterator[DocumentReading]):
         return labels, np.array([candidate.log_prob for candidate in found], np.float64)
 
     def _check_memory(self, found: int) -> None:
-        """Complains when readings ended for want of memory, unless some are to be given out."""
+        """Raises ``MemoryBudgetError`` if the memory budget ended the stream and ``found`` is 0."""
         if self._candidates.stopped_by == "memory" and not found:
-            raise MemoryBudgetError("there are more readings than memory can hold")
+            raise MemoryBudgetError("there are more readings than fit into the memory budget")
 
     def _reading(self, candidate: Candidate) -> DocumentReading:
         fields = self._problem.judge.fields(self._candidates.lattice.reading(candidate.spans))

@@ -1,9 +1,9 @@
-"""The walk over candidates, best first, until the rules are satisfied or a proof is found.
+"""The walk over candidates, best first, until the best labelling is proven or a limit is reached.
 
-Candidates come by falling probability and cost ``-log p``. A labelling is worth its log-probability
-minus the weights of the rules it violates; a labelling that violates a hard rule is worth nothing.
-Later candidates are never more probable, so the walk may stop, with a proof, as soon as the next
-candidate's log-probability alone is not above what the best labelling so far is worth.
+Candidates come by falling log-probability. A labelling's worth is its log-probability minus its
+penalty, or ``-inf`` if it violates a hard rule. Later candidates are never more probable, so the
+walk stops, with a proof, as soon as the next candidate's log-probability is not above the worth of
+the best labelling so far.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ Chunk: TypeAlias = tuple[NDArray[np.integer[Any]], NDArray[np.float64]]
 LARGEST_CHUNK = 256
 
 SEARCH_SHARE = 0.9
-"""Of the time that a call may take, what its search may; the rest is for what is said about it."""
+"""Share of a call's time for the search; the rest is for checks and explanations."""
 
 SECONDS_PER_WORD = 5e-6
-"""What that takes at least, however long the search may take."""
+"""Least time per word for checks and explanations."""
 
 
 @dataclass(slots=True)
 class Walk:
-    """A walk over candidates, and what it has found so far."""
+    """A walk over candidates, and the best labelling found so far."""
 
     problem: Problem
     budget: Budget
     began: float
     tried: int = 0
     mass: float = 0.0
-    seen: set[int] = field(default_factory=set)  # labellings whose mass is counted, by their hash
+    seen: set[int] = field(default_factory=set)  # hashes of labellings whose mass is counted
     last: float = 0.0  # log-probability of the last candidate
-    best: Labels | None = None  # none: every labelling seen violates a hard rule
-    reading: Reading | None = None  # of the best; none: as settles it best
-    worth: float = -inf  # of the best: its log-probability minus what rules make it cost
-    open: float = -inf  # what a labelling may be worth whose cost is not known exactly
+    best: Labels | None = None  # none: every labelling so far violates a hard rule
+    reading: Reading | None = None  # of the best; none: the one that costs the least
+    worth: float = -inf  # of the best
+    open: float = -inf  # the most that a labelling with undecided rules may be worth
     proven: bool = False
     stopped_by: Limit | None = None
 
     @property
     def until(self) -> float:
-        """When the search must end, so that there is time to say what was found."""
+        """When the search must end, so that time is left for checks and explanations."""
         seconds = self.budget.seconds
         if seconds is None:
             return inf
@@ -66,14 +66,14 @@ class Walk:
 
     @property
     def deadline(self) -> float:
-        """When the time is up."""
+        """When the whole call must end."""
         return inf if self.budget.seconds is None else self.began + self.budget.seconds
 
     def run(self, chunks: Iterator[Chunk], *, legal: bool, complete: Callable[[], bool]) -> Walk:
-        """Follows the candidates to the end, the proof or the budget.
+        """Judges candidates until they end, the answer is proven, or the budget is spent.
 
-        ``legal``: they are all legal, so that need not be asked. ``complete`` is asked when they
-        end: whether there are no others, which proves what was found, or that there is nothing.
+        With ``legal``, all candidates are known to be legal. ``complete`` is called when they end:
+        whether no others exist, which proves the answer, or that there is none.
         """
         try:
             self._run(chunks, legal=legal, complete=complete)
@@ -114,7 +114,7 @@ class Walk:
             self.stopped_by = "candidates"
 
     def _judge(self, labels: Labels, log_prob: float, cost: Cost) -> None:
-        """Keeps a labelling of this cost if it is the best so far, and how its texts are read."""
+        """Keeps a labelling of this cost, with its best reading, if it is the best so far."""
         reading = None
         if log_prob - cost.most > self.worth:
             judge = self.problem.judge
@@ -131,13 +131,12 @@ class Walk:
     ) -> float:
         """Judges a legal labelling, and keeps it if it is the best so far; returns its worth.
 
-        Its texts are read as in ``reading``, or, to ``settle`` it, in a better way if there is one.
+        It is judged by ``reading``; with ``settle``, by a cheaper choice of values if there is one.
         """
         self.tried += 1
         self.last = log_prob
-        if (
-            key := hash(labels.astype(np.uint32).tobytes())
-        ) not in self.seen:  # it may come with other readings
+        key = hash(labels.astype(np.uint32).tobytes())
+        if key not in self.seen:  # a labelling may come again, with another reading
             self.seen.add(key)
             self.mass += exp(log_prob)
         judge = self.problem.judge
@@ -161,14 +160,14 @@ class Walk:
 
     @property
     def floor(self) -> float:
-        """The least log-probability that may be paid for rules."""
+        """The least log-probability that ``max_cost`` admits."""
         most, best = self.budget.max_cost, self.problem.best_legal
         if most is None or best is None:
             return -inf
         return self.problem.log_prob(best) - most
 
     def spent(self) -> Limit | None:
-        """Which of the candidates, the mass and the time is spent, if any."""
+        """The limit that is reached, if any: candidates, mass or seconds."""
         budget = self.budget
         if budget.candidates is not None and self.tried >= budget.candidates:
             return "candidates"
@@ -187,10 +186,11 @@ def walk(
     complete: Callable[[], bool],
     fallback: Labels | None = None,
 ) -> Decoding:
-    """The decoding that a walk over these candidates leads to.
+    """The decoding found by a walk over these candidates.
 
-    Candidates that take long to come are a function of the moment at which it must end. Where
-    nothing is found, the answer is ``fallback``, or else the best legal labelling.
+    ``chunks`` may be a function of the moment at which the search must end, for candidates that
+    take long to compute. If no candidate is accepted, the answer is ``fallback``, or else the best
+    legal labelling.
     """
     found = Walk(problem, budget, perf_counter())
     some = chunks(found.until) if callable(chunks) else chunks
@@ -199,7 +199,7 @@ def walk(
 
 
 def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decoding:
-    """What was found, as a decoding."""
+    """The result of a walk as a decoding."""
     problem = found.problem
     labels = found.best
     if labels is None:
@@ -211,7 +211,7 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
         reading, _ = problem.judge.settled(labels, found.until)
     checks = problem.judge.checks(reading, found.until)
     undecided = found.best is not None and not all(check.decided for check in checks)
-    if found.proven and undecided:  # by a rule of no weight, but still
+    if found.proven and undecided:  # a rule of weight 0 costs nothing, but is still undecided
         found = replace(found, proven=False, stopped_by="combinations")
     violated = [check for check in checks if check.state == "violated"]
     status: Status = "exhausted"
@@ -246,7 +246,7 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
 
 
 def chunked(stream: _core.Stream) -> Iterator[Chunk]:
-    """A stream in pieces that grow: the first candidate is often the last one needed."""
+    """A stream in chunks of growing size: the first candidate is often the only one needed."""
     size = 1
     while True:
         rows, log_probs = stream.take(size)
