@@ -63,7 +63,7 @@ def test_a_bad_document_is_reported_and_the_rest_go_on(workers):
     assert found[1].id == "bad"
     assert "1 word," in found[1].message
     assert found[2].id is None
-    assert "str is given, expected a Scored" in found[2].message
+    assert "found str, expected a Scored" in found[2].message
 
 
 @workers

@@ -20,7 +20,7 @@ import pytest
 import lawful
 from lawful import BadLine, Decoding, Document, FailedDocument, Field, LawfulError, Rules, Scores
 from lawful.batch import Call, decode_lines, decode_many
-from lawful.workers import AHEAD, AT_ONCE, in_order
+from lawful.workers import AHEAD, BATCH, in_order
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 pytestmark = needs_fork
@@ -276,7 +276,7 @@ def be_killed():
 
 @pytest.mark.parametrize(
     ("act", "cause"),
-    [(leave_with_3, "exit code 3"), (be_killed, "killed by signal 9, out of memory perhaps")],
+    [(leave_with_3, "exit code 3"), (be_killed, "killed by signal 9, perhaps out of memory")],
 )
 def test_only_the_document_of_a_dead_worker_is_lost(act, cause):
     documents = pages(100)
@@ -400,15 +400,15 @@ def raise_odd():
 
 
 def test_exceptions_are_raised_in_their_turn():
-    results = in_order(Do(), [*range(3 * AT_ONCE), raise_it, *range(3 * AT_ONCE)], 2)
-    assert [next(results) for _ in range(3 * AT_ONCE)] == list(range(3 * AT_ONCE))
+    results = in_order(Do(), [*range(3 * BATCH), raise_it, *range(3 * BATCH)], 2)
+    assert [next(results) for _ in range(3 * BATCH)] == list(range(3 * BATCH))
     with pytest.raises(KeyError, match="it") as caught:
         next(results)
     assert "in raise_it" in caught.value.__notes__[0]
     with pytest.raises(LawfulError, match="OddError: 1 2"):
         list(in_order(Do(), [1, raise_odd], 2))
-    results = in_order(Do(), [*range(AT_ONCE), threading.Lock()], 2)
-    assert [next(results) for _ in range(AT_ONCE)] == list(range(AT_ONCE))
+    results = in_order(Do(), [*range(BATCH), threading.Lock()], 2)
+    assert [next(results) for _ in range(BATCH)] == list(range(BATCH))
     with pytest.raises(TypeError, match="cannot pickle"):
         next(results)
     assert gone(time.monotonic())
@@ -420,9 +420,9 @@ def test_results_come_one_by_one_where_items_are_slow():
             return lambda seconds: time.sleep(seconds) or seconds
 
     began = time.monotonic()
-    results = in_order(Slow(), [0.2] * AT_ONCE, 2)
+    results = in_order(Slow(), [0.2] * BATCH, 2)
     assert next(results) == 0.2
-    assert time.monotonic() < began + 0.2 * AT_ONCE / 2
+    assert time.monotonic() < began + 0.2 * BATCH / 2
     results.close()
 
 
@@ -436,5 +436,5 @@ def test_a_fixed_number_of_items_is_held():
 
     results = in_order(Do(), endless(), 3)
     for done, _ in zip(range(1, 500), results, strict=False):
-        assert len(taken) <= done + (3 * AHEAD + 1) * AT_ONCE
+        assert len(taken) <= done + (3 * AHEAD + 1) * BATCH
     results.close()

@@ -3,7 +3,7 @@
     source -> records -> (model) -> decode -> sink
 
 A source yields lines of a file or records: ``Scored`` documents, and a ``BadLine`` for each line
-that cannot be used. A model, where there is one, makes scored documents of plain ones
+that cannot be used. A model, if there is one, scores documents that have no scores
 (``score_records``). ``decode_lines`` and ``decode_records`` yield one result per item: the document
 as it was decoded with its decoding, or a ``BadLine``. Records carry their line number and id from
 the source to the sink. Observers and sinks are plain loops over the results.
@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """Changes to a document before it is decoded: word pieces to words, then the temperature."""
+    """Steps before decoding: word pieces are merged into words, then the temperature is applied."""
 
     pool: Pooling | None = None
     temperature: float = 1.0
@@ -52,7 +52,7 @@ class Preparation:
         check_temperature(self.temperature)
 
     def apply(self, scored: Scored) -> Scored:
-        """The document as it is to be decoded."""
+        """The prepared document."""
         if self.pool is not None:
             scored = scored.to_words(self.pool)
         if self.temperature != 1.0:
@@ -60,7 +60,7 @@ class Preparation:
         return scored
 
     def apply_all(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Records as they are to be decoded; one that cannot be prepared becomes a bad line."""
+        """The prepared records; one that cannot be prepared becomes a bad line."""
         for record in records:
             try:
                 yield record if isinstance(record, BadLine) else self.apply(record)
@@ -73,7 +73,7 @@ UNCHANGED = Preparation()
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The rules and options that all documents of a run are decoded with; checked when made."""
+    """The rules and decoding options shared by all documents of a run, checked on construction."""
 
     rules: Rules
     decoder: str | Decoder = "auto"
@@ -86,7 +86,7 @@ class Call:
         check_call(self.decoder, self.budget, self.alternatives)
 
     def decode(self, scored: Scored) -> Decoding:
-        """The decoding of one document, as by ``lawful.decode``."""
+        """Decodes one document with ``lawful.decode``."""
         return decode(
             scored.document,
             scored.scores,
@@ -98,7 +98,7 @@ class Call:
 
 
 def bad_line(record: Record, why: str) -> BadLine:
-    """The bad line that takes the place of a record."""
+    """The bad line that replaces a record; a record that is a bad line stays as it is."""
     if isinstance(record, BadLine):
         return record
     return BadLine(record.line or 0, why, record.document.id)
@@ -125,8 +125,7 @@ def decode_lines(
 ) -> Generator[Result, None, None]:
     """One result per line, in order. Workers parse the lines.
 
-    ``path`` is the file that the lines are from, whose scores may be in an ``.npz`` file of the
-    same name.
+    ``path`` is the file of the lines: scores may be in the ``.npz`` file of the same name.
     """
     task = _DecodeLine(path, _DecodeRecord(call, preparation))
     return in_order(task, lines, _checked(workers))
@@ -135,10 +134,10 @@ def decode_lines(
 def score_records(
     predict: Callable[[Iterable[T]], Iterator[Scored]], records: Iterable[T | BadLine]
 ) -> Iterator[Record]:
-    """The scores that a model predicts for the documents of a file; bad lines keep their places.
+    """Documents with the scores that a model predicts; bad lines keep their places.
 
-    ``predict`` yields one ``Scored`` per document, in order and with its line number, and may read
-    ahead. Bad lines wait for the documents before them.
+    ``predict`` yields one ``Scored`` per document, in order and with its line number. It may read
+    ahead, so each bad line is held back until the documents before it have been yielded.
     """
     waiting: deque[BadLine] = deque()
 
@@ -158,7 +157,7 @@ def score_records(
 
 @dataclass(frozen=True, slots=True)
 class _DecodeRecord:
-    """The task of decoding records."""
+    """The task of workers that decode records."""
 
     call: Call
     preparation: Preparation
@@ -181,7 +180,7 @@ class _DecodeRecord:
 
 @dataclass(frozen=True, slots=True)
 class _DecodeLine:
-    """The task of parsing lines and decoding the records in them."""
+    """The task of workers that parse lines and decode them."""
 
     path: str
     task: _DecodeRecord
@@ -220,13 +219,13 @@ def decode_many(
     workers: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[Decoding | FailedDocument]:
-    """A decoding per document, in order; one that cannot be decoded does not stop the others.
+    """One decoding per document, in order; a ``FailedDocument`` for one that cannot be decoded.
 
-    ``workers`` is the number of processes: one per core unless given; with 1, all work is done in
-    this process. Documents are taken from the iterable a few ahead of what was yielded.
-    ``progress`` is called with the number done so far. To stop, leave the loop, or press Ctrl-C:
-    workers end within a second, whatever they are doing. A worker that dies is replaced, and the
-    document that it was decoding is a ``FailedDocument``.
+    ``workers`` is the number of processes, by default one per core; with 1, all work is done in
+    this process. Documents are read a few ahead of the results. ``progress`` is called with the
+    number of documents done so far. To stop, leave the loop or press Ctrl-C: all workers end within
+    a second, even in the middle of a document. A worker that dies is replaced, and the document
+    that it was decoding is a ``FailedDocument``.
     """
     call = Call(rules, decoder, budget, alternatives)
     if not isinstance(documents, Iterable):
@@ -238,7 +237,7 @@ def decode_many(
 def _decodings(
     results: Generator[Result, None, None], progress: Callable[[int], None] | None
 ) -> Iterator[Decoding | FailedDocument]:
-    with closing(results):  # ends the workers, should progress raise
+    with closing(results):  # ends the workers even if progress raises
         for index, result in enumerate(results):
             if progress is not None:
                 progress(index + 1)
@@ -250,7 +249,7 @@ def _decodings(
 
 
 def _record(given: Any) -> Record:
-    """What a caller gave as a document, or a bad line that says what is wrong with it."""
+    """The record of an item of ``decode_many``; an item of another type is a bad line."""
     match given:
         case Scored() | BadLine():
             return given
@@ -263,4 +262,4 @@ def _record(given: Any) -> Record:
             found = f"({', '.join(type(part).__name__ for part in given)})"
         case _:
             found = type(given).__name__
-    return BadLine(0, f"{found} is given, expected a Scored, or a document and its scores")
+    return BadLine(0, f"found {found}, expected a Scored, or a document and its scores")

@@ -1,9 +1,9 @@
-"""Temperature: how much to trust what a model says of itself.
+"""Temperature scaling, so that a model's confidence matches its accuracy.
 
-Networks are usually too sure. Dividing log-probabilities by one number, fitted on documents whose
-true labels are known, makes them honest on average (Guo et al., 2017). It changes no order of
-labels or labellings, so it changes nothing that hard rules decide; it sets the scale on which
-weights of rules, ``max_cost`` and confidences are measured.
+Networks are usually overconfident. Dividing log-probabilities by one number, fitted on documents
+with gold labels, makes them calibrated on average (Guo et al., 2017). It does not change the order
+of labels or labellings, so answers under hard rules without prices stay the same. It changes
+confidences, and the scale on which weights, prices and ``max_cost`` are compared.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from lawful.errors import InputError
 from lawful.scores import check_temperature
 
 BINS = 15
-"""Of confidence, equally wide: as many as the literature has."""
+"""Number of equally wide bins of confidence, as in Guo et al."""
 
 COLDEST, HOTTEST = 0.05, 20.0
-"""Between these a temperature is looked for."""
+"""The range that is searched for a temperature."""
 
 _PRECISION = 1e-6  # of the logarithm of the temperature
 
@@ -34,9 +34,9 @@ _PRECISION = 1e-6  # of the logarithm of the temperature
 class Words:
     """A model's scores for words whose true labels are known.
 
-    A word whose true label has probability zero is ``impossible``: whatever the temperature, its
-    log-likelihood is minus infinity. It is counted, and left out of likelihoods; it stays among
-    the words whose confidence is compared with accuracy, unless the model forbids all its labels.
+    A word whose true label has probability zero is ``impossible``: its log-likelihood is minus
+    infinity at any temperature. It is left out of likelihoods, but counts when confidence is
+    compared with accuracy, unless the model forbids all its labels.
     """
 
     log_probs: NDArray[np.float64]  # (words, labels); shorter lists of labels padded with -inf
@@ -51,8 +51,8 @@ class Words:
                 raise InputError(f"document {scored.document.id!r} has no gold labels")
             if scored.scores.chain is not None:
                 raise InputError(
-                    f"document {scored.document.id!r} has scores of transitions: a temperature is "
-                    "fitted to words on their own"
+                    f"document {scored.document.id!r} has scores of transitions, expected scores "
+                    "of words only: a temperature is fitted to independent words"
                 )
             index = {name: i for i, name in enumerate(scored.scores.labels)}
             rows.append(scored.scores.log_probs)
@@ -79,7 +79,7 @@ class Words:
 
     @cached_property
     def _likely(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The words that have a likelihood, by their best label: all labels, and the true one."""
+        """Log-probabilities relative to the best label, without impossible words: all, and true."""
         possible = np.isfinite(self._of_gold)
         rows = self.log_probs[possible]
         top = rows.max(axis=1, initial=-np.inf)
@@ -87,12 +87,12 @@ class Words:
 
     @property
     def are_flat(self) -> bool:
-        """Whether no temperature makes a difference: labels are equally likely, or forbidden."""
+        """Whether no temperature makes a difference: all allowed labels are equally probable."""
         rows, _ = self._likely
         return not rows[np.isfinite(rows)].any()
 
     def nll(self, temperature: float = 1.0) -> float:
-        """The mean negative log-likelihood of the true labels, impossible ones left out."""
+        """The mean negative log-likelihood of the true labels, without impossible words."""
         rows, gold = self._likely
         if not len(gold):
             return 0.0
@@ -100,7 +100,7 @@ class Words:
         return float((total - gold / temperature).mean())
 
     def slope(self, temperature: float) -> float:
-        """The derivative of ``nll`` by one over the temperature, in which it is convex."""
+        """The derivative of ``nll`` with respect to 1 / temperature, in which it is convex."""
         rows, gold = self._likely
         weights = np.exp(rows / temperature)
         expected = (weights * np.maximum(rows, -1e300)).sum(axis=1) / weights.sum(axis=1)
@@ -109,19 +109,19 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The temperature of highest likelihood; ``at_edge`` when there was none within bounds."""
+    """The temperature of highest likelihood; ``at_edge`` if it is an end of the range."""
 
     temperature: float
     at_edge: bool
 
 
 def fit_temperature(words: Words) -> Fit:
-    """The temperature at which the true labels are most likely.
+    """The temperature at which the true labels are most likely, found by bisection.
 
-    By bisection: the likelihood is concave in one over the temperature, so its slope changes sign
-    once. Where it does not between ``COLDEST`` and ``HOTTEST``, the better end comes back: the
-    coldest when the model is right about every word, for then no certainty is too much. One where
-    it makes no difference.
+    The likelihood is concave in 1 / temperature, so its slope changes sign at most once. If that is
+    not between ``COLDEST`` and ``HOTTEST``, the better end is returned: ``COLDEST`` if the model is
+    right about every word, since no confidence is then too high. If no temperature makes a
+    difference, 1 is returned.
     """
     if len(words) == words.impossible:
         raise InputError(
@@ -144,23 +144,23 @@ def fit_temperature(words: Words) -> Fit:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Words whose best label has a probability above ``low`` and up to ``high``."""
+    """Words whose best label has a probability above ``low`` and at most ``high``."""
 
     low: float
     high: float
     words: int
     confidence: float  # the mean of these probabilities
-    accuracy: float  # how often that label is the true one
+    accuracy: float  # the share of words whose best label is the true one
 
     @property
     def gap(self) -> float:
-        """By how much it is too sure; negative where it is not sure enough."""
+        """Confidence minus accuracy: positive if overconfident."""
         return self.confidence - self.accuracy
 
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """Whether the best label of a word is right as often as it is said to be."""
+    """Confidence and accuracy of the best labels of words, overall and by bin."""
 
     temperature: float
     words: int
@@ -172,12 +172,12 @@ class Reliability:
 
     @property
     def ece(self) -> float:
-        """The expected calibration error of top labels: the mean size of the gap, by words."""
+        """The expected calibration error: the mean absolute gap, weighted by words."""
         words = sum(found.words for found in self.bins)
         return sum(found.words * abs(found.gap) for found in self.bins) / words if words else 0.0
 
     def record(self) -> dict[str, Any]:
-        """Everything as plain values."""
+        """The measurements as plain values."""
         return {"ece": self.ece} | asdict(self)
 
 
@@ -186,7 +186,7 @@ def measure(words: Words, temperature: float = 1.0) -> Reliability:
     check_temperature(temperature)
     rows = words.log_probs
     top = rows.max(axis=1, initial=-np.inf)
-    said = np.isfinite(top)  # a word whose labels are all forbidden has no best one
+    said = np.isfinite(top)  # a word whose labels are all forbidden has no best label
     rows, top = rows[said], top[said]
     confidence = 1 / np.exp((rows - top[:, None]) / temperature).sum(axis=1)
     right = rows.argmax(axis=1) == words.gold[said]

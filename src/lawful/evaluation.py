@@ -1,7 +1,6 @@
-"""Comparing decodings with the truth: entities, the values that a user reads, and the rules.
+"""Comparison of decodings with gold labels: entities, values of fields, and rules.
 
-What a field's value is, and whether a rule holds, is what the judge says of it: rules and people
-are shown the same values.
+Values and checks come from the judge, so users see the same values as the rules.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from lawful.labels import Scheme, Span
 from lawful.rules.checks import Check, State
 from lawful.rules.definitions import Rules
 from lawful.rules.judge import Judge, Labels
-from lawful.rules.reading import Reading
+from lawful.rules.reading import Cost, Reading
 from lawful.search.problem import Problem
 
 
 @dataclass(slots=True)
 class Counts:
-    """True positives, and how many were found and how many there are."""
+    """Counts for precision and recall: true positives, all found, and all true ones."""
 
     right: int = 0
     found: int = 0
@@ -38,21 +37,21 @@ class Counts:
 
     @property
     def precision(self) -> float:
-        """The share of what was found that is right; one when there was nothing to find either."""
+        """The share of found items that are right; 1 if nothing was found and nothing is true."""
         return self.right / self.found if self.found else float(not self.true)
 
     @property
     def recall(self) -> float:
-        """The share of what there is that was found; one when nothing else was found either."""
+        """The share of true items that were found; 1 if nothing was found and nothing is true."""
         return self.right / self.true if self.true else float(not self.found)
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of precision and recall; one when there was nothing to find."""
+        """The harmonic mean of precision and recall; 1 if nothing was found and nothing is true."""
         return 2 * self.right / (self.found + self.true) if self.found + self.true else 1.0
 
     def record(self) -> dict[str, float]:
-        """The counts and what they come to, as plain values."""
+        """The counts and the measures derived from them, as plain values."""
         return {
             "precision": self.precision,
             "recall": self.recall,
@@ -64,7 +63,7 @@ class Counts:
 
 
 class Changes(NamedTuple):
-    """Counts of what became right, what became wrong, and what stayed as it was."""
+    """Numbers of items that became right, became wrong, or stayed as they were."""
 
     fixed: int
     broken: int
@@ -72,14 +71,14 @@ class Changes(NamedTuple):
 
     @classmethod
     def between(cls, before: Iterable[bool], now: Iterable[bool]) -> Changes:
-        """From what was right before and what is right now, in the same order."""
+        """Compares whether each item was right before with whether it is right now."""
         pairs = Counter(zip(before, now, strict=True))
         fixed, broken = pairs[False, True], pairs[True, False]
         return cls(fixed, broken, pairs.total() - fixed - broken)
 
 
 class Answer(Protocol):
-    """A decoding, or what is left of one that was written to a file."""
+    """A decoding, or the part of one that was read from a file."""
 
     @property
     def labels(self) -> Sequence[str]:
@@ -94,12 +93,11 @@ class Answer(Protocol):
 class Scoreboard:
     """Results of one way of decoding on documents whose true labels are known.
 
-    An entity is right when its type and all its words are: strict, which on legal labels is what
-    seqeval counts. A value is a field's, as the judge reads it: the first occurrence that can be
-    read, and none where none can. Only fields that a rule reads and that have one value count, and
-    a field that is missing has none, whatever its default. A page is right when all its values are.
-    A page is ``satisfied`` when its labels obey the rules as ``obeys`` says; ``unchecked_pages`` of
-    these are so only because no rule could be checked on them and nothing else is violated.
+    An entity is right if its type and all its words are right (strict; the same as seqeval on legal
+    labels). The value of a field is that of its first occurrence that has one. Values are compared
+    for fields that a rule reads and that are no lists; a missing field has no value, whatever its
+    default. A page is right if all its values are right, and ``satisfied`` if its labels obey the
+    rules (``obeys``). On ``unchecked_pages`` of the satisfied pages, no rule could be checked.
     """
 
     rules: Rules
@@ -111,10 +109,10 @@ class Scoreboard:
     satisfied: int = 0
     unchecked_pages: int = 0
     gold_satisfied: int = 0
-    statuses: Counter[str] = field(default_factory=Counter)  # what decoders said of themselves
-    checked: int = 0
-    passed: int = 0
-    unchecked: int = 0  # rules, as the two before
+    statuses: Counter[str] = field(default_factory=Counter)  # as decoders report them
+    checked: int = 0  # rules that are not vacuous
+    passed: int = 0  # satisfied rules
+    unchecked: int = 0  # vacuous rules
     right_values: list[tuple[bool, ...]] = field(default_factory=list)  # by page, by field
     right_pages: list[bool] = field(default_factory=list)
 
@@ -124,7 +122,7 @@ class Scoreboard:
         self.statuses[decoding.status] += 1
 
     def add_labels(self, scored: Scored, labels: Sequence[str]) -> None:
-        """Counts one document, which must have gold labels, as it is labelled here."""
+        """Counts one document, which must have gold labels, with these decoded labels."""
         scheme = self.rules.scheme_for(scored.scores.labels)
         judge = Judge(scored.document, self.rules, scheme)
         true = _page(judge, _indices(scheme, scored.document, _gold(scored), "gold"))
@@ -152,30 +150,30 @@ class Scoreboard:
 
     @property
     def satisfaction(self) -> float:
-        """The share of pages whose labels obey the rules; one when there are none."""
+        """The share of pages whose labels obey the rules; 1 if there are no pages."""
         return self.satisfied / self.pages if self.pages else 1.0
 
     @property
     def f1_s(self) -> float:
-        """The paper's F1^s: the micro-F1 of entities times the share of pages that are satisfied.
+        """The paper's F1^s: the micro-F1 of entities times the share of satisfied pages.
 
-        A page that is not satisfied still counts in F1, with the labels it got.
+        Pages that are not satisfied count in F1, too.
         """
         return self.entities.f1 * self.satisfaction
 
     def against(self, baseline: Scoreboard) -> tuple[int, int]:
-        """Pages fixed and pages broken, compared with another way of decoding them."""
+        """The numbers of pages fixed and broken, compared with another way of decoding."""
         fixed, broken, _ = self.changed_pages(baseline)
         return fixed, broken
 
     def changed_pages(self, baseline: Scoreboard) -> Changes:
-        """Pages that are right here or there only."""
+        """Pages that became right or wrong, compared with another way of decoding."""
         return Changes.between(baseline.right_pages, self.right_pages)
 
     def changed_values(self, baseline: Scoreboard) -> Changes:
-        """Values, of each field on each page, that are right here or there only.
+        """Values that became right or wrong, compared with another way of decoding.
 
-        That a field is missing, and should be, is right.
+        A field that is missing, and has no true value, is right.
         """
         before, now = (
             [right for page in board.right_values for right in page] for board in (baseline, self)
@@ -183,7 +181,7 @@ class Scoreboard:
         return Changes.between(before, now)
 
     def record(self) -> dict[str, Any]:
-        """Everything as plain values, ratios between 0 and 1."""
+        """The scoreboard as plain values; ratios are between 0 and 1."""
         return {
             "pages": self.pages,
             "entities": self.entities.record(),
@@ -205,73 +203,78 @@ class Scoreboard:
 
 
 def obeys(scored: Scored, labels: Sequence[str], rules: Rules) -> bool:
-    """Whether labels satisfy all constraints, as the paper counts.
+    """Whether labels satisfy all constraints of the paper.
 
-    They are legal, every text can be read as its field's type (and has the form that the field
-    asks for), and no rule is violated. A rule that cannot be checked counts as satisfied, and so
-    does a page on which none can be, whose decoding has the status ``unchecked``; and
-    repeats need not agree: that is lawful's own demand, and no constraint of the paper's.
+    These are: the labels are legal, every text has a value of its field's type and form, and no
+    rule is violated. As in the paper, vacuous rules count as satisfied, even if all rules of a page
+    are vacuous, and repeats need not agree.
     """
     return labels_obey(scored.document, labels, rules, rules.scheme_for(scored.scores.labels))
 
 
 def labels_obey(document: Document, labels: Sequence[str], rules: Rules, scheme: Scheme) -> bool:
-    """The same without scores: ``scheme`` has the labels that there may be."""
+    """``obeys`` without scores; ``scheme`` has the possible labels."""
     indices = _indices(scheme, document, labels, "decoded")
     return verdict_on(Judge(document, rules, scheme), indices).obeys
 
 
 def gold_obeys(scored: Scored, rules: Rules) -> bool:
-    """Whether the true labels satisfy all constraints; ``obeys`` says what that means."""
+    """Whether the gold labels satisfy all constraints (``obeys``)."""
     return obeys(scored, _gold(scored), rules)
 
 
 def best_legal(scored: Scored, rules: Rules) -> tuple[str, ...]:
-    """The most probable legal labelling, which is the baseline; the argmax where none is legal."""
+    """The baseline: the most probable legal labelling, or the argmax if none is legal."""
     problem = Problem(scored.document, scored.scores, rules, keep=False)
     best = problem.argmax if problem.best_legal is None else problem.best_legal
     return tuple(scored.scores.labels[i] for i in best)
 
 
 class Verdict(NamedTuple):
-    """A labelling as the rules judge it."""
+    """The rules' verdict on a labelling."""
 
     reading: Reading
+    cost: Cost
     checks: list[Check]
     legal: bool
 
     @property
     def states(self) -> list[State]:
-        """The state of each rule; implied checks are no rules."""
+        """The state of each rule, without implied checks."""
         return [check.state for check in self.checks if not check.implied]
 
     @property
     def violated(self) -> list[Check]:
-        """The checks that failed, implied ones too."""
+        """The violated checks, including implied ones."""
         return [check for check in self.checks if check.state == "violated"]
 
     @property
     def obeys(self) -> bool:
-        """Whether all constraints of the paper hold, as ``obeys`` says."""
+        """Whether all constraints of the paper hold (``obeys``)."""
         return self.legal and all(c.implied and c.id.endswith(":agrees") for c in self.violated)
 
     @property
     def is_unchecked(self) -> bool:
-        """Whether nothing is violated, but no rule could be checked either."""
+        """Whether nothing is violated and all rules are vacuous."""
         return self.legal and not self.violated and "satisfied" not in self.states
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether all possible values of the texts could be tried."""
+        return self.cost.least == self.cost.most and all(check.decided for check in self.checks)
 
 
 def verdict_on(judge: Judge, labels: Labels) -> Verdict:
-    """Judges a labelling as a decoder's answer is judged."""
-    reading, _ = judge.settled(labels)
-    return Verdict(reading, judge.checks(reading), judge.scheme.allows(labels))
+    """Judges a labelling in the same way as a decoder's answer."""
+    reading, cost = judge.settled(labels)
+    return Verdict(reading, cost, judge.checks(reading), judge.scheme.allows(labels))
 
 
 class _Page(NamedTuple):
     """The entities and values of a labelling, and the rules' verdict on it."""
 
     spans: frozenset[Span]
-    values: Mapping[str, Hashable]  # of the fields that count; none where there is none
+    values: Mapping[str, Hashable]  # by field that a rule reads; None if it is missing
     verdict: Verdict
 
 

@@ -1,8 +1,8 @@
 """Worker processes: items in, results out in the same order.
 
-Whatever the work does, three things hold. When the results are no longer wanted, the workers end,
-even if one is stuck. A worker that dies costs the item that it was working on, and no other. The
-number of items held at a time does not grow with the number of items.
+Three guarantees hold for any work function. When the generator of results is closed, all workers
+end, even stuck ones. If a worker dies, only the item that it was working on is lost. The number of
+items in memory does not depend on the number of items in the input.
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ Result = TypeVar("Result")
 Item_contra = TypeVar("Item_contra", contravariant=True)
 Result_co = TypeVar("Result_co", covariant=True)
 
-AT_ONCE = 8  # items per batch, which is what a worker gets at a time
-IN_HAND = 2  # batches that a worker has, so that it need not wait for the next one
-AHEAD = 6  # batches per worker that are taken ahead of what was yielded
-BAD_STARTS = 5  # workers in a row that may die before they are ready
-NOTHING = 0  # what a worker is at between batches
-ALL = sys.maxsize  # items of a batch are done, however many there are
+BATCH = 8  # items that a worker is sent at a time
+QUEUED = 2  # batches per worker, so that it need not wait for the next one
+AHEAD = 6  # batches per worker that are read ahead of the results
+BAD_STARTS = 5  # consecutive workers that may die before they are ready
+IDLE = 0  # position of a worker between batches
+ALL = sys.maxsize  # number of done items of a batch that an exception has ended
 
 # In seconds:
-GRACE = 0.3  # from asking a process to end until it is killed
-REPORT = 0.1  # of work, after which a worker sends the results that it has
-LOOK = 1.0  # of silence, after which workers are checked to be alive
-POLL = 0.005  # between two looks at the pipes while results are yielded
+GRACE = 0.3  # between SIGTERM and SIGKILL
+REPORT = 0.1  # of work, after which a worker sends the results it has so far
+SILENCE = 1.0  # without any message, after which workers are checked to be alive
+POLL = 0.005  # between two polls of the pipes while results are yielded
 
 _SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
 
 class Task(Protocol[Item_contra, Result_co]):
-    """What workers do, and what to report for an item whose worker died."""
+    """The work, and the result for an item whose worker died."""
 
     def start(self) -> Callable[[Item_contra], Result_co]:
-        """The work function. Each worker calls ``start`` once."""
+        """Returns the work function. Each worker calls ``start`` once."""
 
     def lost(self, item: Item_contra, why: str) -> Result_co:
-        """The result for an item whose worker died. Called in the parent."""
+        """Returns the result for an item whose worker died. Called in the parent process."""
 
 
 def in_order(
@@ -62,8 +62,8 @@ def in_order(
 ) -> Generator[Result, None, None]:
     """Results in input order. With one worker, all work is done in this process.
 
-    An exception of the work function is raised when it is that batch's turn; one of the iterable,
-    after the results of all items taken before it.
+    An exception of the work function is raised in place of the batch's results; an exception of
+    the iterable is raised after the results of all items before it.
     """
     if workers == 1:
         work = task.start()
@@ -92,8 +92,8 @@ def in_order(
 @dataclass(eq=False, slots=True)
 class _Batch:
     items: list[Any]
-    done: int = 0  # of the items, from the first on
-    results: deque[bytes] = field(default_factory=deque)  # pickled: lists, or an exception at last
+    done: int = 0  # number of items, from the first on
+    results: deque[bytes] = field(default_factory=deque)  # pickled lists; at the end, an exception
 
     @property
     def over(self) -> bool:
@@ -104,29 +104,29 @@ class _Batch:
 class _Worker:
     process: Any
     pipe: Connection
-    at: Any  # in shared memory: the item of its first batch that it works on, from 1, or NOTHING
+    at: Any  # in shared memory: position in its first batch, from 1, or IDLE
     ready: bool = False
     batches: deque[_Batch] = field(default_factory=deque)
 
 
 class _Pool:
-    """At most ``count`` workers and one per batch. They have ended when the context is left."""
+    """At most ``count`` workers, at most one per batch; all have ended when the context exits."""
 
     def __init__(self, task: Task[Any, Any], count: int) -> None:
-        self.batches: list[_Batch] = []  # in input order, until their results are yielded
-        self._waiting: deque[_Batch] = deque()  # those that no worker has
+        self.batches: list[_Batch] = []  # in input order, until all their results are yielded
+        self._waiting: deque[_Batch] = deque()  # not yet sent to a worker
         self._workers: list[_Worker] = []
         self._task = task
         self._count = count
         self._bad_starts = 0
         self._served = 0.0
         self._owner = os.getpid()
-        # Forked workers have what this process has, rules with Python functions included.
+        # Forked workers need no pickling, so rules may contain any Python function.
         methods = multiprocessing.get_all_start_methods()
         self._context: Any = multiprocessing.get_context("fork" if "fork" in methods else None)
 
     def __enter__(self) -> _Pool:
-        # Runs ahead of multiprocessing's own hook, which would wait for the workers.
+        # Runs before multiprocessing's own exit hook, which would wait for the workers.
         atexit.register(self._stop)
         return self
 
@@ -140,7 +140,7 @@ class _Pool:
         self._feed()
 
     def results(self) -> Iterator[Any]:
-        """Results of the first batch, as far as they are there."""
+        """The results of the first batch that have arrived."""
         if not self.batches:
             return
         batch = self.batches[0]
@@ -155,18 +155,18 @@ class _Pool:
             del self.batches[0]
 
     def serve(self, *, block: bool) -> None:
-        """Reads what workers have sent and keeps them busy; may wait until there are results."""
+        """Receives results and sends batches; ``block`` waits until the first batch has results."""
         block = block and not (self.batches and (self.batches[0].results or self.batches[0].over))
         now = time.monotonic()
         if not block and now < self._served + POLL:
             return
         self._served = now
         pipes = [worker.pipe for worker in self._workers]
-        heard = wait(pipes, LOOK if block else 0) if pipes else []
+        heard = wait(pipes, SILENCE if block else 0) if pipes else []
         for worker in self._workers[:]:
             if worker.pipe in heard:
                 self._hear(worker)
-            # Where something that a worker started keeps its pipe open, its death is not heard.
+            # A child of a dead worker may keep its pipe open, so the death is not seen there.
             elif block and not heard and worker.process.exitcode is not None:
                 self._replace(worker)
         self._feed()
@@ -174,15 +174,15 @@ class _Pool:
     def _feed(self) -> None:
         while len(self._workers) < min(self._count, len(self.batches)):
             self._hire()
-        for held in range(IN_HAND):
+        for held in range(QUEUED):
             for worker in self._workers:
                 if self._waiting and worker.ready and len(worker.batches) == held:
                     self._give(worker, self._waiting.popleft())
 
     def _hire(self) -> None:
         ours, theirs = self._context.Pipe()
-        at = self._context.RawValue("i", NOTHING)
-        # To Linux, the parent is the thread that forks. Only the main thread lives long enough.
+        at = self._context.RawValue("i", IDLE)
+        # For Linux, the parent is the thread that forks: only the main thread lives long enough.
         in_main = threading.current_thread() is threading.main_thread()
         forks = self._context.get_start_method() == "fork"
         inherited = [ours, *(worker.pipe for worker in self._workers)] if forks else []
@@ -203,7 +203,7 @@ class _Pool:
             batch.done = ALL
             return
         worker.batches.append(batch)
-        with suppress(OSError):  # it is dead, which is heard after its last answer
+        with suppress(OSError):  # dead: the closed pipe is seen after its last answer
             worker.pipe.send_bytes(data)
 
     def _hear(self, worker: _Worker) -> None:
@@ -224,7 +224,7 @@ class _Pool:
             worker.ready, self._bad_starts = True, 0
 
     def _replace(self, worker: _Worker) -> None:
-        """Drops a dead worker and takes its batches back; feeding hires another."""
+        """Removes a dead worker and takes back its batches; ``_feed`` starts a new worker."""
         self._workers.remove(worker)
         worker.process.join(GRACE)
         _end(worker)
@@ -239,16 +239,16 @@ class _Pool:
             self._divide(first, worker.at.value, cause)
 
     def _divide(self, batch: _Batch, at: int, cause: str) -> None:
-        """Makes batches of one of what is left of a dead worker's batch.
+        """Puts each unfinished item of a dead worker's batch into a batch of its own.
 
-        The item that the worker was at is lost. If it was at none, but reading items or sending
-        results, nothing is lost yet: an item that is to blame for that will be alone next time.
+        The item that the worker was working on is lost. If the worker died while unpickling items
+        or sending results, no item is lost yet: the one that causes it will be alone next time.
         """
         singles = [_Batch([item]) for item in batch.items[batch.done :]]
         del batch.items[batch.done :]
         place = self.batches.index(batch) + 1
         self.batches[place:place] = singles
-        if at != NOTHING or len(singles) == 1:
+        if at != IDLE or len(singles) == 1:
             lost = singles.pop(max(at - 1 - batch.done, 0))
             why = f"the worker process died while decoding it ({cause})"
             lost.results.append(pickle.dumps([self._task.lost(lost.items[0], why)]))
@@ -257,7 +257,7 @@ class _Pool:
 
     def _stop(self) -> None:
         if os.getpid() != self._owner:
-            return  # a fork of the owner: the workers are not its children
+            return  # in a fork of the owner, whose children the workers are not
         self._count = 0
         for worker in self._workers:
             worker.process.terminate()
@@ -273,7 +273,7 @@ def _batches(items: Iterable[Any]) -> Iterator[_Batch]:
     try:
         for item in items:
             batch.append(item)
-            if len(batch) == AT_ONCE:
+            if len(batch) == BATCH:
                 yield _Batch(batch)
                 batch = []
     except Exception:
@@ -296,12 +296,12 @@ def _cause(code: int | None) -> str:
         return "unknown cause"
     if code >= 0:
         return f"exit code {code}"
-    return f"killed by signal {-code}" + ", out of memory perhaps" * (code == -9)
+    return f"killed by signal {-code}" + ", perhaps out of memory" * (code == -9)
 
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Has a new process get signals only after it has set its own handlers."""
+    """Blocks signals, so that a new process gets them only after setting its own handlers."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -319,16 +319,16 @@ def _work(
     parent: int | None,
     inherited: list[Connection],
 ) -> None:
-    """The life of a worker: it ends when killed, or when the parent has gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and stops us
+    """The main function of a worker, which runs until it is killed or the parent has ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets Ctrl-C and ends the workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     for other in inherited:
-        other.close()  # the parent's ends: while one is open, its worker does not see it go
+        other.close()  # ends of the parent: a worker sees the parent end once all copies are closed
     if parent is not None:
         _die_with(parent)
-    with suppress(OSError):  # the parent has gone
+    with suppress(OSError):  # the parent has ended
         try:
             work = start()
         except Exception as error:
@@ -343,9 +343,9 @@ def _work(
 
 
 def _receive(pipe: Connection, batches: SimpleQueue[bytes]) -> None:
-    """Reads batches while others are worked on, so that the parent need not wait to send one.
+    """Receives batches in a thread, so that the parent never waits to send one.
 
-    When the parent has gone, so is this process.
+    Ends this process when the parent has ended.
     """
     with suppress(EOFError, OSError):
         while True:
@@ -354,9 +354,9 @@ def _receive(pipe: Connection, batches: SimpleQueue[bytes]) -> None:
 
 
 def _answers(work: Callable[[Any], Any], batch: bytes, at: Any) -> Iterator[tuple[int, bytes]]:
-    """Pairs of how many items are done and the results, pickled, since the pair before.
+    """Pairs: the number of items done, and the pickled results since the previous pair.
 
-    An exception ends the batch and stands for the results that it still owes.
+    An exception ends the batch and replaces its remaining results.
     """
     results: list[Any] = []
     sent = time.monotonic()
@@ -366,18 +366,18 @@ def _answers(work: Callable[[Any], Any], batch: bytes, at: Any) -> Iterator[tupl
             at.value = number
             results.append(work(item))
             if number == len(items) or time.monotonic() > sent + REPORT:
-                at.value = NOTHING
+                at.value = IDLE
                 yield number, pickle.dumps(results)
                 results = []
                 sent = time.monotonic()
     except (Exception, SystemExit, KeyboardInterrupt) as error:
-        at.value = NOTHING
+        at.value = IDLE
         yield ALL, _pickled(error)
 
 
 def _pickled(error: BaseException) -> bytes:
     """An exception with its traceback as a note; a LawfulError if it cannot be pickled."""
-    error.add_note("It was raised here:\n" + "".join(traceback.format_exception(error)))
+    error.add_note("Raised in a worker:\n" + "".join(traceback.format_exception(error)))
     try:
         data = pickle.dumps(error)
         pickle.loads(data)  # noqa: S301 - made in the line above
@@ -387,12 +387,12 @@ def _pickled(error: BaseException) -> bytes:
 
 
 def _die_with(parent: int) -> None:
-    """Has Linux kill this process when its parent dies, even if it is stuck."""
+    """On Linux, has this process killed when its parent dies, even if it is stuck."""
     if sys.platform != "linux":
         return
     import ctypes
 
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    if os.getppid() != parent:  # it died before that
+    if os.getppid() != parent:  # the parent died before the call
         os._exit(1)

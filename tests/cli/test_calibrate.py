@@ -43,14 +43,19 @@ def test_calibrate_shows_what_changes_under_rules(tmp_path):
     ranks, later = json.loads(found.stdout)["decoded"]["tried"].values()
     assert ranks == later  # nor does the rank of the first accepted candidate: the order stays
     assert len(ranks) == 24
-    assert "candidates tried: median / 95 % / most" in found.stderr
+    assert "candidates tried: median / 95 % / maximum" in found.stderr
     assert "these rules are all hard" in found.stderr
+    priced = tmp_path / "priced.yaml"  # was told that no temperature changes its answers
+    priced.write_text("weight: hard\n" + demo.RULES.read_text(encoding="utf-8"))
+    found = run("calibrate", DOCUMENTS, "-r", priced)
+    assert "not scaled by the temperature: unchecked; at" in found.stdout
+    assert "all hard" not in found.stdout
 
 
 def test_calibrate_on_one_document_says_that_it_is_no_test():
     found = run("calibrate", "-", stdin=demo_lines(1, seed=3))
     assert found.returncode == 0
-    assert "measured on the same one, which is no test" in found.stdout
+    assert "measured on the same document, which says nothing about others" in found.stdout
 
 
 def test_calibrate_counts_what_it_leaves_out():
@@ -63,7 +68,7 @@ def test_calibrate_counts_what_it_leaves_out():
     lines[2] = json.dumps(page)
     found = run("calibrate", "-", "--share", 0.5, stdin="\n".join([*lines, "{"]))
     assert found.returncode == 1
-    assert "left out: 1 without gold labels, 1 bad lines" in found.stderr
+    assert "left out: 1 without gold labels, 1 bad line" in found.stderr
     assert "probability zero" in found.stdout or "for which it is infinite" in found.stdout
 
 

@@ -83,7 +83,7 @@ def test_a_bad_line_is_skipped_or_fatal_as_asked(tmp_path):
     found = run("decode", "-", "-r", RULES, stdin=lines)
     assert len(found.stdout.splitlines()) == 4
     assert "line 3: " in found.stderr
-    assert "1 bad lines" in found.stderr
+    assert "1 bad line;" in found.stderr
     assert found.returncode == 1
     out = tmp_path / "out.jsonl"
     found = run("decode", "-", "-r", RULES, "--bad-lines", "fail", "-o", out, stdin=lines)
@@ -259,7 +259,7 @@ def test_explain_says_what_was_wrong_what_changed_and_what_came_next(decoded):
         if any(set(c["because"]) - {"legal"} for c in record["corrections"])
     )
     text = run("explain", DOCUMENTS, "-r", RULES, "--id", corrected).stdout
-    assert "what the model said" in text
+    assert "the model's answer:" in text
     assert "nats, because of" in text
     assert "6. log p" in text
 
@@ -268,7 +268,7 @@ def test_explain_shows_the_arithmetic_before_and_after():
     before, after = (
         run("explain", DOCUMENTS, "-r", RULES, "--id", "receipt-00005")
         .stdout.split("the next best")[0]
-        .split("what exact made of it")
+        .split("decoded by exact")
     )
     held = "satisfied items: 16.20 + 56.00 + 46.05 + 26.00 = 144.25"
     assert ", legal, 2 of 3 rules checked" in before

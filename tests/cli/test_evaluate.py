@@ -122,7 +122,7 @@ def test_documents_without_gold_are_no_mistake():
     [
         ("", "nothing to score in -: no documents"),
         (without(demo_lines(1), "gold"), "nothing to score in -: 1 without gold labels"),
-        ("{}", "nothing to score in -: 1 bad lines"),
+        ("{}", "nothing to score in -: 1 bad line"),
     ],
 )
 def test_nothing_to_score_is_an_error(text, message, tmp_path):

@@ -70,7 +70,7 @@ def test_bad_lines_are_told_and_the_rest_goes_on(tmp_path):
     (tmp_path / "d.jsonl").write_text(f'{line}\n{{"id": 3}}\n{{"id": "e", "words": []}}\n')
     done = extract(tmp_path / "d.jsonl", "--format", "csv", code=1)
     assert "line 2:" in done.stderr
-    assert "1 without boxes, which the model was trained with" in done.stderr
+    assert "1 document without boxes, which the model was trained with" in done.stderr
     assert [row.split(",")[0] for row in done.stdout.splitlines()] == ["id", "r", "e"]
     strict = extract(tmp_path / "d.jsonl", "--bad-lines", "fail", "-o", tmp_path / "x", code=2)
     assert "line 2" in strict.stderr

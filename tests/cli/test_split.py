@@ -45,5 +45,5 @@ def test_rules_for_other_labels_are_refused(tmp_path):
         "data", "split", tmp_path / "d.jsonl", "--rules", "cord", "--out", tmp_path / "parts"
     )
     assert done.returncode == 2
-    assert "no field of cord occurs in" in done.stderr
+    assert "no label of cord occurs in" in done.stderr
     assert not (tmp_path / "parts").exists()

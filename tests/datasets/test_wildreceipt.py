@@ -71,7 +71,7 @@ def test_a_class_list_that_is_missing_or_broken(wild):
     with pytest.raises(InputError, match=r"class_list\.txt, line 1: 'Ignore', expected a number"):
         read("wildreceipt", wild)
     (wild / "class_list.txt").unlink()
-    with pytest.raises(InputError, match=r"no class_list\.txt in .*wildreceipt: it names"):
+    with pytest.raises(InputError, match=r"no class_list\.txt, which names .* in .*wildreceipt"):
         read("wildreceipt", wild)
 
 

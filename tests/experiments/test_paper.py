@@ -144,7 +144,7 @@ def test_what_was_measured_is_kept_after_an_interruption(tmp_path, monkeypatch, 
 
     options = {"methods": "argmax,lazyk,exact", "pages": 3, "repeats": 1, "out": tmp_path}
     monkeypatch.setattr(Task, "measure", interrupted)
-    with pytest.raises(Interrupted, match="3 of 15 are measured and kept"):
+    with pytest.raises(Interrupted, match="3 of 15 measurements are in"):
         experiments.run_paper(**options)
     capsys.readouterr()
     assert len((tmp_path / "cells.jsonl").read_text().splitlines()) == 3

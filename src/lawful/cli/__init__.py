@@ -1,7 +1,7 @@
-"""The command line: one file per command, ``options`` and ``output`` for what they share.
+"""The command line: one file per command; ``options`` and ``output`` are shared.
 
-No command imports another; ``app`` puts them together.
+No command imports another; ``app`` assembles them.
 """
 
 INTERRUPTED = 130
-"""The exit code after Ctrl-C: 128 and the number of SIGINT, as shells have it."""
+"""The exit code after Ctrl-C, as in shells: 128 plus the number of SIGINT."""

@@ -1,8 +1,8 @@
 """The command line: the commands, their errors and their exit codes.
 
-Results go to standard output or a file, messages to standard error. The exit code is 0 when every
-document is satisfied, 1 when some are not (or no rule could be checked, or a line was bad), 2 when
-the command, the rules or the input cannot be used, 130 after Ctrl-C.
+Results go to standard output or a file, messages to standard error. Exit codes: 0, every document
+is satisfied; 1, some are not, or no rule could be checked, or a line was bad; 2, the command, the
+rules or the input cannot be used; 130, Ctrl-C.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def version(
 
 def run() -> None:
     """Runs the command line. Errors of lawful are printed without a traceback."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # no half-written files then either
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # leaves no half-written files
     try:
         code = app(standalone_mode=False) or 0
     except (LawfulError, Interrupted) as error:
@@ -84,14 +84,14 @@ def run() -> None:
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has had enough; what is left in the buffer is not wanted.
+        # The reader of the output has closed it: discard the rest of the buffer.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
         show_error(str(error))
         sys.exit(2)
     except Exception as error:
-        # Typer's own complaints about arguments know how to show themselves.
+        # Typer's errors about arguments have their own way of printing.
         if hasattr(error, "show") and hasattr(error, "exit_code"):
             error.show()
             sys.exit(error.exit_code)

@@ -1,12 +1,12 @@
-"""``lawful calibrate``: the temperature at which a model is as sure as it is right.
+"""``lawful calibrate``: a temperature at which a model's confidence matches its accuracy.
 
-Exit code 0: it was fitted. 1: the same, but a line was bad. 2: nothing to fit on.
+Exit code 0: a temperature was fitted. 1: the same, but a line was bad. 2: nothing to fit on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import isinf
+from math import inf, isinf
 from pathlib import Path
 from typing import Annotated
 
@@ -90,7 +90,7 @@ def calibrate(
         rest = [page for page in pages if page.document.id not in chosen]
         words, tested = Words.of(fitted), Words.of(rest or fitted)
         fit = fit_temperature(words)
-        temperature = float(f"{fit.temperature:.3g}")  # as it is printed, and will be typed
+        temperature = float(f"{fit.temperature:.3g}")  # as printed, for the user to type
         before, after = measure(tested), measure(tested, temperature)
         _say_fit(console, fit, len(fitted), words)
         _say_measured(console, len(rest), before, after)
@@ -101,7 +101,7 @@ def calibrate(
                 rest or fitted, call, (1.0, temperature), skipped,
                 workers=workers, bad_lines=bad_lines, quiet=quiet,
             )  # fmt: skip
-            _say_effect(console, call.rules, temperature, boards, tried)
+            _say_effect(console, call, temperature, boards, tried)
         console.print(f"\nto use it: --temperature {temperature:g}")
         save(
             {
@@ -140,7 +140,7 @@ def _boards(
 ) -> tuple[dict[str, Scoreboard], dict[str, list[int]]]:
     """Scoreboards of the same pages at each temperature, and the candidates tried for each page.
 
-    Empty if no page can be decoded at all temperatures.
+    Empty if no page can be decoded at every temperature.
     """
     runs = []
     for temperature in temperatures:
@@ -165,25 +165,28 @@ def _say_fit(console: Console, fit: Fit, documents: int, words: Words) -> None:
     )
     if fit.at_edge:
         console.print(
-            f"which is as far as was looked, from {COLDEST:g} to {HOTTEST:g}: "
+            f"this is an end of the range that was searched, {COLDEST:g} to {HOTTEST:g}: "
             + (
-                "the model is right about (nearly) all of these words, so take more or others"
+                "the model is right about (nearly) all of these words; fit on more documents"
                 if fit.temperature == COLDEST
-                else "its probabilities say nothing about these words"
+                else "the model's probabilities carry no information about these words"
             )
         )
     if words.impossible:
         console.print(
-            f"{words.impossible:,} of these words have a true label of probability zero, which no "
-            "temperature can mend: they were left out"
+            f"left out: {words.impossible:,} of these words, whose true label has probability zero "
+            "at any temperature"
         )
 
 
 def _say_measured(console: Console, held_out: int, before: Reliability, after: Reliability) -> None:
-    which = f"{plural(held_out)} held out" if held_out else "the same one, which is no test"
+    which = (
+        f"{plural(held_out)} held out"
+        if held_out
+        else "the same document, which says nothing about others"
+    )
     console.print(
-        f"\nmeasured on {which}, {before.words:,} words, "
-        f"of which {before.accuracy:.1%} have the right label first"
+        f"\nmeasured on {which}, {before.words:,} words, best label right for {before.accuracy:.1%}"
     )
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column("")
@@ -201,19 +204,20 @@ def _say_measured(console: Console, held_out: int, before: Reliability, after: R
     console.print(table)
     if after.nll < before.nll and after.ece > before.ece:
         console.print(
-            "more likely and yet less calibrated: some words are too sure and others not sure "
-            "enough,\nwhich no single temperature mends (pooled word pieces often are like that)"
+            "the likelihood is higher and yet the calibration worse: the model is overconfident on "
+            "some words\nand underconfident on others (often with pooled word pieces), which no "
+            "single temperature corrects"
         )
     console.print()
     console.print(_reliability_table(before, after))
 
 
 def _reliability_table(before: Reliability, after: Reliability) -> Table:
-    """How often the best label is right, by its confidence, at both temperatures."""
+    """Accuracy of the best label by bin of confidence, at both temperatures."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column("confidence")
+    table.add_column("bin")
     for _ in (before, after):
-        for heading in ("words", "said", "right", "too sure by"):
+        for heading in ("words", "confidence", "accuracy", "gap"):
             table.add_column(heading, justify="right")
     sides = [{found.low: found for found in side.bins} for side in (before, after)]
     for low in sorted({*sides[0], *sides[1]}):
@@ -233,30 +237,43 @@ def _bin_cells(found: Bin | None) -> tuple[str, ...]:
 
 def _say_effect(
     console: Console,
-    rules: Rules,
+    call: Call,
     temperature: float,
     boards: dict[str, Scoreboard],
     tried: dict[str, list[int]],
 ) -> None:
     if not boards:
-        console.print("\nunder the rules, none of these documents can be decoded")
+        console.print("\nnone of these documents can be decoded under the rules")
         return
     console.print("\nunder the rules:")
     table = score_table(boards)
     shares = (50, 95, 100)
     numbers = (np.percentile(each, shares, method="higher") for each in tried.values())
     table.add_row(
-        "candidates tried: median / 95 % / most",
+        "candidates tried: median / 95 % / maximum",
         *(" / ".join(f"{number:,.0f}" for number in each) for each in numbers),
     )
     console.print(table)
-    hard = all(isinf(rule.weight) for rule in rules.parsed) and isinf(rules.defaults.weight)
-    console.print(
-        "a temperature cannot change what hard rules decide: all costs scale alike"
-        + (
-            ", and these rules are all hard"
-            if hard
-            else f"; weights do not,\nso at {temperature:g} a rule may overrule "
-            f"{temperature:g} times as much of what the model said as before"
+    if priced := _prices_in_nats(call):
+        console.print(
+            f"not scaled by the temperature: {', '.join(priced)}; at {temperature:g}, they count\n"
+            f"{temperature:g} times as much against the model's log-probabilities as at 1"
         )
-    )
+    else:
+        console.print(
+            "a temperature cannot change these answers: it scales all costs alike, and these rules "
+            "are all hard"
+        )
+
+
+def _prices_in_nats(call: Call) -> list[str]:
+    """The settings that compare a number of nats with the model's log-probabilities."""
+    rules, budget = call.rules, call.budget
+    weights = [rules.defaults.weight, *(rule.weight for rule in rules.parsed)]
+    found = {
+        "weights": not all(map(isinf, weights)),
+        "unchecked": any(rule.unchecked not in (0, inf) for rule in rules.parsed),
+        "ambiguity": any(f.ambiguity not in (None, 0, inf) for f in rules.fields),
+        "--max-cost": budget is not None and budget.max_cost is not None,
+    }
+    return [name for name, is_used in found.items() if is_used]

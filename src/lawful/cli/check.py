@@ -1,4 +1,4 @@
-"""``lawful check``: what the rules say about labels, without decoding."""
+"""``lawful check``: the rules' verdict on given labels, without decoding."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from lawful.cli.tally import Tally
 from lawful.decoding import check_dict
 from lawful.document import Scored
 from lawful.errors import InputError, LawfulError
+from lawful.evaluation import verdict_on
 from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import encode, read_jsonl
 from lawful.rules.checks import Check
@@ -77,26 +78,25 @@ def _judge(scored: Scored, rules: Rules, labels: Source) -> tuple[dict[str, Any]
     else:
         best = problem.best_legal if labels == "legal" else None
         chosen = problem.argmax if best is None else best
-    reading, cost = problem.judge.settled(chosen)
-    checks = problem.judge.checks(reading)
-    legal = problem.scheme.allows(chosen)
-    if not legal:
+    verdict = verdict_on(problem.judge, chosen)
+    checks = verdict.checks
+    if not verdict.legal:
         message = "the labels are not legal"
         checks.append(Check("legal", "violated", message, price=inf, implied=True))
-    states = {c.state for c in checks}
-    judged = [c.state for c in checks if not c.implied]
-    status = next((s for s in ("violated", "satisfied") if s in states), "unchecked")
-    if legal and (cost.least < cost.most or not all(c.decided for c in checks)):
-        status = "undecided"  # there are more ways to read the texts than could be tried
+    status = "violated" if verdict.violated else "satisfied"
+    if verdict.is_unchecked:
+        status = "unchecked"
+    if verdict.legal and not verdict.is_decided:
+        status = "undecided"  # the texts have more possible values than could be tried
     fields = {
         name: [{"text": v.text, "value": v.value, "words": v.words} for v in values]
-        for name, values in problem.judge.fields(reading).items()
+        for name, values in problem.judge.fields(verdict.reading).items()
     }
     record = {
         "id": scored.document.id,
         "status": status,
-        "checked": len(judged) - judged.count("vacuous"),
-        "rules": len(judged),
+        "checked": len(verdict.states) - verdict.states.count("vacuous"),
+        "rules": len(verdict.states),
         "fields": fields,
         "checks": [check_dict(c) for c in checks],
     }

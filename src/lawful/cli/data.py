@@ -73,12 +73,12 @@ def info(
     if loaded is not None:
         truth = judge_gold(documents, loaded)
         whose = f"the paper's rules for {named}" if named in RULES else named
-        console.print(f"\ntrue labels under {whose}:")
+        console.print(f"\ngold labels under {whose}:")
         console.print(_truth_table(truth))
         console.print()
         console.print(_states_table(truth))
         if truth.absent:
-            console.print(f"\nin no document: {', '.join(truth.absent)}")
+            console.print(f"\nfields that occur in no document: {', '.join(truth.absent)}")
 
 
 @app.command(cls=Command, epilog="Example: lawful data rules cord > my-rules.yaml")
@@ -86,7 +86,7 @@ def rules(format_: DataFormat) -> None:
     """Print the paper's rules for a data set, as a rule file to start from."""
     reader_named(format_)
     if format_ not in RULES:
-        raise InputError(f"no rules for {format_!r}; there are some for: {', '.join(RULES)}")
+        raise InputError(f"no rules for {format_!r}; data sets with rules: {', '.join(RULES)}")
     sys.stdout.write(RULES[format_].read_text(encoding="utf-8"))
 
 
@@ -117,7 +117,7 @@ def split_file(
     found = {label[2:] for page in pages for label in page.gold}
     if loaded.fields and not found & {f.label for f in loaded.fields}:
         wanted = ", ".join(f.label for f in loaded.fields)
-        raise InputError(f"no field of {rules} occurs in {documents}: looked for {wanted}")
+        raise InputError(f"no label of {rules} occurs in {documents}; its labels: {wanted}")
     parts = split_documents(pages, loaded, seed)
     make_folder(out)
     packed = ".gz" if documents.suffix == ".gz" else ""
@@ -148,17 +148,17 @@ def _survey_table(found: Survey) -> Table:
     table.add_row("pages", f"{found.pages:,}")
     table.add_row(
         "words",
-        f"{found.words:,}: {found.words / found.pages:.1f} a page, "
+        f"{found.words:,}: {found.words / found.pages:.1f} per page, "
         f"{found.longest:,} in the longest document",
     )
     if found.pieces is not None:
         table.add_row(
             "word pieces",
-            f"{found.pieces:,}: {found.pieces / found.pages:.1f} a page, "
+            f"{found.pieces:,}: {found.pieces / found.pages:.1f} per page, "
             f"{found.most_pieces:,} in the longest document",
         )
     table.add_row(
-        "labels", f"{found.types} types; {found.labels} labels, with their prefixes, occur"
+        "labels", f"{found.types} types; {found.labels} labels with prefixes, including O"
     )
     return table
 
@@ -167,7 +167,7 @@ def _truth_table(truth: Truth) -> Table:
     table = Table("", "", "", box=None, show_header=False, pad_edge=False)
     for what, count in (
         ("no rule violated", truth.lawful),
-        ("and every text can be read", truth.readable),
+        ("and every text has a value", truth.readable),
         ("and labels are legal, repeated fields agree", truth.clean),
         ("of the first, no rule could be checked", truth.unchecked),
     ):

@@ -1,4 +1,4 @@
-"""``lawful decode``: scored documents in, decodings out."""
+"""``lawful decode``: from scored documents to decodings."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """``lawful evaluate``: decodings compared with gold labels.
 
-Exit code 0: everything was scored. 1: a line was bad, or had no decoding. 2: nothing to score.
+Exit code 0: all documents were scored. 1: a line was bad or had no decoding. 2: nothing to score.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def evaluate(
     if decodings is None:
         results = decode_records(records, call, workers=workers)
     else:
-        results = _made_earlier(decodings, records, skipped)
+        results = _from_file(decodings, records, skipped)
     setting = {
         "documents": documents,
         "rules": str(rules),
@@ -129,10 +129,10 @@ def _satisfied(records: Iterable[Record], rules: Rules, skipped: Skipped) -> Ite
             skipped[BROKEN_GOLD] += 1
 
 
-def _made_earlier(
+def _from_file(
     path: str, records: Iterable[Record], skipped: Skipped
 ) -> Iterator[tuple[Scored, DecodedLine] | BadLine]:
-    """Records with the decodings of a file: by id and, for equal ids, in the order of the files."""
+    """Records with their decodings from a file, matched by id; equal ids in order."""
     by_id: dict[str, deque[DecodedLine]] = {}
     for line in read_decodings(path):
         if isinstance(line, BadLine):
@@ -172,7 +172,7 @@ def _cells(counts: Counts | None) -> tuple[str, ...]:
 
 
 def _summarise(board: Scoreboard, skipped: Skipped) -> None:
-    order = (*get_args(Status), *board.statuses)  # decodings of a file may say anything
+    order = (*get_args(Status), *board.statuses)  # a file may have other statuses
     statuses = ", ".join(
         f"{board.statuses[status]:,} {status}"
         for status in dict.fromkeys(order)

@@ -1,6 +1,6 @@
 """``lawful experiments``: the paper's experiments, on predictions or on generated receipts.
 
-All measurements are kept in the folder ``--out`` and not repeated, so an interrupted run continues
+Measurements are kept in the folder ``--out`` and are not repeated, so an interrupted run continues
 where it stopped.
 """
 
@@ -114,8 +114,8 @@ def run_paper(
     tasks: list[cells.Task] = []
     for given in load(predictions or [], rules or [], data):
         selected = _select(given.under(semantics_name), part, seed, pages, all_pages=all_pages)
-        kinds = {each.units: each for each in map(selected.in_units, wanted)}
-        for each in kinds.values():
+        by_units = {each.units: each for each in map(selected.in_units, wanted)}
+        for each in by_units.values():
             tasks += cells.plan(each, chosen, masses=masses, slow_pages=slow_pages, repeats=repeats)
     folder = out or Path("build/paper")
     found = _measured(tasks, folder, cells.Cell)
@@ -151,7 +151,7 @@ def run_semantics(
 
 
 def _methods(names: str | None) -> list[Method]:
-    """The methods asked for; by default, all that are installed."""
+    """The methods of these names; by default, all that are installed."""
     if names is not None:
         return methods_named(names.split(","))
     for method in METHODS.values():
@@ -178,7 +178,7 @@ def _mass(text: str) -> float:
 def _select(
     given: Pages, part: PartName, seed: int, count: int | None, *, all_pages: bool
 ) -> Pages:
-    """The pages to decode: of the part asked for, those that some decoder can get right."""
+    """The first ``count`` pages of a part; unless ``all_pages``, only those whose gold obeys."""
     chosen = given if part == "all" else given.of_part(part, seed)
     if not all_pages:
         chosen = chosen.satisfied()
@@ -197,20 +197,20 @@ class _Task(Protocol):
     def measure(self) -> Any: ...
 
 
-Kind = TypeVar("Kind", bound=Record)
+RecordT = TypeVar("RecordT", bound=Record)
 
 
-def _measured(tasks: Sequence[_Task], folder: Path, kind: type[Kind]) -> list[Kind]:
-    """The measurements, in order: those kept from earlier runs, and the others made now."""
+def _measured(tasks: Sequence[_Task], folder: Path, record_type: type[RecordT]) -> list[RecordT]:
+    """The records of the tasks, in order: those of earlier runs, and the others measured now."""
     make_folder(folder)
-    store = Store(folder / f"{kind.__name__.lower()}s.jsonl", kind)
+    store = Store(folder / f"{record_type.__name__.lower()}s.jsonl", record_type)
     try:
         return [store.take(task.key, task.measure) for task in _shown(tasks)]
     except KeyboardInterrupt:
         done = sum(task.key in store for task in tasks)
         raise Interrupted(
-            f"interrupted; {done} of {len(tasks)} are measured and kept in {folder}: "
-            "the same command goes on from there"
+            f"interrupted; {done} of {len(tasks)} measurements are in {folder}: "
+            "the same command continues from there"
         ) from None
 
 

@@ -72,7 +72,7 @@ def _explain(scored: Scored, call: Call, alternatives: int) -> None:
     _explain_argmax(console, problem)
     decoding = call.decode(scored)
     why = f" ({decoding.chosen})" if decoding.chosen else ""
-    console.print(f"\nwhat {decoding.decoder} made of it{why}:", style="bold")
+    console.print(f"\ndecoded by {decoding.decoder}{why}:", style="bold")
     console.print(str(decoding))
     if alternatives and scored.scores.chain is None:
         ranked = Call(call.rules, budget=call.budget, alternatives=alternatives).decode(scored)
@@ -81,10 +81,10 @@ def _explain(scored: Scored, call: Call, alternatives: int) -> None:
 
 
 def _explain_argmax(console: Console, problem: Problem) -> None:
-    """The model's answer and what the rules say about it."""
+    """The model's answer, and the rules' verdict on it."""
     checks = problem.judge.checks(problem.judge.settled(problem.argmax)[0])
     legal = problem.scheme.allows(problem.argmax)
-    console.print("\nwhat the model said:", style="bold")
+    console.print("\nthe model's answer:", style="bold")
     console.print(
         f"  p = {exp(problem.log_prob(problem.argmax)):.2g}, {'' if legal else 'il'}legal, "
         f"{how_checked(checks)}"
@@ -94,8 +94,8 @@ def _explain_argmax(console: Console, problem: Problem) -> None:
 
 
 def _explain_alternatives(console: Console, best: Decoding, rules: Rules, wanted: int) -> None:
-    """The next best decodings, by their differences from the best one, and each confidence."""
-    console.print("\nthe next best values of fields:", style="bold")
+    """The next best decodings, by their differences from the best one, and the confidences."""
+    console.print("\nthe next best values:", style="bold")
     single = {f.name for f in rules.fields if not f.many}
     for other in best.alternatives:
         changes = starmap(_change, differences(best, other, single))
@@ -108,13 +108,13 @@ def _explain_alternatives(console: Console, best: Decoding, rules: Rules, wanted
         cut = best.stopped_by is not None or not best.optimal
         console.print("  no others within the budget" if cut else "  no others")
     if best.confidence:
-        console.print("\nhow sure each field is:", style="bold")
+        console.print("\nconfidence of each field:", style="bold")
     for name, sure in best.confidence.items():
         console.print(f"  {name}: {sure}")
 
 
 def _change(name: str, gone: str, new: str) -> str:
-    """How an alternative differs in one field; for a list, what it has more or less."""
+    """The difference of an alternative in one field; of a list, the values added or removed."""
     if gone and new:
         return f"{name} {gone} -> {new}"
     return f"{name} with {new}" if new else f"{name} without {gone}"
@@ -122,7 +122,7 @@ def _change(name: str, gone: str, new: str) -> str:
 
 def _explain_candidates(console: Console, problem: Problem) -> None:
     """The most probable legal labellings, and the rules' verdict on each."""
-    console.print("\nthe most probable legal labellings, and what the rules say:", style="bold")
+    console.print("\nthe most probable legal labellings, as the rules judge them:", style="bold")
     words, names = problem.document.words, problem.scores.labels
     best = problem.argmax if problem.best_legal is None else problem.best_legal
     stream = _core.paths(problem.costs, problem.scheme.transitions)

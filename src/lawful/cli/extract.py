@@ -1,4 +1,4 @@
-"""``lawful extract``: documents in, field values out; a model and a decoder in one command."""
+"""``lawful extract``: from documents to field values, with a model and a decoder."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def extract(
     call = Call(Rules.load(rules or RULES), decoder, budget, alternatives)
     preparation = Preparation(temperature=temperature)
     tagger = load_tagger(model, device, backend)
-    call.rules.scheme_for(tagger.labels)  # a label that the model lacks is an error for all
+    call.rules.scheme_for(tagger.labels)  # fails early if the model lacks a label of the rules
     source = UnscoredFile(documents, tagger, keep_gold=False)
     with Progress(quiet=quiet) as progress:
         scored = score_records(partial(tagger.predict, batch=batch, pool=pool), source)

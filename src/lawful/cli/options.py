@@ -1,4 +1,4 @@
-"""Arguments and options that mean the same in every command, each defined once."""
+"""Arguments and options that several commands share, each defined once."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def flag(*names: str, **how: Any) -> Any:
 
 
 def rule_path(given: Path | None) -> Path | None:
-    """The rule file that was named: the file itself, or the paper's for a data set."""
+    """The rule file of a path, or of the name of a data set: the paper's rules for it."""
     if given is None or given.exists():
         return given
     return RULES.get(str(given), given)
 
 
 def rules_option(what: str) -> Any:
-    """``--rules`` with its own help."""
+    """The option ``--rules`` with a help text for one command."""
     text = f"{what}: a file, or one of {RULE_NAMES}."
     return typer.Option("--rules", "-r", metavar="FILE", help=text, callback=rule_path)
 
@@ -197,7 +197,7 @@ Device = Annotated[
 BackendOption = Annotated[
     Backend | None,
     typer.Option(
-        rich_help_panel=_MODEL, show_default="whatever the model has weights for",
+        rich_help_panel=_MODEL, show_default="the one the model has weights for",
         help="Library that runs the model.",
     ),
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What commands show: results on standard output, messages and progress on standard error."""
+"""Output of commands: results on standard output, messages and progress on standard error."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ messages = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
 
 def results_console(*, stderr: bool = False) -> Console:
-    """A console for tables and text, without markup, wide where the output has no width."""
+    """A console for tables and text, without markup; 120 columns wide if not a terminal."""
     console = Console(stderr=stderr, highlight=False, emoji=False, markup=False)
     if not console.is_terminal:
         console.width = 120  # a file or a pipe
@@ -43,12 +43,12 @@ def say(message: str) -> None:
 
 
 def warn(message: str) -> None:
-    """Prints a message about something left out."""
+    """Prints a warning."""
     messages.print(message, style="yellow", markup=False)
 
 
 def show_error(message: str) -> None:
-    """Prints why a command ends here."""
+    """Prints the error that ends the command."""
     messages.print(f"lawful: {message}", style="red", markup=False)
 
 
@@ -57,18 +57,18 @@ class Interrupted(Exception):  # noqa: N818 - no error
 
 
 def plural(count: int, noun: str = "document") -> str:
-    """A count and its noun."""
+    """A count and its noun, in the plural unless the count is 1."""
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 class Progress:
     """A progress bar on standard error, if that is a terminal.
 
-    It watches lines and documents pass by: they are the same with and without it.
+    ``lines`` and ``documents`` count items and pass them on unchanged.
     """
 
     def __init__(self, path: str = "-", *, quiet: bool = False) -> None:
-        """With the path of a plain file, the share of its lines that were read is shown."""
+        """With the path of an uncompressed file, the bar shows the share that was read."""
         size = None
         if path != "-" and not path.endswith(".gz") and Path(path).is_file():
             size = Path(path).stat().st_size
@@ -104,7 +104,7 @@ class Progress:
 
 
 def complain(bad: BadLine, bad_lines: BadLines, counts: Counter[str]) -> None:
-    """Counts a bad line and says what is wrong with it; an error where bad lines fail."""
+    """Counts a bad line and prints its message; raises it if ``bad_lines`` is ``fail``."""
     message = f"line {bad.line}: {bad.message}"
     if bad_lines == "fail":
         raise InputError(message)
@@ -115,7 +115,7 @@ def complain(bad: BadLine, bad_lines: BadLines, counts: Counter[str]) -> None:
 def usable(
     results: Iterable[Item | BadLine], bad_lines: BadLines, counts: Counter[str]
 ) -> Iterator[Item]:
-    """All but the bad lines, which are complained of."""
+    """The results without bad lines, each of which goes to ``complain``."""
     for result in results:
         if isinstance(result, BadLine):
             complain(result, bad_lines, counts)
@@ -132,7 +132,7 @@ def write_decodings(
     ranked: bool,
     bad_lines: BadLines,
 ) -> Tally:
-    """Writes decodings to a file that appears complete or not at all; counts them by status."""
+    """Writes decodings to a file, atomically, and counts them by status."""
     tally = Tally()
 
     def counted() -> Iterator[tuple[Scored, Decoding]]:
@@ -148,7 +148,7 @@ def write_decodings(
 def summarise(tally: Tally) -> None:
     """Prints the number of documents, by status."""
     count = sum(tally.values()) - tally[BAD]
-    say(f"{plural(count)}: {str(tally) or 'nothing'}")
+    say(f"{plural(count)}{f': {tally}' if str(tally) else ''}")
 
 
 def leave(tally: Tally, unchecked: Unchecked) -> None:
@@ -162,7 +162,7 @@ def leave(tally: Tally, unchecked: Unchecked) -> None:
 def reporting(out: str | None) -> Iterator[tuple[Console, Callable[[Mapping[str, Any]], None]]]:
     """A console for tables, and a function that writes a record as JSON to ``out``.
 
-    Where the JSON goes to standard output, the tables go to standard error.
+    If the JSON goes to standard output, the tables go to standard error.
     """
     console = results_console(stderr=out == "-")
     if out is None:

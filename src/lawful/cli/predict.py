@@ -1,4 +1,4 @@
-"""``lawful predict``: documents in, scored documents out.
+"""``lawful predict``: from documents to scored documents.
 
 Exit code 0: all documents were scored. 1: a line was bad. 2: no line could be used.
 """

@@ -1,4 +1,4 @@
-"""``lawful rules``: what a rule file means, and the JSON Schema of rule files."""
+"""``lawful rules``: the fields and rules of a rule file, and the JSON Schema of rule files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lawful.values import format_value
 EXAMPLE = "lawful rules rules.yaml"
 
 _WAYS = {
-    "local": "on its field's value, as soon as that is read",
+    "local": "on each value of its field, inside the search",
     "compiled": "inside the search",
     "python": "in Python, on each reading that the search proposes",
 }

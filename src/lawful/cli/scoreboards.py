@@ -1,4 +1,4 @@
-"""Comparing with gold labels: the documents, the table and the JSON record."""
+"""Comparison with gold labels, as ``lawful evaluate`` and ``lawful calibrate`` print it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from lawful.batch import Record
+from lawful.cli.tally import counted
 from lawful.document import Scored
 from lawful.evaluation import Changes, Counts, Scoreboard
 
@@ -19,7 +20,7 @@ class Skipped(Counter[str]):
     """The number of documents left out, by reason."""
 
     def __str__(self) -> str:
-        return ", ".join(f"{count:,} {reason}" for reason, count in self.items() if count)
+        return ", ".join(counted(count, reason) for reason, count in self.items() if count)
 
 
 def with_gold(records: Iterable[Record], skipped: Skipped) -> Iterator[Record]:
@@ -68,7 +69,7 @@ def score_table(boards: Mapping[str, Scoreboard]) -> Table:
     row("values fixed / broken / unchanged", lambda b: change(b, b.changed_values))
     row("rules checked", lambda b: f"{b.checked:,}")
     row("  passed", lambda b: f"{b.passed:,}")
-    row("rules unchecked", lambda b: f"{b.unchecked:,}")
+    row("rules vacuous", lambda b: f"{b.unchecked:,}")
     row("pages unchecked", lambda b: f"{b.unchecked_pages:,}")
     row("entity F1", lambda b: percent(b.entities)[2])
     row("pages satisfied or unchecked", lambda b: f"{100 * b.satisfaction:.1f} %")
@@ -77,7 +78,7 @@ def score_table(boards: Mapping[str, Scoreboard]) -> Table:
 
 
 def percent(counts: Counts) -> tuple[str, ...]:
-    """Precision, recall and F1; dashes where nothing was found and nothing was there."""
+    """Precision, recall and F1 in percent; dashes if nothing was found and nothing is true."""
     if not counts.found and not counts.true:
         return ("-",) * 3
     return tuple(f"{100 * x:.1f}" for x in (counts.precision, counts.recall, counts.f1))

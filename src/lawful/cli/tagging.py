@@ -1,11 +1,11 @@
-"""A model and the documents for it, as ``lawful predict`` and ``lawful extract`` read them."""
+"""Models and unscored documents, as ``lawful predict`` and ``lawful extract`` load them."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
 
-from lawful.cli.output import warn
+from lawful.cli.output import plural, warn
 from lawful.document import BadLine, Document, Labelled
 from lawful.io.jsonl import read_documents
 from lawful.models.shipped import MODEL
@@ -13,8 +13,8 @@ from lawful.models.tagger import BOXLESS, Backend, Tagger, from_pretrained
 
 
 def load_tagger(model: str | None, device: str | None, backend: Backend | None) -> Tagger:
-    """The model that was named, or the one that comes with the package."""
-    warnings.filterwarnings("ignore", BOXLESS)  # said once, with how many
+    """The named model; by default, the one that comes with the package."""
+    warnings.filterwarnings("ignore", BOXLESS)  # warn_of_boxless says it once
     return from_pretrained(model or MODEL, device=device, backend=backend)
 
 
@@ -45,6 +45,6 @@ class UnscoredFile:
             yield found if self._keep_gold else document
 
     def warn_of_boxless(self) -> None:
-        """Says how many documents lack the boxes that the model was trained with."""
+        """Warns if documents lack the boxes that the model was trained with."""
         if self._boxless:
-            warn(f"{self._boxless:,} without boxes, which the model was trained with")
+            warn(f"{plural(self._boxless)} without boxes, which the model was trained with")

@@ -14,10 +14,15 @@ BAD = "bad lines"
 _ORDER = (*get_args(Status), "violated", "undecided", "scored", BAD)
 
 
-class Tally(Counter[str]):
-    """Documents by status, and how many rules were checked and hold.
+def counted(number: int, what: str) -> str:
+    """A number and what it counts: "1 bad line", "2 bad lines", "2 relaxed"."""
+    return f"{number:,} {what.removesuffix('s') if number == 1 and what == BAD else what}"
 
-    Checks that fields imply are not rules and are not counted as such.
+
+class Tally(Counter[str]):
+    """Counts of documents by status, of rules, of checked rules and of rules that hold.
+
+    Implied checks of fields are not rules and are not counted.
     """
 
     rules = checked = hold = 0
@@ -32,7 +37,7 @@ class Tally(Counter[str]):
 
     def __str__(self) -> str:
         known = sorted(self.items(), key=lambda item: _ORDER.index(item[0]))
-        parts = ", ".join(f"{number:,} {status}" for status, number in known if number)
+        parts = ", ".join(counted(number, status) for status, number in known if number)
         if not self.rules:
             return parts
         hold = f"{self.hold:,} hold{'s' * (self.hold == 1)}"

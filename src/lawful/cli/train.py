@@ -1,4 +1,4 @@
-"""``lawful train``: an encoder fine-tuned on documents with gold labels."""
+"""``lawful train``: fine-tunes an encoder on documents with gold labels."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def train(
     validation: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", show_default="a share of the others", help="Documents to validate on."
+            metavar="FILE", show_default="a share of DOCUMENTS", help="Documents to validate on."
         ),
     ] = None,
     share: Annotated[
         float,
-        typer.Option(metavar="P", help="Share of the documents to validate on, without a file."),
+        typer.Option(metavar="P", help="Share of DOCUMENTS to validate on, unless --validation."),
     ] = 0.2,
     rules: Annotated[
         str | None,
@@ -143,7 +143,7 @@ def train(
         f"{plural(len(pages))} to train on, {len(checked):,} to validate on; "
         f"{len(labels)} labels; {sum(p.numel() for p in network.parameters()):,} weights"
     )
-    warnings.filterwarnings("ignore", BOXLESS)  # their owner knows which documents have none
+    warnings.filterwarnings("ignore", BOXLESS)  # training on documents without boxes is deliberate
     tokenizer = Tokenizer.load(base)
     _follow(
         lambda step: run(
@@ -159,7 +159,7 @@ def _follow(
     out: Path,
     recipe: Recipe,
 ) -> None:
-    """Runs a training to its end and shows its epochs; ``run`` takes a callback for each step."""
+    """Runs a training and prints its epochs; ``run`` takes a callback for every step."""
     bar = Progress(
         TextColumn("epoch {task.fields[epoch]}, loss {task.fields[loss]}, F1 {task.fields[f1]}"),
         BarColumn(), TimeRemainingColumn(), console=messages, transient=True,
@@ -185,13 +185,13 @@ def _follow(
                 )
     except KeyboardInterrupt:
         if best is None:
-            message = "interrupted before the first epoch ended: nothing is kept"
+            message = "interrupted before the end of the first epoch; nothing was saved"
         else:
             kept = f"the best model so far, F1 {100 * best:.1f}"
-            message = f"interrupted; {out} has {kept}, and --resume goes on"
+            message = f"interrupted; {out} has {kept}; continue with --resume"
         raise Interrupted(message) from None
     if best is None:
-        say(f"{out}: nothing was left to train")
+        say(f"{out}: the run had already ended")
     else:
         if last < recipe.epochs:
             say(f"stopped: {recipe.patience} epochs without a better F1")

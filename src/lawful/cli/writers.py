@@ -1,4 +1,4 @@
-"""Sinks for decodings: JSON lines, a CSV table, an HTML report."""
+"""Writers of decodings: JSON lines, a CSV table, an HTML report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lawful.rules.definitions import Rules
 class Writer(Protocol):
     """Writes decodings in one format.
 
-    ``ranked``: alternatives were asked for, so there is room for them even if there are none.
+    ``ranked``: alternatives were requested, so the output has a place for them even if none exist.
     """
 
     def __call__(
@@ -57,8 +57,8 @@ def _write_csv(
         )
         violated = "; ".join(f"{c.id}: {c.message}" for c in decoding.violations)
         unchecked = "; ".join(c.id for c in decoding.checks if c.state == "vacuous")
-        kind = (decoding.status, decoding.checked, len(decoding.rules), decoding.optimal)
-        row = [decoding.id, *kind, *cells, violated, unchecked]
+        summary = (decoding.status, decoding.checked, len(decoding.rules), decoding.optimal)
+        row = [decoding.id, *summary, *cells, violated, unchecked]
         if ranked:
             sure = (f"{name} {_interval(sure)}" for name, sure in decoding.confidence.items())
             row += [_margin(decoding.margin), "; ".join(sure)]
@@ -66,19 +66,19 @@ def _write_csv(
 
 
 def _rounded_down(value: float) -> float:
-    """To three decimals, so that "at least" stays true."""
+    """Rounded down to three decimals, so that it stays a lower bound."""
     return floor(1000 * value) / 1000
 
 
 def _margin(margin: float | None) -> str:
-    """Infinity is written as in JSON lines."""
+    """The margin as text; infinity is written as in JSON lines."""
     if margin is None:
         return ""
     return "Infinity" if margin == inf else f"{_rounded_down(margin):.3f}"
 
 
 def _interval(sure: Confidence) -> str:
-    """A probability, or the interval that it is in, if that is wide enough to be seen."""
+    """A probability, or its interval if the bounds differ after rounding."""
     low, high = _rounded_down(sure.low + 1e-9), 1 - _rounded_down(1 - sure.high + 1e-9)
     return f"{low:.3f}" if high - low < 0.0015 else f"{low:.3f}-{high:.3f}"
 

@@ -1,7 +1,7 @@
-"""Data sets: one reader per data set, and the paper's rules for it as a file to use or to copy.
+"""Data sets: one reader per data set, and the paper's rules for it as a rule file.
 
-``READERS`` yield documents with their true labels; ``RULES`` are rule files. Both go by the data
-set's name.
+``READERS`` yield documents with gold labels. Both ``READERS`` and ``RULES``, which has the paths of
+rule files, are keyed by the name of the data set.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ __all__ = ["READERS", "RULES", "Reader", "reader_named", "rules_named"]
 
 
 class Reader(Protocol):
-    """Yields the documents of a data set, of all its splits or of one, in the files' order.
+    """Yields the documents of a data set, of all its splits or of one, in file order.
 
-    An ``InputError`` says what was looked for and where, or what is wrong in which file and line.
+    Raises an ``InputError`` if files are missing, or that names the file and line that is wrong.
     """
 
     def __call__(self, path: Path, split: str | None = None) -> Iterator[Labelled]: ...
@@ -40,18 +40,18 @@ READERS: Mapping[str, Reader] = {
 RULES: Mapping[str, Path] = {
     name: Path(__file__).with_name(f"{name}.yaml") for name in ("cord", "wildreceipt", "docile")
 }
-"""By the name of the data set, which is its reader's too."""
+"""Rule files with the paper's rules, by data set."""
 
 
 def reader_named(name: str) -> Reader:
-    """The reader of a format, or an ``InputError`` that lists them."""
+    """The reader of a format; an unknown one raises an ``InputError`` that lists all."""
     if name not in READERS:
         raise InputError(f"unknown format {name!r}; formats: {', '.join(READERS)}")
     return READERS[name]
 
 
 def rules_named(name: str) -> Rules:
-    """The paper's rules for the data set of that name, or those of a file."""
+    """The paper's rules for a data set, or the rules of a file."""
     path = RULES.get(name, Path(name))
     if not path.exists():
         raise RulesError(f"no rule file {name!r}; rules by name: {', '.join(RULES)}")

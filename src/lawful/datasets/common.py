@@ -1,4 +1,4 @@
-"""What the readers of data sets share: files found or missed aloud, entities as labels."""
+"""Helpers for data-set readers: find files or fail with a clear message, entities as labels."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ T = TypeVar("T")
 
 
 def check_there(path: Path) -> None:
-    """Something is there, or an ``InputError`` says that nothing is."""
+    """Raises an ``InputError`` if the path does not exist."""
     if not path.exists():
         raise InputError(f"cannot read {path}: no such file or folder")
 
 
 def not_found(data: str, path: Path, *wanted: str) -> InputError:
-    """What to raise where a folder is there, but not what makes it the data set."""
+    """The error to raise for a folder without the files of the data set."""
     return InputError(f"no {data} in {path}: looked for {', '.join(wanted[:-1])} or {wanted[-1]}")
 
 
 def read_bytes(path: Path) -> bytes:
-    """A file's content, or an ``InputError`` that names it."""
+    """The content of a file; if it cannot be read, raises an ``InputError`` that names it."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -34,7 +34,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def decode(decoder: msgspec.json.Decoder[T], text: bytes | str, where: str) -> T:
-    """JSON as the reader expects it, or an ``InputError`` that says where it is not."""
+    """The decoded JSON; if it does not fit, raises an ``InputError`` that starts with ``where``."""
     try:
         return decoder.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -42,7 +42,7 @@ def decode(decoder: msgspec.json.Decoder[T], text: bytes | str, where: str) -> T
 
 
 def choose(splits: Mapping[str, T], split: str | None, path: Path) -> Mapping[str, T]:
-    """All splits of a data set, or the one that was asked for."""
+    """All splits of a data set, or only ``split``."""
     if split is None:
         return splits
     if split not in splits:
@@ -51,9 +51,9 @@ def choose(splits: Mapping[str, T], split: str | None, path: Path) -> Mapping[st
 
 
 def bio(entities: Iterable[tuple[int, str] | None]) -> tuple[str, ...]:
-    """BIO labels of words that are in an entity, given by its number and type, or in none.
+    """BIO labels of words from their entities (number and type), ``None`` for words in none.
 
-    An entity that other words interrupt begins anew behind them: BIO cannot say otherwise.
+    An entity that is interrupted by other words becomes two, since spans in BIO are contiguous.
     """
     labels = []
     before = None
@@ -65,7 +65,7 @@ def bio(entities: Iterable[tuple[int, str] | None]) -> tuple[str, ...]:
 
 
 def box_around(xs: Sequence[float], ys: Sequence[float], width: float, height: float) -> Box:
-    """The smallest box around some points, cut off at the edges of the page."""
+    """The smallest box around points, clipped to the page."""
     left, right = (min(max(x, 0), width) for x in (min(xs), max(xs)))
     top, bottom = (min(max(y, 0), height) for y in (min(ys), max(ys)))
     return Box(left, top, right, bottom)

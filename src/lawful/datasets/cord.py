@@ -1,14 +1,14 @@
-"""CORD: Indonesian receipts (Park et al., 2019), as published or as Hugging Face has it.
+"""CORD: Indonesian receipts (Park et al., 2019), as published or from Hugging Face.
 
-Found in a folder are, in this order: the published ``{train,dev,test}/json/*.json``; Parquet files
-whose column ``ground_truth`` holds the same JSON; ``{train,dev,test}.jsonl`` (``.gz`` too) with
-one such object a line. One split's folder, or one file, will do.
+A folder is searched, in this order, for the published ``{train,dev,test}/json/*.json``; for Parquet
+files whose column ``ground_truth`` has the same JSON; for ``{train,dev,test}.jsonl`` (or ``.gz``)
+with one such object per line. The path may also be the folder of one split, or one file.
 
-A ``valid_line`` is an entity: the words of one category that belong together. Key words ("TOTAL",
-"Cash") are O, so that an amount's text is the amount; its other words are B-, then I-. Blank words
-are left out. Words stand in the order of the file, entity by entity, as the usual loaders have
-them. That is the reading order on a third of the receipts only; but in reading order, one receipt
-in eight has an entity that is torn apart.
+A ``valid_line`` is an entity: words of one category that belong together. Key words ("TOTAL",
+"Cash") are O, so that an entity of an amount has only the amount; other words are B-, then I-.
+Blank words are left out. Words are in file order, entity by entity, as in other loaders. Only on a
+third of the receipts is this the reading order; but in reading order, one receipt in eight has an
+entity that is interrupted by other words.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _find(path: Path) -> Mapping[str, list[Path]]:
 
 
 def _split_of(file: Path) -> str:
-    """``train-00000-of-00004.parquet`` is part of ``train``, and so is ``train/0000.parquet``."""
+    """The split of ``train-00000-of-00004.parquet`` or ``train/0000.parquet`` is ``train``."""
     name = file.name.split(".")[0].split("-")[0]
     if name.isdecimal():
         name = file.parent.name
@@ -128,7 +128,7 @@ def _read_file(file: Path, split: str) -> Iterator[Labelled]:
     for where, text in rows:
         receipt = decode(_DECODER, text, where)
         if receipt.id is None and receipt.meta.image_id is None:
-            raise InputError(f"{where}: neither id nor meta.image_id says which receipt this is")
+            raise InputError(f"{where}: the receipt has no id, expected id or meta.image_id")
         yield _labelled(receipt, split)
 
 
@@ -151,12 +151,15 @@ def _read_table(file: Path) -> Iterator[tuple[str, str]]:
             if "ground_truth" not in table.schema_arrow.names:
                 columns = ", ".join(table.schema_arrow.names)
                 raise InputError(f"{file} has no column 'ground_truth'; columns: {columns}")
-            # Without the column of images, which is nearly all of the file.
+            # Skips the column of images, which is nearly all of the file.
             for batch in table.iter_batches(64, columns=["ground_truth"]):
                 for text in batch.column(0).to_pylist():
                     number += 1
                     if not isinstance(text, str):
-                        raise InputError(f"{file}, row {number}: ground_truth is no text")
+                        found = type(text).__name__
+                        raise InputError(
+                            f"{file}, row {number}: ground_truth is of type {found}, expected text"
+                        )
                     yield f"{file}, row {number}", text
     except (OSError, arrow.ArrowException) as error:
         raise InputError(f"{file}: unreadable after row {number}: {error}") from None

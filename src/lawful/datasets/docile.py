@@ -1,13 +1,13 @@
 """DocILE: business documents (Šimsa et al., 2023), in the layout of the data set's own toolkit.
 
 A folder with ``annotations/<id>.json``, ``ocr/<id>.json`` and lists of ids: ``train.json``,
-``val.json`` and others. All that is read is ``train`` and ``val``, whose annotations are public,
-or every list where these are not there; a split that is asked for may be any list. JSON lines with
-``{"id", "annotation", "ocr"}`` (``.gz`` too) will do as well, as a file or a folder of them.
+``val.json`` and others. By default, ``train`` and ``val``, whose annotations are public, are read,
+or all lists if these are missing; a split may be any list. JSON lines (plain or gzipped) with
+``{"id", "annotation", "ocr"}`` are read, too: one file, or a folder of files.
 
-Words are those of the OCR, in its order, page by page. A word belongs to the first of the page's
-fields whose box holds its centre; ``field_extractions`` only, without the line items. Boxes are
-those of the OCR, tight around the text where it says so, in pixels of its pages.
+Words are those of the OCR, in its order, page by page. A word belongs to the first field of the
+page whose box contains its centre; only ``field_extractions`` are used, not the line items. Boxes
+are those of the OCR (``snapped_geometry`` if it has one), in pixels of its pages.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ Corners = tuple[tuple[float, float], tuple[float, float]]  # left and top, right
 
 
 class _Field(msgspec.Struct):
-    bbox: tuple[float, float, float, float]  # in shares of the page
+    bbox: tuple[float, float, float, float]  # relative to the size of the page
     fieldtype: str
     page: int
 
-    def holds(self, x: float, y: float) -> bool:
+    def contains(self, x: float, y: float) -> bool:
         left, top, right, bottom = self.bbox
         return left <= x <= right and top <= y <= bottom
 
@@ -86,7 +86,7 @@ _WHOLE = msgspec.json.Decoder(_Whole)
 
 
 def read_docile(path: Path, split: str | None = None) -> Iterator[Labelled]:
-    """The documents of ``train`` and ``val``, or of any one list of ids."""
+    """The documents of ``train`` and ``val``, or of one list of ids."""
     check_there(path)
     splits = _find(path)
     public = {name: splits[name] for name in _PUBLIC if name in splits}
@@ -100,7 +100,7 @@ def read_docile(path: Path, split: str | None = None) -> Iterator[Labelled]:
 
 
 def _find(path: Path) -> Mapping[str, Callable[[], Iterator[_Whole]]]:
-    """How to read every split."""
+    """A function for each split that reads its documents."""
     if path.is_file():
         return {path.name.split(".")[0]: partial(_read_lines, path)}
     if (path / "annotations").is_dir() and (path / "ocr").is_dir():
@@ -157,7 +157,7 @@ def _labelled(whole: _Whole, split: str) -> Labelled:
             words.append(word.value)
             boxes.append(box_around(xs, ys, width, height))
             pages.append(number)
-            entities.append(next(((i, f.fieldtype) for i, f in fields if f.holds(x, y)), None))
+            entities.append(next(((i, f.fieldtype) for i, f in fields if f.contains(x, y)), None))
     return Labelled(
         Document(whole.id, tuple(words), tuple(boxes), tuple(pages)), bio(entities), split
     )

@@ -1,7 +1,8 @@
-"""The paper's split of a data set: what to train on, to validate on and to test on.
+"""The paper's split of a data set into training, validation and test documents.
 
-Of the documents whose true labels satisfy the rules, 40 % are for testing; of the others 20 % are
-for validation. Those whose true labels break a rule cannot be tested fairly, and are trained on.
+Of the documents whose gold labels satisfy the rules, 40 % are test documents, and 20 % of the rest
+are validation documents. Documents whose gold labels break a rule are all training documents: no
+decoder that obeys the rules can get them right.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ PARTS: tuple[Part, ...] = get_args(Part)
 
 TEST = 0.4
 VALIDATION = 0.2
-"""Of what is not for testing."""
+"""Shares: of the satisfied documents, and of those that are left after the test documents."""
 
 
 def obedient(documents: Sequence[Labelled], rules: Rules) -> list[bool]:
-    """By document, whether its true labels satisfy the rules, as ``evaluation.obeys`` says."""
+    """Whether the gold labels of each document satisfy the rules (``evaluation.obeys``)."""
     scheme = scheme_of(documents, rules)
     return [labels_obey(page.document, page.gold, rules, scheme) for page in documents]
 
@@ -33,10 +34,10 @@ def obedient(documents: Sequence[Labelled], rules: Rules) -> list[bool]:
 def split_documents(
     documents: Sequence[Labelled], rules: Rules, seed: int = 0
 ) -> Mapping[str, Part]:
-    """The part that each document belongs to, by its id.
+    """The part of each document, by id.
 
-    Documents are ordered by the SHA-256 of seed and id, so a document's place does not depend on
-    the order of the file. An id that occurs again is satisfied if all its documents are.
+    It depends on ids and the seed only, not on the order of documents. Documents with the same id
+    stay together, and count as satisfied if all of them are.
     """
     verdicts: dict[str, bool] = {}
     for page, obeys in zip(documents, obedient(documents, rules), strict=True):
@@ -54,11 +55,10 @@ def split_documents(
 
 
 def sample(ids: Sequence[str], share: float, seed: int) -> frozenset[str]:
-    """A repeatable sample of documents, by id; the others are held out.
+    """A repeatable sample of ids: those with the smallest SHA-256 of seed and id.
 
-    A document's place depends on its id and the seed alone, not on the order of the file, and
-    documents with the same id stay together. Of two or more, each part has one at least; a single
-    one is to be fitted on.
+    It does not depend on the order of the ids. With two or more ids, at least one is in the sample
+    and at least one is not; a single id is in the sample.
     """
     if not 0 < share < 1:
         raise InputError(f"share is {share!r}, expected a number between 0 and 1")

@@ -1,4 +1,4 @@
-"""A data set at a glance: its size, its labels, and what rules say of its true labels."""
+"""Statistics of a data set: its size, its labels, and the rules' verdicts on its gold labels."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from lawful.rules.judge import Judge
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """How large a data set is, in words; in a model's pieces too where documents are cut into them.
+    """The size of a data set, in words and, if its documents have word pieces, in word pieces.
 
-    The paper counts pieces.
+    The paper counts word pieces.
     """
 
     documents: int
-    pages: int  # those that have words
+    pages: int  # with at least one word
     words: int
     longest: int  # words of the longest document
-    pieces: int | None  # none where no document says which of its words join
+    pieces: int | None  # None if no document has joins
     most_pieces: int  # of the longest document
-    labels: int  # those that occur, with their prefixes, and O
-    types: int  # without them
-    splits: Mapping[str, int]  # documents of each, where they have names
+    labels: int  # labels that occur, with prefixes, and O
+    types: int  # labels without prefixes and O
+    splits: Mapping[str, int]  # number of documents by split
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What rules say of the true labels of documents.
+    """The rules' verdicts on the gold labels of documents, as numbers of documents.
 
-    The paper asks that no rule is violated, and that every amount can be read.
+    The paper requires that no rule is violated and that every amount can be read: ``readable``.
     """
 
     documents: int
     lawful: int  # no rule is violated
-    unchecked: int  # of these: those on which no rule can be checked
-    readable: int  # and every text can be read as the type of its field
-    clean: int  # and labels are legal, and all that fields imply holds, such as repeats that agree
-    states: Mapping[str, Mapping[State, int]]  # by rule: documents in each state
-    implied: Mapping[str, int]  # by what fields and the scheme imply: documents that violate it
-    absent: tuple[str, ...]  # fields that no document has
+    unchecked: int  # of the lawful ones: no rule could be checked
+    readable: int  # of the lawful ones: every text has a value of its field's type
+    clean: int  # of the lawful ones: labels are legal, and no implied check is violated
+    states: Mapping[str, Mapping[State, int]]  # documents by rule and state
+    implied: Mapping[str, int]  # documents by violated implied check
+    absent: tuple[str, ...]  # names of fields that occur in no document
 
 
 def survey(documents: Iterable[Labelled]) -> Survey:
@@ -76,7 +76,7 @@ def survey(documents: Iterable[Labelled]) -> Survey:
 
 
 def scheme_of(documents: Iterable[Labelled], rules: Rules) -> Scheme:
-    """The scheme over the labels that occur; a field that no document has is not unknown."""
+    """The scheme over the labels that occur, and those of fields that occur in no document."""
     labels = {label for labelled in documents for label in labelled.gold}
     prefixes = SCHEMES[rules.scheme.upper()].known.replace("O", "")
     labels.update(f"{prefix}-{f.label}" for prefix in prefixes for f in rules.fields)
@@ -84,7 +84,7 @@ def scheme_of(documents: Iterable[Labelled], rules: Rules) -> Scheme:
 
 
 def judge_gold(documents: Iterable[Labelled], rules: Rules) -> Truth:
-    """Asks the rules about the true labels, as they would judge a decoder's."""
+    """Judges the gold labels in the same way as a decoder's answers."""
     everything = list(documents)
     types = {label.partition("-")[2] for labelled in everything for label in labelled.gold}
     scheme = scheme_of(everything, rules)

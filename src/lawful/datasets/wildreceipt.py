@@ -1,16 +1,16 @@
 """WildReceipt: receipts in the wild (Sun et al., 2021), as distributed with MMOCR.
 
-A folder with ``train.txt`` and ``test.txt``, one JSON object a line, and ``class_list.txt``; one
-such file (``.gz`` too) will do, with ``class_list.txt`` beside it or in the folder above.
+A folder with ``train.txt`` and ``test.txt``, which have one JSON object per line, and
+``class_list.txt``; or one of these two files, plain or gzipped, with ``class_list.txt`` in its
+folder or the folder above.
 
-An annotation is a piece of text with a class, such as Total_key or Total_value. It is split at
-blanks; its words are B-, then I-, and share its box. Ignore and Others are O, and so are no
-entities; annotations without text are left out. An address over several lines is several
-annotations, so it is several entities.
+An annotation is a text with a class, such as Total_key or Total_value. It is cut at blanks; its
+words are B-, then I-, and have its box. The classes Ignore and Others are O. Annotations without
+text are left out. An address of several lines is several annotations, and so several entities.
 
-Annotations come in no order at all. They are put into rows, from top to bottom, and from left to
-right within a row: the next one down is in the row of the one before it if its middle is less than
-half its own height below the middle of the row's first.
+Annotations are in no particular order. They are arranged in rows from top to bottom, and from left
+to right within a row. Sorted by its middle, an annotation continues a row if its middle is less
+than half its own height below the middle of the row's first annotation.
 """
 
 from __future__ import annotations
@@ -67,11 +67,13 @@ def _find(path: Path) -> Mapping[str, Path]:
 
 
 def _read_classes(path: Path) -> Mapping[int, str]:
-    """The classes by their number: a line has the one, then the other."""
+    """Classes by number, from lines with a number and a name."""
     folders = [path] if path.is_dir() else [path.parent, path.resolve().parent.parent]
     file = next((folder / CLASSES for folder in folders if (folder / CLASSES).is_file()), None)
     if file is None:
-        raise InputError(f"no {CLASSES} in {' or '.join(map(str, folders))}: it names the classes")
+        raise InputError(
+            f"no {CLASSES}, which names the classes, in {' or '.join(map(str, folders))}"
+        )
     classes = {}
     for number, line in read_lines(file):
         code, _, name = line.decode("utf-8", "replace").strip().partition(" ")
@@ -117,7 +119,7 @@ def _labelled(receipt: _Receipt, classes: Mapping[int, str], split: str, where: 
 
 
 def reading_order(boxes: Sequence[Box]) -> list[int]:
-    """Where boxes come when a page is read row by row."""
+    """Indices of boxes in reading order, row by row."""
     middles = [(box.y0 + box.y1) / 2 for box in boxes]
     rows: list[list[int]] = []
     for i in sorted(range(len(boxes)), key=middles.__getitem__):

@@ -17,9 +17,9 @@ from lawful.errors import InputError
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
-    """A temporary file in the same folder, which replaces ``path`` when the block succeeds.
+    """A temporary file in the same folder, which replaces ``path`` if the block succeeds.
 
-    A link stays a link, and an existing file keeps its permissions.
+    A symbolic link stays a link, and an existing file keeps its permissions.
     """
     target = Path(path).resolve()
     if target.is_dir():
@@ -32,7 +32,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     new = Path(name)
     try:
         yield new
-        # mkstemp's files, and those of some libraries, are private.
+        # mkstemp and some libraries create private files; restore the usual permissions.
         new.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
         new.replace(target)
     finally:
@@ -73,7 +73,7 @@ def atomic_text(path: str | Path) -> Iterator[IO[str]]:
 
 
 def make_folder(path: Path) -> None:
-    """Makes the folder and those above it, unless they exist."""
+    """Creates the folder and its parents, unless they exist."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -82,7 +82,7 @@ def make_folder(path: Path) -> None:
 
 
 def _umask() -> int:
-    """The permissions that new files of this process do not get."""
+    """The process's umask."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

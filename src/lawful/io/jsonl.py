@@ -1,16 +1,16 @@
-"""Documents and decodings as JSON lines, read and written; ``.gz`` too, ``-`` for standard streams.
+"""Documents and decodings as JSON lines, plain or gzipped; ``-`` is standard input or output.
 
     {"id": "r1", "words": ["Total", "56.000"], "labels": ["O", "B-total", "I-total"],
      "probs": [[0.9, 0.1, 0.0], [0.2, 0.7, 0.1]]}
 
-Instead of ``probs``, scores may be ``log_probs`` or ``logits``, or the ``.npz`` file of the same
-name has them (``lawful.io.npz``). ``boxes``,
-``pages``, ``joins`` and ``gold`` are optional, and so is ``chain``: a CRF's scores of transitions,
-``{"start": [..], "between": [[..]..], "end": [..]}``. Files are read and written line by line: one
-may be larger than memory.
+Instead of ``probs``, a line may have ``log_probs`` or ``logits``, or its scores may be in the
+``.npz`` file of the same name (``lawful.io.npz``). ``boxes``, ``pages``, ``joins`` and ``gold`` are
+optional, and so is ``chain``, a CRF's scores of transitions:
+``{"start": [..], "between": [[..]..], "end": [..]}``. Files are read and written line by line, so
+they may be larger than memory.
 
-``read_labelled`` leaves out the scores and insists on ``gold``; a line may then say which ``split``
-of a data set it is from.
+``read_labelled`` ignores scores and requires ``gold``; a line may then have a ``split``, the part
+of the data set that it belongs to.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class _Line(msgspec.Struct):
 
 
 def read_jsonl(path: str | Path) -> Iterator[Scored | BadLine]:
-    """Every line of a file as a scored document, or what is wrong with it.
+    """Every line of a file as a scored document or a ``BadLine``.
 
-    A file that is not there, or cannot be unpacked, is an ``InputError`` when that is noticed.
+    A file that is missing or cannot be decompressed raises an ``InputError`` during iteration.
     """
     parser = LineParser(path)
     for number, text in read_lines(path):
@@ -74,7 +74,7 @@ def read_jsonl(path: str | Path) -> Iterator[Scored | BadLine]:
 
 
 def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
-    """The lines that hold something, with their numbers, as they stand in the file."""
+    """Line numbers and lines of a file, as bytes, without blank lines."""
     number = 0
     with _open(path) as lines:
         while True:
@@ -90,7 +90,7 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
 
 
 class LineParser:
-    """Makes scored documents of lines, with the ``.npz`` file of the same name if there is one."""
+    """Parses lines into scored documents, with the ``.npz`` file of the same name if it exists."""
 
     def __init__(self, path: str | Path) -> None:
         self._arrays = None if str(path) == "-" else NpzReader.next_to(Path(path))
@@ -98,7 +98,7 @@ class LineParser:
         self._labels: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def parse(self, number: int, text: bytes) -> Scored | BadLine:
-        """The document of a line, or what is wrong with it."""
+        """The scored document of a line, or a ``BadLine`` that says why there is none."""
         try:
             return self._scored(self._decoder.decode(text), number)
         except msgspec.ValidationError as error:
@@ -121,7 +121,7 @@ class LineParser:
             raise InputError(f"document {line.id!r} has no labels: a list of names, one per column")
         if not len(rows):
             rows = np.empty((0, len(labels)))
-        # One tuple for all documents with the same labels, so that their scheme is made once.
+        # One tuple for all documents with the same labels, so that their scheme is built once.
         names = self._labels.setdefault(tuple(labels), tuple(labels))
         scores = replace(_KINDS[kind](rows, names), labels=names)
         if (chain := self._chain(line)) is not None:
@@ -130,12 +130,12 @@ class LineParser:
         return Scored(document, scores, gold)
 
     def _chain(self, line: _Line) -> dict[str, Any] | None:
-        """A CRF's scores of transitions: the line's own, or those for all in the .npz file."""
+        """A CRF's scores of transitions: the line's own, or those of the .npz file."""
         chain: dict[str, Any] | None = None
         if line.chain is not None:
             chain = {name: _numbers(part) for name, part in line.chain.items()}
         elif self._arrays is not None and not _given(line):
-            # An older .npz file has nothing to say of lines with scores of their own.
+            # A line with scores of its own does not use the .npz file, which may be outdated.
             chain = self._arrays.chain
         if chain is not None and not {"between"} <= set(chain) <= set(Chain._fields):
             raise InputError(
@@ -165,12 +165,12 @@ class LineParser:
 
 
 def _given(line: _Line) -> list[str]:
-    """The kinds of scores that a line has itself."""
+    """The kinds of scores in a line."""
     return [kind for kind in _KINDS if getattr(line, kind) is not None]
 
 
 def _numbers(part: list[Any]) -> list[Any]:
-    """The same lists with minus infinity for null, since JSON has no word for it."""
+    """The same nested lists with minus infinity, which JSON cannot write, in place of null."""
     return [
         -np.inf if each is None else _numbers(each) if isinstance(each, list) else each
         for each in part
@@ -189,7 +189,7 @@ def _document(line: _Line, number: int) -> Document:
 
 
 def read_documents(path: str | Path) -> Iterator[Document | Labelled | BadLine]:
-    """Every line of a file as a document, with its true labels where it has them."""
+    """Every line of a file as a document, with its gold labels if it has any, or a ``BadLine``."""
     decoder = msgspec.json.Decoder(_Line)
     for number, text in read_lines(path):
         try:
@@ -204,9 +204,9 @@ def read_documents(path: str | Path) -> Iterator[Document | Labelled | BadLine]:
 
 
 def read_labelled(path: Path, split: str | None = None) -> Iterator[Labelled]:
-    """Every line of a file as a document with its true labels; scores need not be there.
+    """Every line of a file as a document with gold labels; scores are ignored.
 
-    A line that cannot be used is an ``InputError``: a data set with holes is another data set.
+    A bad line raises an ``InputError``: without it, this would be another data set.
     """
     decoder = msgspec.json.Decoder(_Line)
     splits = set()
@@ -250,7 +250,7 @@ def _unpacked(raw: Any, first: bytes) -> Iterator[IO[bytes]]:
 
 
 class DecodedLine(msgspec.Struct, frozen=True):
-    """The part of a decoding's line that it takes to compare the decoding with the truth."""
+    """The part of a decoding's line that is needed to compare it with gold labels."""
 
     id: str
     labels: list[str]
@@ -259,7 +259,7 @@ class DecodedLine(msgspec.Struct, frozen=True):
 
 
 def read_decodings(path: str | Path) -> Iterator[DecodedLine | BadLine]:
-    """Every line of a file that ``lawful decode`` wrote, or what is wrong with it."""
+    """Every line of a file that ``lawful decode`` wrote, or a ``BadLine``."""
     decoder = msgspec.json.Decoder(DecodedLine)
     for number, text in read_lines(path):
         try:
@@ -269,21 +269,21 @@ def read_decodings(path: str | Path) -> Iterator[DecodedLine | BadLine]:
 
 
 def decoding_line(decoding: Decoding, *, ranked: bool = False) -> str:
-    """A decoding as one line of JSON: ``decoding.to_dict``."""
+    """``decoding.to_dict`` as one line of JSON."""
     return encode(decoding.to_dict(ranked=ranked)).decode()
 
 
 def scored_line(scored: Scored, *, decimals: int | None = None) -> str:
-    """A scored document as one line, as ``read_jsonl`` reads it.
+    """A scored document as one line of JSON, for ``read_jsonl``.
 
-    Probabilities have nine significant digits, or as many decimals as asked for. None is rounded to
-    zero, which would forbid the label.
+    Probabilities have nine significant digits, or ``decimals`` decimals. None is rounded to zero,
+    which would forbid the label.
     """
     log_probs = scored.scores.log_probs
     record = _document_record(scored.document)
     record["labels"] = scored.scores.labels
     if decimals is None:
-        # What is too small for a probability is not forbidden yet.
+        # A log-probability too small for exp is kept above zero: the label is not forbidden.
         probs = np.where(np.isinf(log_probs), 0.0, np.exp(np.maximum(log_probs, -690.0)))
         record["probs"] = [[float(f"{p:.9g}") for p in row] for row in probs.tolist()]
     else:
@@ -298,7 +298,7 @@ def scored_line(scored: Scored, *, decimals: int | None = None) -> str:
 
 
 def labelled_line(labelled: Labelled) -> str:
-    """A document with its true labels as one line, as ``read_labelled`` reads it."""
+    """A document with gold labels as one line of JSON, for ``read_labelled``."""
     record = _document_record(labelled.document) | {"gold": labelled.gold}
     if labelled.split is not None:
         record["split"] = labelled.split
@@ -318,14 +318,14 @@ def _document_record(document: Document) -> dict[str, Any]:
 
 
 def write_jsonl(path: str | Path, documents: Iterable[Scored]) -> int:
-    """Writes scored documents, atomically; returns how many."""
+    """Writes scored documents, atomically, and returns their number."""
     return _write_lines(path, map(scored_line, documents))
 
 
 def write_npz(path: str | Path, documents: Iterable[Scored]) -> int:
     """Writes documents as JSON lines, and their scores into the ``.npz`` file next to them.
 
-    Both atomically, and smaller than with the scores in JSON. Returns how many.
+    Both are written atomically. Smaller than scores in JSON. Returns the number of documents.
     """
     count = 0
     with atomic_text(path) as lines, NpzWriter.next_to(Path(path)) as arrays:
@@ -341,7 +341,7 @@ def write_npz(path: str | Path, documents: Iterable[Scored]) -> int:
 
 
 def write_labelled(path: str | Path, documents: Iterable[Labelled]) -> int:
-    """Writes documents with their true labels, atomically; returns how many."""
+    """Writes documents with gold labels, atomically, and returns their number."""
     return _write_lines(path, map(labelled_line, documents))
 
 

@@ -1,7 +1,7 @@
-"""Scores as arrays: an ``.npz`` file next to JSON lines, with the same name.
+"""Scores as arrays, in an ``.npz`` file next to the JSON lines and of the same name.
 
-It has ``scores/<id>`` for every document; ``labels``, ``kind`` and, of a CRF, ``chain/start``,
-``chain/between`` and ``chain/end`` hold for all of them.
+The file has an array ``scores/<id>`` for every document. ``labels``, ``kind`` and, for a CRF,
+``chain/start``, ``chain/between`` and ``chain/end`` are shared by all documents.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lawful.errors import InputError
 from lawful.io.atomic import atomic_bytes
 
 UNREADABLE = (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile)
-"""Errors of NumPy that say that an array or its file is damaged."""
+"""Exceptions that NumPy raises for a damaged array or file."""
 
 
 def npz_path(path: Path) -> Path:
@@ -30,14 +30,14 @@ def npz_path(path: Path) -> Path:
 
 
 class NpzReader:
-    """The arrays of a file, each read when it is asked for."""
+    """The arrays of an ``.npz`` file, each read on access."""
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
         self._arrays = arrays
 
     @classmethod
     def next_to(cls, path: Path) -> NpzReader | None:
-        """The arrays that belong to a file of JSON lines, if there are any."""
+        """The arrays of a file of JSON lines, or ``None`` if it has no ``.npz`` file."""
         file = npz_path(path)
         if not file.exists():
             return None
@@ -54,25 +54,25 @@ class NpzReader:
 
     @property
     def kind(self) -> str:
-        """How to read the scores of all documents."""
+        """The kind of scores: ``probs``, ``log_probs`` or ``logits``."""
         return str(self._arrays["kind"]) if "kind" in self._arrays else "log_probs"
 
     @property
     def chain(self) -> dict[str, Any] | None:
-        """The CRF's tables for all documents, by name."""
+        """The CRF's scores of transitions, by the names of ``Chain``."""
         if "chain/between" not in self._arrays:
             return None
         names = (name for name in Chain._fields if f"chain/{name}" in self._arrays)
         return {name: self._arrays[f"chain/{name}"] for name in names}
 
     def scores(self, id_: str) -> NDArray[Any] | None:
-        """The scores of a document."""
-        name = f"scores/{id_}.npy"  # with its ending, so that "x.npy" is not taken for "x"
+        """The scores of a document, or ``None`` if the file has none."""
+        name = f"scores/{id_}.npy"  # with the suffix, so that "x.npy" is not taken for "x"
         return self._arrays.get(name)
 
 
 class NpzWriter:
-    """Adds documents' scores to a file, one by one, without keeping them."""
+    """Writes the scores of documents to an ``.npz`` file, one document at a time."""
 
     def __init__(self, arrays: zipfile.ZipFile) -> None:
         self._arrays = arrays
@@ -83,7 +83,7 @@ class NpzWriter:
     @classmethod
     @contextmanager
     def next_to(cls, path: Path) -> Iterator[NpzWriter]:
-        """Writes the file that belongs to a file of JSON lines, atomically."""
+        """A writer of the ``.npz`` file of a file of JSON lines, which is written atomically."""
         with (
             atomic_bytes(npz_path(path)) as raw,
             zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as arrays,
@@ -102,22 +102,22 @@ class NpzWriter:
                 self._put(f"chain/{name}", part)
         if scores.labels != self._labels or not _same(scores.chain, self._chain):
             raise InputError(
-                f"document {id_!r} has other labels or another chain than the first one, which an "
-                ".npz file cannot say"
+                f"document {id_!r} has other labels or another chain than the first document, but "
+                "an .npz file has one of each"
             )
         self._put(f"scores/{id_}", scores.log_probs.astype(np.float32))
 
     def _check_key(self, id_: str) -> None:
         if id_ in self._seen:
             raise InputError(
-                f"two documents have the id {id_!r}, which an .npz file cannot tell apart"
+                f"two documents have the id {id_!r}, expected unique ids in an .npz file"
             )
         if "\0" in id_ or len(id_.encode(errors="replace")) > 60_000:
             raise InputError(f"the id {id_[:50]!r} cannot name scores in an .npz file")
         self._seen.add(id_)
 
     def _put(self, name: str, array: NDArray[Any]) -> None:
-        """Adds an array as ``np.savez`` does, without waiting for the others."""
+        """Adds an array in the format of ``np.savez``."""
         with self._arrays.open(f"{name}.npy", "w", force_zip64=True) as file:
             np.lib.format.write_array(file, array, allow_pickle=False)
 

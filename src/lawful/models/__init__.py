@@ -1,7 +1,7 @@
-"""From a document to scores: taggers that are trained, loaded, run and exported here.
+"""Taggers, which score the words of documents: training, loading, running and export.
 
     lawful.from_pretrained("my-model").decode(documents, rules)
 
-Loaded when it is used; what it needs of torch, transformers, tokenizers or onnxruntime is imported
-where it is needed, and named where it is missing.
+torch, transformers, tokenizers and onnxruntime are imported in the functions that need them; if one
+is missing, the error names its extra.
 """

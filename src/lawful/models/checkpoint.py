@@ -1,8 +1,8 @@
-"""Checkpoint directories: what lawful adds to the files of Hugging Face.
+"""Checkpoint directories: the files of Hugging Face, and ``lawful.json``.
 
-``lawful.json`` says how the model is to be run; a directory without one is a plain model of
-transformers and is run as such. ``model.safetensors`` has all weights, so that a new state of them
-replaces an old one at once; ``model.onnx`` is the same network for onnxruntime.
+``lawful.json`` has the settings to run the model with; a directory without it is a plain model of
+transformers. ``model.safetensors`` has all weights in one file, so that they are replaced
+atomically; ``model.onnx`` is the same network for onnxruntime.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lawful.errors import InputError, LawfulError
 from lawful.io.atomic import atomic_path
 
 OldTables: TypeAlias = tuple[list[list[float]], list[float], list[float]]
-"""A chain in cards of version 0.1: between labels, at the start, at the end."""
+"""A chain in cards of version 0.1: the scores between labels, at the start, at the end."""
 
 CARD, WEIGHTS, ONNX = "lawful.json", "model.safetensors", "model.onnx"
 
@@ -37,17 +37,17 @@ class Card(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """The settings that a model is run with."""
 
     labels: tuple[str, ...]
-    window: int  # pieces at once, special tokens included
-    boxes: bool = False  # whether it wants boxes at all
-    own_boxes: bool = False  # whether the tables of boxes are ours, not its architecture's
+    window: int  # maximum number of word pieces, including special tokens
+    boxes: bool = False  # whether the model takes boxes
+    own_boxes: bool = False  # whether its box embeddings are lawful's, not the architecture's
     crf: bool = False
-    chain: ChainTables | OldTables | None = None  # of the CRF, where the weights are in ONNX alone
-    base: str = ""  # what it was trained from
-    recipe: dict[str, Any] = {}  # how
+    chain: ChainTables | OldTables | None = None  # of the CRF, if the weights are only in ONNX
+    base: str = ""  # the pretrained encoder
+    recipe: dict[str, Any] = {}  # the hyperparameters of training
 
     @property
     def learned(self) -> Chain | None:
-        """The CRF's scores of transitions, where the card has them."""
+        """The CRF's scores of transitions, if the card has them."""
         tables = self.chain
         if isinstance(tables, tuple):
             between, start, end = tables
@@ -63,21 +63,21 @@ class Card(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 def read_card(folder: Path) -> Card | None:
-    """The card of a checkpoint directory that has one."""
+    """The card of a checkpoint directory, or ``None`` if it has none."""
     file = folder / CARD
     if not file.is_file():
         return None
     try:
         return msgspec.json.decode(file.read_bytes(), type=Card)
     except (msgspec.DecodeError, OSError) as error:
-        raise InputError(f"{file}: not a card of a model: {error}") from None
+        raise InputError(f"{file}: not the card of a model: {error}") from None
 
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """A temporary file that replaces ``path`` when the block succeeds.
+    """A temporary file that replaces ``path`` if the block succeeds.
 
-    Temporary files of processes that were killed are removed: weights are large.
+    Also removes temporary files of killed processes, since weights are large.
     """
     for left in path.parent.glob(f".{path.name}.*"):
         left.unlink(missing_ok=True)
@@ -86,6 +86,6 @@ def replaced(path: Path) -> Iterator[Path]:
             yield new
         except (LawfulError, OSError):
             raise
-        except Exception as error:  # torch and safetensors say in their own words: disk full
+        except Exception as error:  # those of torch and safetensors for a full disk
             first = (str(error).strip().splitlines() or [repr(error)])[0]
             raise InputError(f"cannot write {path}: {first}") from None

@@ -1,4 +1,4 @@
-"""A linear-chain CRF: learned scores for which label follows which."""
+"""A linear-chain CRF: learned scores of transitions between labels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 
 class ChainHead(nn.Module):
-    """Scores of transitions, which start at zero: nothing is known of them."""
+    """Learned scores of transitions, initially zero."""
 
     def __init__(self, labels: int) -> None:
         super().__init__()
@@ -18,11 +18,11 @@ class ChainHead(nn.Module):
     def loss(
         self, scores: Tensor, targets: Tensor, mask: Tensor, starts: Tensor, ends: Tensor
     ) -> Tensor:
-        """Minus the log-probability of the targets, by word: the mean over the batch.
+        """The mean negative log-likelihood of the targets per word.
 
-        ``scores`` is (batch, words, labels); ``mask`` says which words there are, from the first.
-        ``starts`` and ``ends`` say which rows start or end their document: the others are cut out
-        of one, so that what comes first or last in them is nothing to learn from.
+        ``scores`` is (batch, words, labels); ``mask`` (batch, words) is true for words and false
+        for padding after them. ``starts`` and ``ends`` (batch) are true for rows that begin or end
+        their document. Other rows begin or end within it, so they say nothing about start and end.
         """
         start, end = starts.float()[:, None] * self.start, ends.float()[:, None] * self.end
         scores = scores.float()

@@ -21,11 +21,11 @@ def entities(
     scheme: str = "BIO",
     starts: Sequence[int] | None = None,
 ) -> list[dict[str, Any]]:
-    """The spans of a labelling, as dicts with the pipeline's own keys.
+    """The spans of a labelling, as dicts with the keys of the pipeline.
 
-    ``entity_group``, ``score`` (the mean of the words' probabilities), ``word`` (the text),
-    ``start`` and ``end`` (characters: of the words separated by blanks, or where ``starts`` puts
-    them); and ``words`` (first, last + 1), ``box`` and ``page`` where they are known.
+    ``entity_group``, ``score`` (the mean probability of its words), ``word`` (the text), ``start``
+    and ``end`` (offsets of characters in ``document.text``, or from ``starts``); and also ``words``
+    (half-open), ``box`` and ``page``, ``None`` if unknown.
     """
     named = Scheme.named(scheme, scores.labels)
     indices = named.indices(labels)
@@ -48,7 +48,7 @@ def entities(
 
 
 def word_starts(document: Document) -> list[int]:
-    """Where each word starts in ``document.text`` of all of them."""
+    """The offset of each word in the text of the document."""
     joins = document.joins or (False,) * len(document)
     blanks = [0 if i == 0 or join else 1 for i, join in enumerate(joins)]
     ends = accumulate(len(word) + blank for word, blank in zip(document.words, blanks, strict=True))

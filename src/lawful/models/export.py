@@ -1,4 +1,4 @@
-"""A trained network as ONNX, so that a service needs onnxruntime and not torch."""
+"""Export of a trained network to ONNX, so that it runs without torch."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from lawful.models.runners import OnnxRunner, TorchRunner
 from lawful.models.tokenizer import Tokenizer
 
 CLOSE = 1e-3
-"""Allowed difference between the exported network's scores and torch's, both in 32 bits."""
+"""Allowed difference between scores of the exported network and of torch, both in 32 bits."""
 
 
 def export(network: Network, tokenizer: Tokenizer, folder: Path, *, int8: bool = False) -> Path:
-    """Writes ``model.onnx``, the card and the tokenizer; what it computes has been compared.
+    """Writes ``model.onnx``, the card and the tokenizer, and compares the scores with torch's.
 
-    With ``int8``, weights are rounded to 8 bits: a quarter of the size, and other scores in the
-    second or third digit.
+    With ``int8``, weights are quantised to 8 bits: a quarter of the size, and scores that differ in
+    the second or third digit.
     """
     needed("onnx", "exporting a model")
     needed("onnxscript", "exporting a model")
     if (folder / WEIGHTS).exists() and not _is_of(network, folder):
-        raise InputError(f"{folder} has another model already: take another folder, or delete it")
+        raise InputError(f"{folder} already has another model: choose another folder, or delete it")
     make_folder(folder)
     network = network.cpu().eval()
     card = network.card
@@ -43,7 +43,7 @@ def export(network: Network, tokenizer: Tokenizer, folder: Path, *, int8: bool =
         ready = plain
         if int8:
             ready = Path(work) / "int8.onnx"
-            _round(plain, ready)
+            _quantise(plain, ready)
         with replaced(folder / ONNX) as file:
             shutil.copyfile(ready, file)
     chain = TorchRunner(network, "cpu").chain
@@ -55,7 +55,7 @@ def export(network: Network, tokenizer: Tokenizer, folder: Path, *, int8: bool =
 
 
 def _is_of(network: Network, folder: Path) -> bool:
-    """Whether the model in a folder has the network's own weights."""
+    """Whether the model in a folder has the same weights as the network."""
     ours, theirs = network.state_dict(), Network.load(folder).state_dict()
     return ours.keys() == theirs.keys() and all(
         torch.equal(ours[name].cpu(), theirs[name]) for name in ours
@@ -67,12 +67,12 @@ def _write(network: Network, file: Path) -> None:
     names = ("ids", "mask", "boxes")
     batch, length = torch.export.Dim("batch", min=1), torch.export.Dim("length", min=2)
     shapes = {name: {0: batch, 1: length} for name in names}
-    wordy = logging.getLogger("torch.onnx")
-    level = wordy.level
-    wordy.setLevel(logging.ERROR)
+    logger = logging.getLogger("torch.onnx")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the exporter's, about itself
+            warnings.simplefilter("ignore")  # of the exporter, about its own code
             torch.onnx.export(
                 network,
                 (ids, mask, boxes),
@@ -86,23 +86,26 @@ def _write(network: Network, file: Path) -> None:
             )
     except Exception as error:
         first = (str(error).strip().splitlines() or [repr(error)])[0]
-        kind = type(network.encoder).__name__
-        raise InputError(f"torch cannot export {kind} as ONNX: {first}") from None
+        name = type(network.encoder).__name__
+        raise InputError(f"torch cannot export {name} to ONNX: {first}") from None
     finally:
-        wordy.setLevel(level)
+        logger.setLevel(level)
 
 
 def _compare(network: Network, file: Path) -> None:
-    """Runs both on pieces of another number and length than the export saw."""
+    """Runs both networks on a batch of another size and length than the exporter saw."""
     arrays = _example(network, 3, min(33, network.card.window))
     ours = TorchRunner(network, "cpu").run(*arrays)
     difference = float(np.abs(ours - OnnxRunner(file).run(*arrays)).max())
     if not difference <= CLOSE:
-        raise InputError(f"the exported network computes something else: off by {difference:.3g}")
+        raise InputError(
+            f"scores of the exported network differ from torch's by {difference:.3g}, "
+            f"expected at most {CLOSE:g}"
+        )
 
 
-def _round(plain: Path, file: Path) -> None:
-    quantization = needed("onnxruntime.quantization", "rounding a model to 8 bits")
+def _quantise(plain: Path, file: Path) -> None:
+    quantization = needed("onnxruntime.quantization", "quantising a model to 8 bits")
     root = logging.getLogger()
     level = root.level
     root.setLevel(logging.ERROR)

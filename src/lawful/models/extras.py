@@ -1,4 +1,4 @@
-"""The heavy packages, imported where they are used, and named with their extra where missing."""
+"""Imports of optional packages; if one is missing, the error names its extra."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EXTRAS = {
 
 
 def needed(module: str, what: str) -> Any:
-    """The module, or a ``MissingExtraError`` that says what needs it and which extra has it."""
+    """The imported module; if missing, a ``MissingExtraError`` that names its extra."""
     try:
         return import_module(module)
     except ImportError as error:

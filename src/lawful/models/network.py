@@ -1,8 +1,8 @@
-"""The network: any encoder for token classification, and what lawful may add to it.
+"""The network: an encoder for token classification, with optional box embeddings and CRF.
 
-Boxes go in as its architecture wants them (LayoutLM, LiLT, LayoutLMv3) or, for an encoder of text
-alone, through tables of our own that start at zero: it then begins as the encoder it was. A
-linear-chain CRF may sit on top; it scores words, each by its first piece.
+Layout models (LayoutLM, LiLT, LayoutLMv3) take boxes themselves. For a text encoder, lawful can add
+box embeddings that are initially zero, so that the network starts out equal to the encoder. It can
+also add a linear-chain CRF, which scores words, each by its first piece.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from lawful.models.pretrained import check_source
 from lawful.models.tokenizer import GRID
 
 LAYOUTS = ("layoutlm", "layoutlmv3", "lilt")
-"""Architectures whose boxes are whole numbers from 0 to ``GRID``."""
+"""Architectures that take boxes as whole numbers from 0 to ``GRID``."""
 
 OURS = "lawful."
-"""The prefix of our own weights in the file of all of them."""
+"""The prefix of lawful's own weights in the file of weights."""
 
 
 class BoxTables(nn.Module):
-    """Embeddings of boxes: where they start and end, how wide and how high they are."""
+    """Embeddings of boxes: of their edges, their width and their height."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -39,26 +39,26 @@ class BoxTables(nn.Module):
             nn.init.zeros_(table.weight)
 
     def forward(self, boxes: Tensor) -> Tensor:
-        """(batch, pieces, 4) on the grid to (batch, pieces, width)."""
+        """From (batch, pieces, 4) on the grid to (batch, pieces, width)."""
         x0, y0, x1, y1 = boxes.unbind(-1)
         ends: Tensor = self.x(x0) + self.x(x1) + self.y(y0) + self.y(y1)
         return ends + self.width((x1 - x0).clamp(0)) + self.height((y1 - y0).clamp(0))
 
 
 class Network(nn.Module):
-    """Ids, mask and boxes of pieces in, a score for every label out."""
+    """Computes a score for every label from the ids, mask and boxes of word pieces."""
 
     def __init__(self, encoder: Any, card: Card) -> None:
         super().__init__()
         self.encoder = encoder
         self.card = card
         self.boxes = None
-        if card.own_boxes:  # as wide as the embeddings, which need not be the encoder's own width
+        if card.own_boxes:  # as wide as the embeddings, not the hidden layers
             self.boxes = BoxTables(encoder.get_input_embeddings().embedding_dim)
         self.chain = ChainHead(len(card.labels)) if card.crf else None
 
     def forward(self, ids: Tensor, mask: Tensor, boxes: Tensor) -> Tensor:
-        """(batch, pieces, labels), not normalised."""
+        """Logits of shape (batch, pieces, labels)."""
         given: dict[str, Tensor] = {"attention_mask": mask}
         if self.boxes is None:
             given["input_ids"] = ids
@@ -76,7 +76,7 @@ class Network(nn.Module):
         return {name: part for name, part in parts.items() if part is not None}
 
     def save(self, folder: Path) -> None:
-        """Writes configuration, card and weights, each of them atomically."""
+        """Writes configuration, card and weights, each atomically."""
         make_folder(folder)
         with replaced(folder / "config.json") as file:
             self.encoder.config.to_json_file(str(file))
@@ -84,7 +84,7 @@ class Network(nn.Module):
         state = {**self.encoder.state_dict()}
         for name, part in self.ours.items():
             state |= {f"{OURS}{name}.{key}": value for key, value in part.state_dict().items()}
-        # Tied weights share memory, which the format refuses.
+        # safetensors refuses tied weights, which share memory.
         state = {key: value.detach().cpu().clone().contiguous() for key, value in state.items()}
         save_file = needed("safetensors.torch", "saving a model").save_file
         with replaced(folder / WEIGHTS) as file:
@@ -118,7 +118,7 @@ class Network(nn.Module):
         native = takes_boxes(encoder)
         longest = longest_window(encoder)
         if window is not None and not 8 <= window <= longest:
-            raise InputError(f"window is {window}, expected 8 to {longest}, which {base} can read")
+            raise InputError(f"window is {window}, expected 8 to {longest}, the most of {base}")
         card = Card(
             labels=labels,
             window=window or min(longest, 512),
@@ -131,7 +131,7 @@ class Network(nn.Module):
 
     @classmethod
     def load(cls, source: str | Path) -> Network:
-        """A trained network: from a checkpoint directory, or by its name on the hub."""
+        """A trained network from a checkpoint directory or, by name, from the hub."""
         card = read_card(Path(source))
         if card is None:
             encoder = load_encoder(source)
@@ -144,8 +144,8 @@ def _load_ours(folder: Path, card: Card) -> Network:
     load_file = needed("safetensors.torch", "running this model").load_file
     file = folder / WEIGHTS
     if not file.is_file():
-        other = " (it has model.onnx, which runs without them)" if (folder / ONNX).exists() else ""
-        raise InputError(f"no {WEIGHTS} in {folder}{other}")
+        hint = "; it has model.onnx: choose the backend onnx" if (folder / ONNX).exists() else ""
+        raise InputError(f"no {WEIGHTS} in {folder}{hint}")
     try:
         state = load_file(str(file))
     except Exception as error:
@@ -183,16 +183,16 @@ def load_encoder(source: str | Path, **more: Any) -> Any:
     try:
         encoder, info = transformers.AutoModelForTokenClassification.from_pretrained(
             str(source),
-            dtype=torch.float32,  # whatever the file has: training in less loses small steps
+            dtype=torch.float32,  # in lower precision, training loses small steps
             output_loading_info=True,
             **more,
         )
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
-        where = "" if folder.exists() else f"no folder {source} here, and from the hub: "
+        where = "" if folder.exists() else f"no folder {source}, and from the hub: "
         raise InputError(f"cannot load a model: {where}{first}") from None
     lacking = {*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])}
-    if "num_labels" in more:  # to be trained: the head may be new, the encoder may not
+    if "num_labels" in more:  # for training, the head may be new, but not the encoder
         lacking = {key for key in lacking if key.startswith(f"{encoder.base_model_prefix}.")}
     if lacking:
         raise InputError(
@@ -203,7 +203,7 @@ def load_encoder(source: str | Path, **more: Any) -> Any:
 
 
 def quiet_transformers() -> None:
-    """No bars and no reports of weights: people asked lawful, which says what matters."""
+    """Turns off the progress bars and reports of transformers."""
     logging = needed("transformers", "loading a model").utils.logging
     logging.set_verbosity_error()
     logging.disable_progress_bar()
@@ -223,23 +223,23 @@ def plain_card(encoder: Any, base: str) -> Card:
 
 
 def takes_boxes(encoder: Any) -> bool:
-    """Whether the architecture has boxes of its own, on the grid."""
+    """Whether the architecture takes boxes."""
     if "bbox" not in inspect.signature(encoder.forward).parameters:
         return False
-    if (kind := encoder.config.model_type) not in LAYOUTS:
+    if (found := encoder.config.model_type) not in LAYOUTS:
         raise InputError(
-            f"a model of type {kind} has boxes in a way of its own; known are {', '.join(LAYOUTS)}"
+            f"models of type {found} with boxes are not supported; supported: {', '.join(LAYOUTS)}"
         )
     return True
 
 
 def longest_window(encoder: Any) -> int:
-    """The number of pieces that an encoder can read at once."""
+    """The maximum number of word pieces that an encoder accepts."""
     longest = int(getattr(encoder.config, "max_position_embeddings", 512) or 512)
-    if longest < 1:  # XLNet says -1: as many as you like
+    if longest < 1:  # -1 in XLNet: no maximum
         longest = 512
     for name, module in encoder.named_modules():
-        # RoBERTa and its kin count positions from behind the padding's.
+        # RoBERTa and similar models start positions after that of the padding.
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
             longest = min(longest, module.num_embeddings)
             if module.padding_idx is not None:
@@ -248,13 +248,13 @@ def longest_window(encoder: Any) -> int:
 
 
 def _cut_layers(encoder: Any, layers: int, base: str | Path) -> None:
-    """Keeps the first so many layers."""
+    """Keeps only the first ``layers`` layers."""
     count = encoder.config.num_hidden_layers
     if not 1 <= layers <= count:
-        raise InputError(f"layers is {layers}, expected 1 to {count}, which {base} has")
+        raise InputError(f"layers is {layers}, expected 1 to {count}, the layers of {base}")
     stacks = [m for m in encoder.modules() if isinstance(m, nn.ModuleList) and len(m) == count]
     if len(stacks) != 1:
-        raise InputError(f"{base} has {len(stacks)} stacks of {count} layers: cannot cut them")
+        raise InputError(f"cannot cut layers of {base}: {len(stacks)} stacks of {count} layers")
     del stacks[0][layers:]
     if getattr(encoder.config, "layer_types", None):
         encoder.config.layer_types = encoder.config.layer_types[:layers]

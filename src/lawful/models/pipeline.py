@@ -5,7 +5,7 @@
     )
     pipe("Total 56.000 Cash 60.000 Change 4.000")
 
-It is called, batched and given texts as ever; only what is made of the model's scores differs.
+It takes texts and batches as any pipeline does; only the decoding of the model's scores differs.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from lawful.scores import Scores, log_softmax
 
 
 class RulesPipeline(TokenClassificationPipeline):
-    """Texts in, entities of the most probable labelling that obeys the rules out.
+    """A pipeline whose entities are those of the decoding of each text under rules.
 
-    Words are what blanks separate in the text. The decoding itself, with its status, checks and
-    corrections, is ``self.decoding``: of the last text, so ask for it text by text.
+    Words are separated by blanks. The decoding of the last text, with its status, checks and
+    corrections, is ``self.decoding``.
     """
 
     def __init__(self, *given: Any, rules: Rules, decoder: str = "auto", **more: Any) -> None:
@@ -40,7 +40,9 @@ class RulesPipeline(TokenClassificationPipeline):
         super().__init__(*given, **more)
         card = read_card(Path(str(getattr(self.model, "name_or_path", ""))))
         if takes_boxes(self.model) or (card is not None and (card.crf or card.boxes)):
-            raise InputError("a pipeline has neither boxes nor a CRF: take lawful.from_pretrained")
+            raise InputError(
+                "a pipeline supports neither boxes nor a CRF: use lawful.from_pretrained"
+            )
         self.labels = plain_card(self.model, "").labels
         rules.scheme_for(self.labels)
         self.rules, self.decoder = rules, decoder
@@ -49,21 +51,22 @@ class RulesPipeline(TokenClassificationPipeline):
     def postprocess(  # type: ignore[override]
         self, all_outputs: Any, *_: Any, **__: Any
     ) -> list[dict[str, Any]]:
-        """The pipeline's result for one text, whatever aggregation it was asked for."""
+        """The entities of one text; the aggregation strategy has no effect."""
         outputs = all_outputs if isinstance(all_outputs, list) else [all_outputs]
         text = outputs[0]["sentence"]
         probs: dict[tuple[int, int, int], list[Any]] = {}
         self.decoding = None
-        for output in outputs:  # several where a long text was read in strides
+        for output in outputs:  # several for a long text with a stride
             if output.get("offset_mapping") is None:
-                raise InputError("the pipeline's tokenizer has no offsets: take a fast one")
+                raise InputError("the pipeline's tokenizer has no offsets: use a fast tokenizer")
             logits = np.asarray(output["logits"][0].float(), dtype=np.float64)
             rows = np.exp(log_softmax(logits))
             special = np.asarray(output["special_tokens_mask"][0], dtype=bool)
             offsets = np.asarray(output["offset_mapping"][0]).tolist()
-            seen: Counter[tuple[int, int]] = Counter()  # bytes of one character share its place
+            # Pieces that are bytes of one character have equal offsets, so they are numbered.
+            seen: Counter[tuple[int, int]] = Counter()
             for row, is_special, (begin, end) in zip(rows, special, offsets, strict=True):
-                # Some tokenizers count the blank before a word to its first piece.
+                # With some tokenizers, a word's first piece includes the blank before the word.
                 start = end - len(text[begin:end].lstrip())
                 if not is_special and end > start:
                     probs.setdefault((start, end, seen[start, end]), []).append(row)
@@ -77,7 +80,7 @@ class RulesPipeline(TokenClassificationPipeline):
             i > 0 and not any(map(str.isspace, text[end:start]))
             for i, ((start, _, _), end) in enumerate(zip(spans, before, strict=True))
         ]
-        # A piece reaches to the next one of its word, so that nothing is lost between them.
+        # A piece extends to the next piece of its word, so that no character is lost between them.
         after = [*(start for start, _, _ in spans[1:]), None]
         joined = [*joins[1:], False]
         texts = tuple(

@@ -1,4 +1,4 @@
-"""Tokenizers of transformers, by folder or name."""
+"""Tokenizers of transformers, from a folder or the hub."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from lawful.models.extras import needed
 
 
 def check_source(source: str | Path) -> None:
-    """A folder that is there, or what may be a name on the hub."""
+    """Raises an ``InputError`` if the path is missing and cannot be a name on the hub."""
     text = str(source)
     if not Path(source).exists() and (text.startswith((".", "/", "~")) or text.count("/") > 1):
         raise InputError(f"no folder {source}")
 
 
 def load_tokenizer(source: str | Path) -> Any:
-    """The fast tokenizer behind whatever ``AutoTokenizer`` loads."""
+    """The fast tokenizer of the one that ``AutoTokenizer`` loads."""
     transformers = needed("transformers", "loading a pretrained tokenizer")
     check_source(source)
     try:
@@ -32,11 +32,11 @@ def load_tokenizer(source: str | Path) -> Any:
 
 
 def fast(tokenizer: Any, source: object) -> Any:
-    """The tokenizer of the tokenizers library inside one of transformers."""
+    """The tokenizer of the tokenizers library that a tokenizer of transformers wraps."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         raise InputError(
-            f"the tokenizer of {source} is a {type(tokenizer).__name__} without a fast version, "
-            "which lawful needs to know which pieces a word has"
+            f"the tokenizer of {source} is a {type(tokenizer).__name__}, expected a fast "
+            "tokenizer: others do not say which word a piece belongs to"
         )
     return backend

@@ -1,4 +1,4 @@
-"""Runners of a network: torch, or onnxruntime where a service should not need torch."""
+"""Runners of a network: torch, or onnxruntime, which needs no torch."""
 
 from __future__ import annotations
 
@@ -23,16 +23,19 @@ class Runner(Protocol):
 
     @property
     def chain(self) -> Chain | None:
-        """Its learned scores of transitions, where it has a CRF."""
+        """The learned scores of transitions, or ``None`` without a CRF."""
 
     def run(
         self, ids: NDArray[np.int64], mask: NDArray[np.int64], boxes: NDArray[np.int64]
     ) -> Logits:
-        """(batch, pieces), (batch, pieces), (batch, pieces, 4) to (batch, pieces, labels)."""
+        """Logits of shape (batch, pieces, labels).
+
+        Shapes: ``ids`` and ``mask`` (batch, pieces), ``boxes`` (batch, pieces, 4).
+        """
 
 
 class TorchRunner:
-    """A network on the CPU or a GPU, in 32 bits: 16 would make ties of different scores."""
+    """Runs a network with torch, in 32 bits: in 16 bits, different scores become ties."""
 
     def __init__(self, network: Network, device: str | None = None) -> None:
         torch = needed("torch", "running this model")
@@ -61,22 +64,22 @@ class TorchRunner:
                 return logits
         except torch.OutOfMemoryError:
             raise InputError(
-                f"out of memory on {self.device} with {len(ids)} windows of {ids.shape[1]} pieces "
-                "at once: ask for a smaller batch"
+                f"out of memory on {self.device} with a batch of {len(ids)} windows of "
+                f"{ids.shape[1]} pieces: use a smaller batch"
             ) from None
         finally:
             self.network.train(was_training)
 
 
 def half_precision(device: str) -> Any:
-    """bf16 where a GPU has it; otherwise a context that does nothing."""
+    """A context for bf16 if the GPU supports it; otherwise one that does nothing."""
     torch = needed("torch", "running this model")
     able = device.startswith("cuda") and torch.cuda.is_bf16_supported()
     return torch.autocast(device.split(":", maxsplit=1)[0], torch.bfloat16, enabled=able)
 
 
 def device_named(device: str | None) -> str:
-    """The device asked for, if it is there; a GPU if there is one and nothing was asked for."""
+    """The device, checked to exist; by default a GPU if there is one."""
     torch = needed("torch", "running this model")
     if device is None:
         return "cuda" if torch.cuda.is_available() else "cpu"
@@ -84,12 +87,12 @@ def device_named(device: str | None) -> str:
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError) as error:
         first = str(error).strip().splitlines()[0]
-        raise InputError(f"no device {device!r} here: {first}") from None
+        raise InputError(f"no device {device!r}: {first}") from None
     return device
 
 
 class OnnxRunner:
-    """A network that was exported, on the CPU, without torch."""
+    """Runs an exported network on the CPU, without torch."""
 
     def __init__(self, file: Path, chain: Chain | None = None, threads: int | None = None) -> None:
         onnxruntime = needed("onnxruntime", "running model.onnx")

@@ -1,6 +1,6 @@
-"""The receipt tagger that comes with the package, and rules for the fields that it finds.
+"""The receipt tagger that comes with the package, and rules for its fields.
 
-``lawful extract`` uses both unless others are named; ``lawful demo`` shows them at work.
+``lawful extract`` uses both by default, and ``lawful demo`` shows their results.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 _DEMO = Path(__file__).parent.parent / "demo"
 
 MODEL = _DEMO / "model"
-"""A small tagger that was trained on generated receipts; onnxruntime runs it."""
+"""A small tagger in ONNX, trained on generated receipts."""
 
 RULES = _DEMO / "rules.yaml"
-"""The arithmetic of receipts, which about 72 % of the generated pages obey in full."""
+"""The arithmetic of receipts; about 72 % of the generated pages obey all rules."""

@@ -1,4 +1,4 @@
-"""A tagger: documents in, scored documents out, or decoded ones.
+"""Taggers, which score documents with a model, and decode them under rules.
 
 Documents are decoded as they are scored:
 
@@ -39,26 +39,26 @@ T = TypeVar("T")
 BOXLESS = "documents without boxes, which the model was trained with"
 
 AHEAD = 8
-"""Batches of documents that are cut at once, so that windows of one length run together."""
+"""Batches of documents that are tokenized at a time, so that windows of equal length meet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A part of a document that a model can read: arrays as it wants them, one row per piece."""
+    """A part of a document that fits into a model: arrays with one row per word piece."""
 
     document: int
     where: slice
     is_first: bool  # whether it has the document's first piece
-    is_last: bool
+    is_last: bool  # or its last
     ids: NDArray[np.int64]
     boxes: NDArray[np.int64]
 
 
 class Tagger:
-    """A model that says of every word how probable every label is.
+    """A model that gives every word a probability for every label.
 
-    Words longer than the model's window, and documents longer than it, are read in windows that
-    overlap; every word has a distribution, whatever it is made of.
+    Words and documents longer than the model's window are read in overlapping windows. Every word
+    has scores, even one that the tokenizer drops.
     """
 
     def __init__(self, tokenizer: Tokenizer, runner: Runner, card: Card) -> None:
@@ -68,7 +68,7 @@ class Tagger:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels it knows, in the order of its scores."""
+        """The model's labels, in the order of its scores."""
         return self.card.labels
 
     def predict(
@@ -79,15 +79,15 @@ class Tagger:
         units: Units = "words",
         pool: Pooling = "mean",
     ) -> Iterator[Scored]:
-        """Scores for documents, in their order, in constant memory.
+        """Scores documents, in order and in constant memory.
 
-        ``batch`` windows run at once. Documents with gold labels keep them. With ``units`` pieces,
-        what comes back is documents of word pieces, as the paper decodes them.
+        ``batch`` is in windows. Gold labels are kept. With ``units="pieces"``, the words of the
+        scored documents are word pieces, as in the paper.
         """
         if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
             raise InputError(f"batch is {batch!r}, expected a count of 1 or more")
         if units == "pieces" and self.card.crf:
-            raise InputError("a model with a CRF scores words: it has nothing to say of pieces")
+            raise InputError("units is 'pieces', expected 'words': a model with a CRF scores words")
         for some in batched(documents, batch * AHEAD):
             yield from self._predict(some, batch, units, pool)
 
@@ -100,8 +100,8 @@ class Tagger:
         pool: Pooling = "mean",
         **how: Any,
     ) -> Iterator[Decoding | FailedDocument]:
-        """Scores and decodes documents: ``how`` is what ``lawful.decode_many`` takes."""
-        rules.scheme_for(self.labels)  # a label that the model lacks is an error now, not later
+        """Scores and decodes documents; ``how`` are options of ``lawful.decode_many``."""
+        rules.scheme_for(self.labels)  # fails early if the model lacks a label of the rules
         return decode_many(self.predict(documents, batch=batch, pool=pool), rules, **how)
 
     def _predict(
@@ -121,11 +121,11 @@ class Tagger:
             yield self._scored(document, gold, each, found, units, pool)
 
     def lacks_boxes(self, document: Document) -> bool:
-        """Whether the model wants boxes and the document has none: it is then read without."""
+        """Whether the model takes boxes and the document has none; it is then scored without."""
         return self.card.boxes and document.boxes is None and len(document) > 0
 
     def windows(self, document: int, pieces: WordPieces) -> Iterator[Window]:
-        """The parts of a document that the model can read, with its special tokens."""
+        """The windows of a document, with special tokens."""
         opening, closing = self.tokenizer.opening, self.tokenizer.closing
         room = self.card.window - len(opening) - len(closing)
         edge = np.zeros((len(opening), 4), np.int64), np.full((len(closing), 4), GRID, np.int64)
@@ -140,10 +140,10 @@ class Tagger:
             )
 
     def _run(self, some: tuple[Window, ...]) -> Iterator[NDArray[np.float64]]:
-        """For each window, the log-probabilities of its pieces, without special tokens."""
+        """Log-probabilities of the pieces of each window, without special tokens."""
         logits = self.runner.run(*padded(some, self.tokenizer.padding)).astype(np.float64)
         if not np.isfinite(logits).all():
-            raise InputError("the model's scores are not finite: it was not trained well")
+            raise InputError("the model's scores are not finite; perhaps its training diverged")
         before = len(self.tokenizer.opening)
         for window, rows in zip(some, log_softmax(logits), strict=True):
             yield rows[before : before + window.where.stop - window.where.start]
@@ -181,7 +181,7 @@ class Tagger:
 def padded(
     some: tuple[Window, ...], padding: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Ids, mask and boxes of windows as arrays of one length."""
+    """Ids, mask and boxes of windows, padded to the longest one."""
     longest = max(len(window.ids) for window in some)
     ids = np.full((len(some), longest), padding, dtype=np.int64)
     mask = np.zeros((len(some), longest), dtype=np.int64)
@@ -193,7 +193,7 @@ def padded(
 
 
 def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
-    """The items, so many at a time."""
+    """The items in tuples of ``size``; the last tuple may be shorter."""
     rest = iter(items)
     while some := tuple(islice(rest, size)):
         yield some
@@ -218,8 +218,8 @@ def from_pretrained(
 ) -> Tagger:
     """A tagger from a checkpoint directory, a name on the hub, or a loaded model and its tokenizer.
 
-    ``backend`` is ``torch`` or ``onnx``; by default what the directory has the weights for, and
-    torch where it has both. Nothing is fetched where a directory has all of it.
+    ``backend`` is ``torch`` or ``onnx``; by default the one that the directory has weights for, or
+    torch if it has both. A checkpoint directory is loaded without access to the network.
     """
     if not isinstance(model, str | Path):
         return _wrapped(model, tokenizer, device)
@@ -232,7 +232,7 @@ def from_pretrained(
         backend = "onnx" if only_onnx else "torch"
     if backend == "onnx":
         if device not in (None, "cpu"):
-            raise InputError(f"device is {device!r}, but model.onnx is run on the cpu")
+            raise InputError(f"device is {device!r}, expected 'cpu' for model.onnx")
         return _exported(folder, card)
     if backend != "torch":
         raise InputError(f"backend is {backend!r}, expected torch or onnx")
@@ -245,14 +245,14 @@ def from_pretrained(
 
 
 def _wrapped(model: Any, tokenizer: Any, device: str | None) -> Tagger:
-    """A model that is loaded already."""
+    """A tagger of a loaded model."""
     if not hasattr(model, "config") or not hasattr(model, "forward"):
         raise InputError(
-            f"model is a {type(model).__name__}, expected a folder, a name, or a model of "
-            "transformers for token classification"
+            f"model is a {type(model).__name__}, expected a folder, a name on the hub, or a "
+            "model of transformers for token classification"
         )
     if tokenizer is None:
-        raise InputError("a model that is loaded already needs its tokenizer=")
+        raise InputError("tokenizer is None, expected the tokenizer of the loaded model")
     from lawful.models.network import Network, plain_card
     from lawful.models.pretrained import fast
 
@@ -261,7 +261,9 @@ def _wrapped(model: Any, tokenizer: Any, device: str | None) -> Tagger:
             f"model is a {type(model).__name__}, expected one for token classification"
         )
     if str(dtype := model.dtype) != "torch.float32":
-        raise InputError(f"the model is in {dtype}, which makes ties of scores: call model.float()")
+        raise InputError(
+            f"the model is in {dtype}, in which different scores become ties: call model.float()"
+        )
     network = Network(model, plain_card(model, type(model).__name__))
     device = device or str(getattr(model, "device", "cpu"))
     words = Tokenizer(fast(tokenizer, type(model).__name__))
@@ -271,5 +273,5 @@ def _wrapped(model: Any, tokenizer: Any, device: str | None) -> Tagger:
 def _exported(folder: Path, card: Card | None) -> Tagger:
     file = folder / ONNX
     if card is None or not file.is_file():
-        raise InputError(f"no {ONNX} of lawful in {folder}: make one with lawful export")
+        raise InputError(f"no {ONNX} with a card in {folder}: create them with lawful export")
     return Tagger(Tokenizer.load(folder), OnnxRunner(file, card.learned), card)

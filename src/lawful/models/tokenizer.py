@@ -1,7 +1,7 @@
-"""Words split into a model's word pieces, and back, for every family of tokenizers.
+"""Tokenization of words into a model's word pieces, and back, for all families of tokenizers.
 
-Every word has at least one piece: one that the tokenizer drops (an empty word, a lone control
-character) gets a piece that stands for the unknown. Pieces never cross words.
+Every word has at least one piece: a word that the tokenizer drops (an empty one, a lone control
+character) gets the unknown token. A piece never spans two words.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ if TYPE_CHECKING:
     import tokenizers
 
 COMPANIONS = ("tokenizer_config.json", "special_tokens_map.json")
-"""Files that tell transformers how to use ``tokenizer.json``."""
+"""Files that transformers needs in addition to ``tokenizer.json``."""
 
 GRID = 1000
-"""Boxes are whole numbers from 0 to this, as LayoutLM and its kin have them."""
+"""Boxes are whole numbers from 0 to this, as in LayoutLM."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordPieces:
-    """A document split into word pieces: arrays with one row per piece."""
+    """The word pieces of a document: arrays with one row per piece."""
 
     ids: NDArray[np.int64]  # in the model's vocabulary
-    words: NDArray[np.int64]  # the word it is of: 0, 0, 1, …, none left out
-    starts: NDArray[np.int64]  # where in its word it starts, in characters
-    boxes: NDArray[np.int64]  # (pieces, 4), on the grid; all zero where there are none
+    words: NDArray[np.int64]  # index of the piece's word: 0, 0, 1, …, without gaps
+    starts: NDArray[np.int64]  # offset of the piece in its word, in characters
+    boxes: NDArray[np.int64]  # (pieces, 4), on the grid; zeros if the document has none
 
     def __len__(self) -> int:
         return len(self.ids)
 
     @property
     def joins(self) -> tuple[bool, ...]:
-        """Whether a piece belongs to the same word as the one before it."""
+        """Whether each piece belongs to the same word as the previous one."""
         return tuple(np.diff(self.words, prepend=-1).__eq__(0).tolist())
 
     def document(self, document: Document) -> Document:
-        """The document with pieces for words; joined, they read as the words did."""
+        """The document with its pieces as words; joined, they give the original words."""
         at, starts, joins = self.words.tolist(), self.starts.tolist(), self.joins
         glued = document.joins or (False,) * len(document)
-        # A piece reaches to the next one of its word, the last to the word's end.
+        # A piece extends to the next piece of its word, the last one to the word's end.
         ends = [start if join else None for start, join in zip(starts, joins, strict=True)][1:]
         texts = tuple(
             document.words[word][start:end]
@@ -67,17 +67,17 @@ class WordPieces:
         )
 
     def labels(self, gold: Sequence[str]) -> tuple[str, ...]:
-        """The labels of words as labels of pieces: a word that begins goes on in its pieces."""
+        """The labels of words as labels of pieces: after ``B-x``, further pieces are ``I-x``."""
         return labels_of_pieces(gold, self.joins)
 
 
 class Tokenizer:
-    """Splits the words of a document into a model's word pieces, each word by itself."""
+    """Tokenizes the words of a document, each word separately."""
 
     def __init__(
         self, tokenizer: tokenizers.Tokenizer, companions: Mapping[str, bytes] | None = None
     ) -> None:
-        """``companions``: other files that transformers wants with it, by name."""
+        """``companions``: contents of further files for transformers, by name."""
         self._companions = companions or {}
         self._tokenizer = _for_words(tokenizer)
         self.opening, self.closing = _special(self._tokenizer)
@@ -85,7 +85,7 @@ class Tokenizer:
 
     @classmethod
     def load(cls, source: str | Path) -> Tokenizer:
-        """From a folder with ``tokenizer.json``, or from whatever transformers can load."""
+        """From a folder with ``tokenizer.json``, or a folder or name that transformers can load."""
         files = (Path(source) / name for name in COMPANIONS)
         companions = {file.name: file.read_bytes() for file in files if file.is_file()}
         file = Path(source) / "tokenizer.json"
@@ -116,11 +116,11 @@ class Tokenizer:
 
     @property
     def padding(self) -> int:
-        """The id for positions without a piece; they are masked, so any id will do."""
+        """The id for padding, which is masked, so any id is valid."""
         return self._unknown
 
     def tokenize(self, document: Document) -> WordPieces:
-        """The document's word pieces, without the model's special tokens at its ends."""
+        """The word pieces of a document, without special tokens."""
         encoding = self._tokenizer.encode(
             list(document.words), is_pretokenized=True, add_special_tokens=False
         )
@@ -132,7 +132,7 @@ class Tokenizer:
             if word is None:
                 continue
             before = starts[word]
-            # The first piece has what a tokenizer leaves out before it; none goes back.
+            # The first piece includes characters skipped before it; offsets never decrease.
             starts[word].append(max(start, before[-1]) if before else 0)
             ids[word].append(id_)
         counts = [len(of) or 1 for of in ids]
@@ -147,9 +147,9 @@ class Tokenizer:
 
 
 def on_grid(document: Document) -> NDArray[np.int64]:
-    """Boxes as whole numbers from 0 to ``GRID``, on each page measured from its printed area.
+    """Boxes as whole numbers from 0 to ``GRID``, relative to the printed area of their page.
 
-    Neither the page's size nor the unit of its boxes matters then, nor how wide its margins are.
+    They do not depend on the size of the page, its margins, or the unit of boxes.
     """
     if document.boxes is None:
         return np.zeros((len(document), 4), dtype=np.int64)
@@ -165,7 +165,7 @@ def on_grid(document: Document) -> NDArray[np.int64]:
 def _for_words(tokenizer: tokenizers.Tokenizer) -> tokenizers.Tokenizer:
     """The tokenizer without truncation or padding, and with a blank before every word.
 
-    Byte-level tokenizers tell "total" at the start of a word from "total" within one by that blank.
+    By this blank, byte-level tokenizers distinguish the start of a word from the inside of one.
     """
     state = json.loads(tokenizer.to_str())
     state["truncation"] = state["padding"] = None
@@ -173,7 +173,7 @@ def _for_words(tokenizer: tokenizers.Tokenizer) -> tokenizers.Tokenizer:
         if part.get("type") == "ByteLevel" and part.get("use_regex", True):
             part["add_prefix_space"] = True
         elif part.get("type") == "ByteLevel" and not part["add_prefix_space"]:
-            # Something before it has cut words already: a blank goes before the whole word.
+            # An earlier pre-tokenizer cuts words, so the blank is put before the whole word.
             blank = {"type": "Prepend", "prepend": " "}
             others = [state["normalizer"]] if state.get("normalizer") else []
             state["normalizer"] = {"type": "Sequence", "normalizers": [*others, blank]}
@@ -195,7 +195,7 @@ def _special(tokenizer: tokenizers.Tokenizer) -> tuple[list[int], list[int]]:
     encoding = tokenizer.encode(["1"], is_pretokenized=True)
     own = [i for i, special in enumerate(encoding.special_tokens_mask) if not special]
     if not own:
-        raise InputError("the tokenizer makes nothing of '1'")
+        raise InputError("the tokenizer gives no pieces for '1', expected at least one")
     return encoding.ids[: own[0]], encoding.ids[own[-1] + 1 :]
 
 

@@ -1,20 +1,20 @@
 """Training a tagger on documents with gold labels.
 
-Every piece of a word has a label, as in the paper: ``B-x`` goes on as ``I-x``. After every epoch
-the model is scored on the validation documents by strict entity F1 of its best legal labelling;
-the directory has the best one so far, and a checkpoint from which an interrupted run goes on.
+As in the paper, every piece of a word has a label: after ``B-x``, further pieces are ``I-x``. After
+every epoch, the model is validated by the strict entity F1 of its best legal labellings. The
+directory has the best model so far, and a checkpoint from which an interrupted run can continue.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from math import cos, pi
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -35,32 +35,32 @@ from lawful.streams import paths
 
 CHECKPOINT = "checkpoint.pt"
 IGNORED = -100
-"""The target of what has no label: special tokens, padding, pieces that a CRF skips."""
+"""The target of positions without a label: special tokens, padding, pieces that a CRF skips."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """The hyperparameters of training. Epochs and batch are the paper's.
+    """The hyperparameters of training. Epochs and batch size are the paper's.
 
-    Its learning rate, 0.001, is not: at that rate an encoder that reads text forgets what it knew.
-    Only what is new (the head, boxes, a CRF) learns so fast, and the encoder ten times slower.
+    The paper's learning rate, 0.001, is used for new parameters only (head, boxes, CRF). The
+    encoder's rate is ten times lower: at 0.001, pretrained weights are lost.
     """
 
     epochs: int = 20
     batch: int = 32
     rate: float = 1e-4
     new_rate: float = 1e-3
-    warm_up: float = 0.1  # of all steps, until the rates are reached; they fall from there to zero
+    warm_up: float = 0.1  # share of steps with rising rates; then the rates fall to zero
     decay: float = 0.01
-    patience: int = 5  # epochs without a better F1 before it stops
+    patience: int = 5  # epochs without a better F1 before training stops
     seed: int = 0
-    legal: float = 0.0  # what probability on illegal transitions costs, against the labels' loss
+    legal: float = 0.0  # weight of the loss term for the probability of illegal transitions
 
     def __post_init__(self) -> None:
         for name, least in (("epochs", 1), ("batch", 1), ("patience", 1), ("seed", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InputError(f"{name} is {value!r}, expected a whole number from {least}")
+                raise InputError(f"{name} is {value!r}, expected a whole number of {least} or more")
         for name, most in (
             ("rate", 1.0), ("new_rate", 1.0), ("warm_up", 1.0), ("decay", 1.0), ("legal", 1e3),
         ):  # fmt: skip
@@ -75,18 +75,18 @@ class Epoch:
     """The results of an epoch."""
 
     number: int  # from 1
-    loss: float  # mean, over its steps
+    loss: float  # mean over its steps
     f1: float  # on the validation documents
     best: float  # so far
     seconds: float
 
 
 Told = Callable[[int, int, int, float], None]
-"""Hears of every step: the epoch, the step, how many steps an epoch has, and the loss."""
+"""Called after every step with the epoch, the step, the number of steps per epoch, and the loss."""
 
 
 def labels_of(documents: Sequence[Labelled]) -> tuple[str, ...]:
-    """``O``, and ``B-`` and ``I-`` of every type that occurs, in the order of their names."""
+    """``O``, then ``B-`` and ``I-`` of every type that occurs, sorted by type."""
     types = set()
     for labelled in documents:
         for word, label in enumerate(labelled.gold):
@@ -112,58 +112,90 @@ def train(
     resume: bool = False,
     told: Told | None = None,
 ) -> Iterator[Epoch]:
-    """Trains the network, epoch by epoch; ``folder`` always has the best so far.
+    """Trains the network, epoch by epoch; ``folder`` always has the best model so far.
 
-    An interruption loses the epoch it falls into and no more: with ``resume`` the run goes on from
-    the end of the one before, and comes to the same as if it had not been interrupted.
+    An interruption loses only the current epoch. With ``resume``, the run continues after the
+    last complete epoch, with the same result as an uninterrupted run.
     """
-    run = _Run(
-        network, tokenizer, documents, validation, folder, recipe or Recipe(), device, resume
-    )
+    device = device_named(device)
+    for name, some in (("train", documents), ("validate", validation)):
+        if not any(map(len, (labelled.document for labelled in some))):
+            raise InputError(f"no words to {name} on")
+    if network.card.boxes and all(page.document.boxes is None for page in documents):
+        raise InputError("the model takes boxes, but no training document has any")
+    recipe = recipe or Recipe()
+    torch.manual_seed(recipe.seed)
+    network.card.recipe = asdict(recipe)
+    tagger = Tagger(tokenizer, TorchRunner(network, device), network.card)
+    examples = list(_examples(tagger, documents))
+    run = _Run(tagger, network, device, examples, validation, folder, recipe)
+    if resume:
+        run.load()
+    elif run.checkpoint.exists():
+        raise InputError(
+            f"{folder} has the checkpoint of an unfinished run: resume it, or choose another folder"
+        )
+    elif any((folder / name).exists() for name in (WEIGHTS, ONNX)):
+        raise InputError(f"{folder} already has a model: choose another folder, or delete it")
     yield from run.epochs(told or (lambda *_: None))
 
 
+Example: TypeAlias = tuple[Window, NDArray[Any]]
+"""A window of a document, and the target of each of its pieces and special tokens."""
+
+
+def _examples(tagger: Tagger, documents: Sequence[Labelled]) -> Iterator[Example]:
+    index = {label: i for i, label in enumerate(tagger.labels)}
+    tokenizer = tagger.tokenizer
+    before, after = len(tokenizer.opening), len(tokenizer.closing)
+    for number, labelled in enumerate(documents):
+        pieces = tokenizer.tokenize(labelled.document)
+        try:
+            targets = np.array([index[label] for label in pieces.labels(labelled.gold)])
+        except KeyError as error:
+            raise InputError(
+                f"document {labelled.document.id!r} has gold label {error}, "
+                "which the model does not know"
+            ) from None
+        if tagger.card.crf:
+            targets[np.array(pieces.joins, dtype=np.bool_)] = IGNORED
+        for window in tagger.windows(number, pieces):
+            padded_targets = np.pad(targets[window.where], (before, after), constant_values=IGNORED)
+            if (padded_targets != IGNORED).any():
+                yield window, padded_targets
+
+
+@dataclass(slots=True)
 class _Run:
-    def __init__(
-        self,
-        network: Network,
-        tokenizer: Tokenizer,
-        documents: Sequence[Labelled],
-        validation: Sequence[Labelled],
-        folder: Path,
-        recipe: Recipe,
-        device: str | None,
-        resume: bool,
-    ) -> None:
-        self.recipe, self.folder = recipe, folder
-        self.device = device_named(device)
-        for name, some in (("train", documents), ("validate", validation)):
-            if not any(map(len, (labelled.document for labelled in some))):
-                raise InputError(f"no words to {name} on")
-        if network.card.boxes and all(page.document.boxes is None for page in documents):
-            raise InputError("the model wants boxes, and no document to train on has any")
-        torch.manual_seed(recipe.seed)
-        network.card.recipe = asdict(recipe)
-        self.network = network.to(self.device)
-        self.tagger = Tagger(tokenizer, TorchRunner(network, self.device), network.card)
-        self.examples = list(self._examples(documents))
-        self.validation = validation
+    """A training run: its data, and its state after the last epoch."""
+
+    tagger: Tagger
+    network: Network  # the tagger's, on the device
+    device: str
+    examples: list[Example]
+    validation: Sequence[Labelled]
+    folder: Path
+    recipe: Recipe
+    done: int = 0  # epochs
+    best: float = -1.0  # F1
+    stale: int = 0  # epochs since the best one
+    optimizer: torch.optim.Optimizer = field(init=False)
+    scheme: Scheme = field(init=False)
+    illegal: Tensor = field(init=False)  # (labels, labels): 1 for illegal transitions
+    fingerprint: str = field(init=False)  # a hash of the examples and the validation documents
+
+    def __post_init__(self) -> None:
         self.fingerprint = self._fingerprint()
-        self.scheme = Scheme.named("BIO", network.card.labels)
+        groups = _groups(self.network, self.recipe)
+        self.optimizer = torch.optim.AdamW(groups, weight_decay=self.recipe.decay)
+        self.scheme = Scheme.named("BIO", self.tagger.labels)
         _, between, _ = self.scheme.allowed
         self.illegal = torch.tensor(~between, dtype=torch.float32, device=self.device)
-        self.steps = -(-len(self.examples) // recipe.batch)
-        self.optimizer = torch.optim.AdamW(_groups(network, recipe), weight_decay=recipe.decay)
-        self.done, self.best, self.stale = 0, -1.0, 0
-        if resume:
-            self._load()
-        elif self.checkpoint.exists():
-            raise InputError(
-                f"{folder} has the checkpoint of a run that did not end: resume it, "
-                f"or take another folder"
-            )
-        elif any((folder / name).exists() for name in (WEIGHTS, ONNX)):
-            raise InputError(f"{folder} has a model already: take another folder, or delete it")
+
+    @property
+    def steps(self) -> int:
+        """Steps per epoch."""
+        return -(-len(self.examples) // self.recipe.batch)
 
     @property
     def checkpoint(self) -> Path:
@@ -175,7 +207,7 @@ class _Run:
         self.tagger.tokenizer.save(self.folder)
         while self.done < recipe.epochs and self.stale < recipe.patience:
             began = perf_counter()
-            with self._room():
+            with self._explained_out_of_memory():
                 loss = self._epoch(self.done, told)
                 f1 = entity_f1(self.tagger, self.validation, self.scheme)
             self.done += 1
@@ -187,30 +219,7 @@ class _Run:
             yield Epoch(self.done, loss, f1, self.best, perf_counter() - began)
         self.checkpoint.unlink(missing_ok=True)
 
-    def _examples(self, documents: Sequence[Labelled]) -> Iterator[tuple[Window, NDArray[Any]]]:
-        index = {label: i for i, label in enumerate(self.network.card.labels)}
-        tokenizer = self.tagger.tokenizer
-        before, behind = len(tokenizer.opening), len(tokenizer.closing)
-        for number, labelled in enumerate(documents):
-            pieces = tokenizer.tokenize(labelled.document)
-            try:
-                targets = np.array([index[label] for label in pieces.labels(labelled.gold)])
-            except KeyError as error:
-                raise InputError(
-                    f"document {labelled.document.id!r} has gold label {error}, "
-                    "which the model does not know"
-                ) from None
-            if self.network.card.crf:
-                targets[np.array(pieces.joins, dtype=np.bool_)] = IGNORED
-            for window in self.tagger.windows(number, pieces):
-                padded_targets = np.pad(
-                    targets[window.where], (before, behind), constant_values=IGNORED
-                )
-                if (padded_targets != IGNORED).any():
-                    yield window, padded_targets
-
     def _fingerprint(self) -> str:
-        """Differs where what is learned, or what it is measured by, differs."""
         digest = sha256()
         for window, targets in self.examples:
             for array in (window.ids, window.boxes, targets):
@@ -220,7 +229,7 @@ class _Run:
         return digest.hexdigest()
 
     def _epoch(self, epoch: int, told: Told) -> float:
-        """One pass over the examples, in an order that depends on the seed and the epoch alone."""
+        """One pass over the examples, in an order that depends only on the seed and the epoch."""
         self.network.train()
         rng = np.random.default_rng((self.recipe.seed, epoch))
         order = rng.permutation(len(self.examples)).tolist()
@@ -235,14 +244,14 @@ class _Run:
             value = loss.item()
             if not np.isfinite(value):
                 raise InputError(
-                    f"the loss is {value} in epoch {epoch + 1}: take a smaller rate than "
+                    f"the loss is {value} in epoch {epoch + 1}: use a smaller rate than "
                     f"{self.recipe.rate:g}"
                 )
             total += value
             told(epoch + 1, step + 1, self.steps, value)
         return total / self.steps
 
-    def _loss(self, some: list[tuple[Window, NDArray[Any]]]) -> Tensor:
+    def _loss(self, some: list[Example]) -> Tensor:
         arrays = padded(tuple(window for window, _ in some), self.tagger.tokenizer.padding)
         ids, mask, boxes = (torch.from_numpy(each).to(self.device) for each in arrays)
         wanted = np.full(ids.shape, IGNORED, dtype=np.int64)
@@ -267,7 +276,7 @@ class _Run:
         return loss
 
     def _set_rates(self, step: int) -> None:
-        """Rises to the recipe's rates, then falls along half a cosine to zero."""
+        """Linear warm-up to the recipe's rates, then cosine decay to zero."""
         steps = self.steps * self.recipe.epochs
         warm = self.recipe.warm_up * steps
         fall = (1 + cos(pi * (step - warm) / max(steps - warm, 1))) / 2
@@ -276,14 +285,14 @@ class _Run:
             group["lr"] = group["peak"] * share
 
     @contextmanager
-    def _room(self) -> Iterator[None]:
+    def _explained_out_of_memory(self) -> Iterator[None]:
         try:
             yield
         except torch.OutOfMemoryError:
             kept = f"; {self.folder} has the best of epoch {self.done}" if self.done else ""
             raise InputError(
                 f"out of memory on {self.device} with batches of {self.recipe.batch}: "
-                f"take a smaller batch or window{kept}"
+                f"use a smaller batch or window{kept}"
             ) from None
 
     def _save(self) -> None:
@@ -303,7 +312,8 @@ class _Run:
         with replaced(self.checkpoint) as file:
             torch.save(state, file)
 
-    def _load(self) -> None:
+    def load(self) -> None:
+        """Continues from the checkpoint in the folder, which must be of the same run."""
         if not self.checkpoint.is_file():
             ended = (self.folder / WEIGHTS).exists()
             why = "the run has ended" if ended else "nothing to resume"
@@ -350,7 +360,7 @@ def _difference(
 
 
 def _groups(network: Network, recipe: Recipe) -> list[dict[str, Any]]:
-    """Parameters by their rate: the encoder's own, and those that are new."""
+    """Parameters by learning rate: those of the encoder, and new ones."""
     ours = {id(p) for part in network.ours.values() for p in part.parameters()}
     encoder = getattr(network.encoder, network.encoder.base_model_prefix, network.encoder)
     own = {id(p) for p in encoder.parameters()} - ours
@@ -364,7 +374,7 @@ def _groups(network: Network, recipe: Recipe) -> list[dict[str, Any]]:
 
 
 def _words(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """Only the pieces that have a target, moved to the front of each row."""
+    """Logits and targets without ignored pieces, moved to the front of each row."""
     there = targets != IGNORED
     order = torch.argsort((~there).to(torch.int8), dim=1, stable=True)
     length = int(there.sum(1).max())
@@ -375,7 +385,7 @@ def _words(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def illegality(logits: Tensor, there: Tensor, illegal: Tensor) -> Tensor:
-    """The mean probability that a transition is illegal, as if words were independent."""
+    """The mean probability of an illegal transition, if words were independent."""
     probs = logits.softmax(-1)
     pairs = there[:, :-1] & there[:, 1:]
     chance = torch.einsum("bni,ij,bnj->bn", probs[:, :-1], illegal, probs[:, 1:])
@@ -383,7 +393,7 @@ def illegality(logits: Tensor, there: Tensor, illegal: Tensor) -> Tensor:
 
 
 def entity_f1(tagger: Tagger, documents: Sequence[Labelled], scheme: Scheme) -> float:
-    """Strict entity micro-F1 of the best legal labelling."""
+    """Strict entity micro-F1 of the best legal labellings."""
     counts = Counts()
     for scored in tagger.predict(documents):
         if not len(scored.document) or scored.gold is None:

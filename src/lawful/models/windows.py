@@ -1,7 +1,7 @@
-"""Documents longer than a model can read: overlapping windows, and one distribution of them.
+"""Overlapping windows for documents that are longer than a model's maximum.
 
-A piece near the edge of a window has been read without its neighbours, so where windows overlap
-their distributions are averaged, each with a weight that grows with the distance from its edge.
+A piece near the edge of a window lacks context. So where windows overlap, their probabilities are
+averaged, with weights that grow with the distance from the window's edge.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 
 def windows(length: int, size: int, overlap: int) -> list[slice]:
-    """Windows of at most ``size`` pieces that cover ``length`` of them, the last one full, too."""
+    """Windows of ``size`` pieces that cover ``length`` pieces; a single one may be shorter."""
     if length <= size:
         return [slice(0, length)]
     starts = [*range(0, length - size, size - overlap), length - size]
@@ -21,7 +21,7 @@ def windows(length: int, size: int, overlap: int) -> list[slice]:
 
 
 def merge(length: int, parts: Iterable[tuple[slice, NDArray[np.floating]]]) -> NDArray[np.float64]:
-    """Log-probabilities of all pieces from those of the windows."""
+    """Log-probabilities of all pieces, averaged over windows."""
     parts = list(parts)
     if len(parts) == 1:
         return parts[0][1].astype(np.float64)
@@ -29,7 +29,7 @@ def merge(length: int, parts: Iterable[tuple[slice, NDArray[np.floating]]]) -> N
     total, weights = np.zeros((length, labels)), np.zeros((length, 1))
     for where, log_probs in parts:
         at = np.arange(where.start, where.stop)
-        # The ends of the document are no edges: nothing was cut off there.
+        # The ends of the document are no edges: no context is missing there.
         left = at - where.start + 1 if where.start > 0 else np.full(len(at), length)
         right = where.stop - at if where.stop < length else np.full(len(at), length)
         weight = np.minimum(left, right)[:, None].astype(np.float64)

@@ -57,7 +57,7 @@ def test_predict_writes_what_decode_reads(work, model):
     out = work / "scored.jsonl"
     done = lawful("predict", work / "words.jsonl", "--model", model, "--out", out, code=1)
     assert "line 3: JSON is malformed" in done.stderr
-    assert "3 documents: 3 scored, 1 bad lines" in done.stderr
+    assert "3 documents: 3 scored, 1 bad line" in done.stderr
     assert [scored.document.id for scored in read_jsonl(out)] == ["r0", "r1", "r2"]
     lawful("decode", out, "--rules", work / "rules.yaml", "--out", work / "decoded.jsonl")
     assert len((work / "decoded.jsonl").read_text().splitlines()) == 3
@@ -105,9 +105,9 @@ def test_training_that_is_killed_goes_on(work):
         rest = process.stderr.read()
     assert process.returncode == 130
     assert "has the best model so far" in rest
-    assert "--resume goes on" in rest
+    assert "continue with --resume" in rest
     assert "no output file" not in rest
-    assert "did not end: resume it" in lawful(*command, code=2).stderr
+    assert "unfinished run: resume it" in lawful(*command, code=2).stderr
     done = lawful(*command, "--resume")
     assert "epoch 1:" not in done.stderr
     assert "epoch 4:" in done.stderr
@@ -118,12 +118,12 @@ def test_training_that_is_killed_goes_on(work):
     [
         (
             ("--base", "nowhere/at-all"),
-            "no folder nowhere/at-all here, and from the hub",
+            "no folder nowhere/at-all, and from the hub",
         ),
-        (("--device", "cuda:7"), "no device 'cuda:7' here"),
+        (("--device", "cuda:7"), "no device 'cuda:7': "),
         (("--layers", 9), "layers is 9, expected 1 to 2"),
         (("--rules", "shop.yaml"), "label 'shop', which the model does not know"),
-        (("--epochs", 0), "epochs is 0, expected a whole number from 1"),
+        (("--epochs", 0), "epochs is 0, expected a whole number of 1 or more"),
     ],
 )
 def test_what_cannot_be_trained_says_why(work, arguments, said):

@@ -114,7 +114,7 @@ def test_a_run_that_was_interrupted_ends_as_if_it_had_not_been(bert, tmp_path):
     first = next(broken)
     broken.close()
     assert (tmp_path / "broken" / CHECKPOINT).exists()
-    with pytest.raises(InputError, match="checkpoint of a run that did not end: resume it"):
+    with pytest.raises(InputError, match="checkpoint of an unfinished run: resume it"):
         next(fit(bert, tmp_path / "broken"))
     rest = list(fit(bert, tmp_path / "broken", resume=True))
     assert [e.loss for e in (first, *rest)] == pytest.approx([e.loss for e in whole])
@@ -161,7 +161,7 @@ def test_a_rate_that_explodes_is_an_error(bert, tmp_path, monkeypatch):
     monkeypatch.setattr(
         torch.nn.functional, "cross_entropy", lambda logits, *_, **__: logits.sum() * float("nan")
     )
-    with pytest.raises(InputError, match="loss is nan in epoch 1: take a smaller rate"):
+    with pytest.raises(InputError, match="loss is nan in epoch 1: use a smaller rate"):
         next(fit(bert, tmp_path))
 
 
@@ -181,7 +181,7 @@ def test_what_an_encoder_cannot_be_cut_to(bert, how, said):
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"epochs": 0}, "epochs is 0, expected a whole number from 1"),
+        ({"epochs": 0}, "epochs is 0, expected a whole number of 1 or more"),
         ({"batch": 2.5}, "batch is 2.5"),
         ({"rate": -1.0}, "rate is -1.0, expected a number from 0 to 1"),
         ({"legal": float("nan")}, "legal is nan"),
@@ -207,7 +207,7 @@ def test_no_words_are_nothing_to_train_on(bert, tmp_path):
 def test_boxes_are_not_learned_from_documents_without_any(bert, tmp_path):
     bare = [replace(page, document=replace(page.document, boxes=None)) for page in PAGES]
     network = Network.start(bert, LABELS, boxes=True)
-    with pytest.raises(InputError, match="wants boxes, and no document to train on has any"):
+    with pytest.raises(InputError, match="takes boxes, but no training document has any"):
         next(train(network, Tokenizer.load(bert), bare, PAGES, tmp_path))
 
 
@@ -223,9 +223,9 @@ def test_folders_that_are_no_models_say_so(bert, tmp_path):
     with pytest.raises(InputError, match=r"no model\.safetensors in"):
         from_pretrained(tmp_path / "m")
     (tmp_path / "m" / "lawful.json").write_text("{}")
-    with pytest.raises(InputError, match=r"lawful\.json: not a card of a model"):
+    with pytest.raises(InputError, match=r"lawful\.json: not the card of a model"):
         from_pretrained(tmp_path / "m")
-    with pytest.raises(InputError, match="no device 'moon' here"):
+    with pytest.raises(InputError, match="no device 'moon': "):
         from_pretrained(bert, device="moon")
 
 
@@ -286,7 +286,7 @@ def test_rewarding_legal_labels_makes_them_more_legal(bert, tmp_path):
 def test_a_folder_with_a_model_is_left_alone(bert, tmp_path):
     list(fit(bert, tmp_path, Recipe(epochs=1)))
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    with pytest.raises(InputError, match="has a model already: take another folder, or delete it"):
+    with pytest.raises(InputError, match="already has a model: choose another folder"):
         next(fit(bert, tmp_path))
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
