@@ -1,7 +1,7 @@
-# Everything a person types. Each target sets up what it needs; a second run is quick.
+# All commands for development. Each target sets up what it needs; a second run is quick.
 
 PYTHON ?= python3
-# One version to rely on; any from 2.6 should do.
+# The tested version; any from 2.6 should work.
 TORCH ?= torch==2.13.0
 # Processes that share the tests. Some tests are about time, so no more than there are cores.
 JOBS ?= 2
@@ -16,10 +16,10 @@ demo: .venv/installed  ## decode the shipped receipts under rules, and write a r
 	@mkdir -p build
 	$(BIN)/lawful demo --out build/demo.html
 
-test: lint sanitize unit  ## everything that must hold, but for what needs torch
+test: lint sanitize unit  ## all checks and tests, except those that need torch
 	@echo "left out: tests/models/with_torch, which needs torch and transformers: make test-models"
 
-test-models: .venv/trained  ## training, running and exporting models, through torch
+test-models: .venv/trained  ## tests of training, running and exporting models with torch
 	$(BIN)/python -m pytest tests/models/with_torch
 
 unit: .venv/installed
@@ -31,20 +31,20 @@ lint: .venv/installed
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(CORE) $(wildcard tests/cpp/*.cpp)
 
-format: .venv/installed  ## what lint asks for, where a tool can do it
+format: .venv/installed  ## fix what lint complains about, as far as the tools can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CORE) $(wildcard tests/cpp/*.cpp)
 
-sanitize:  ## the core, under AddressSanitizer and UndefinedBehaviourSanitizer, against brute force
+sanitize:  ## compare the core with brute force, under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) --no-print-directory -j2 build/random_streams build/random_searches
 	build/random_streams 4000
 	build/random_searches 1500
 
-fuzz: .venv/installed  ## 100,000 random documents: every statement about them, against brute force
+fuzz: .venv/installed  ## compare every statement about 100,000 random documents with brute force
 	$(BIN)/python -m tests.fuzz 100000 --workers 2
 
-bench: .venv/benched  ## against the peers; ten minutes
+bench: .venv/benched  ## compare with peer libraries; takes ten minutes
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.decoders
 	$(BIN)/python -m benchmarks.search

@@ -12,18 +12,18 @@
 
 namespace lawful {
 
-/// Thrown when a stream may not grow any further; what it found before stays valid.
+/// Thrown when a stream or a search would exceed its memory budget; earlier results stay valid.
 struct OutOfMemoryBudget : std::exception {};
 
-/// All memory of one stream: handed out piecewise, given back together, never above a budget.
+/// All memory of one stream or search: allocated in pieces, freed together, never above a budget.
 ///
-/// Pieces are not destroyed one by one, so only trivial types may live here.
+/// No destructors run, so only trivial types may live here.
 class Arena {
 public:
     explicit Arena(std::size_t budget = std::numeric_limits<std::size_t>::max())
         : budget_(budget) {}
 
-    /// Room for `count` objects, uninitialised; throws OutOfMemoryBudget instead of exceeding it.
+    /// Uninitialised space for `count` objects; throws OutOfMemoryBudget.
     template <class T>
     T* allocate(std::size_t count) {
         static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= kAlignment);
@@ -37,6 +37,7 @@ public:
         return reinterpret_cast<T*>(piece);
     }
 
+    /// Bytes in use.
     std::size_t held() const { return held_; }
 
 private:
@@ -45,7 +46,7 @@ private:
     static constexpr std::size_t kLargestSlab = std::size_t{1} << 18;
 
     void refill(std::size_t bytes) {
-        // Slabs grow with the stream: a short one stays small, a long one allocates rarely.
+        // Slabs grow with the arena: a short stream stays small, a long one allocates rarely.
         const std::size_t usual = std::clamp(held_, kSmallestSlab, kLargestSlab);
         const std::size_t room = budget_ - held_;
         if (bytes > room) throw OutOfMemoryBudget{};

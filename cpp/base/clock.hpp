@@ -7,23 +7,23 @@
 
 namespace lawful {
 
-/// Thrown when the time is up; what was found before stays valid.
+/// Thrown when the time is up; earlier results stay valid.
 struct OutOfTime : std::exception {};
 
-/// Lets somebody look at the time while the core works: long loops say what work they have done.
+/// Calls back during long loops, so that the caller can look at the time and stop the work.
 class Clock {
 public:
-    /// Nobody looks.
+    /// Without a callback: the work is never stopped.
     Clock() = default;
-    /// `look` is called every now and then, and throws to end the work.
+    /// `look` is called about once per kBetweenLooks steps, and throws to stop the work.
     explicit Clock(std::function<void()> look) : look_(std::move(look)) {}
 
-    /// `work` is a number of elementary steps, each of some nanoseconds.
+    /// Counts `work` elementary steps, each of a few nanoseconds.
     void tick(std::size_t work) {
         done_ += work;
         if (done_ >= kBetweenLooks) look();
     }
-    /// For work whose steps nobody can count.
+    /// Calls back at once: for work that cannot be counted in steps.
     void look() {
         done_ = 0;
         if (look_) look_();

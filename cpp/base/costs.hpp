@@ -4,7 +4,7 @@
 
 namespace lawful {
 
-/// The cost of what may not be; every other cost is less.
+/// The cost of anything forbidden; every other cost is less.
 constexpr double kForbidden = std::numeric_limits<double>::infinity();
 
 }  // namespace lawful

@@ -16,11 +16,10 @@ inline std::uint64_t mixed(std::uint64_t x) {
     return x ^ (x >> 31);
 }
 
-/// Finds the indices of things by their keys, with open addressing; the things live elsewhere.
+/// Indices of objects by key, with open addressing; the objects themselves live elsewhere.
 ///
-/// `Keys` knows them: `hash(key)` and `equal(index, key)`. Half of each hash is kept next to its
-/// index, so that a thing is looked at only where it is most probably the right one, and never to
-/// grow.
+/// `Keys` provides `hash(key)` and `equal(index, key)`. Half of each hash is stored next to its
+/// index, so that an object is compared only if these halves agree, and never to grow the table.
 template <class Keys>
 class HashTable {
 public:
@@ -28,14 +27,14 @@ public:
 
     HashTable() : entries_(std::size_t{1} << 8) {}
 
-    /// The index of the thing with this key, or kNone.
+    /// The index of the object with this key, or kNone.
     template <class Key>
     std::uint32_t find(const Keys& keys, const Key& key) const {
         return entries_[place_of(keys, key, hash_of(keys, key))].index;
     }
 
-    /// The index of the thing with this key, to be written by the caller where it is kNone. The
-    /// reference is valid until the next call.
+    /// The index of the object with this key. If it is kNone, the caller must write the index of a
+    /// new object there. The reference is valid until the next call.
     template <class Key>
     std::uint32_t& entry(const Keys& keys, const Key& key) {
         if (2 * used_ >= entries_.size()) grow();
@@ -48,6 +47,7 @@ public:
         return found.index;
     }
 
+    /// Bytes in use.
     std::size_t held() const { return entries_.capacity() * sizeof(Entry); }
 
 private:

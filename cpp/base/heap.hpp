@@ -11,7 +11,7 @@
 
 namespace lawful {
 
-/// A candidate, written as a change to an earlier one: `prefix` with one more `step`.
+/// A candidate, stored as a change to an earlier one: `prefix` with one more `step`.
 struct Candidate {
     double cost;  // above the cheapest candidate's, so never negative
     std::uint32_t prefix;
@@ -19,13 +19,12 @@ struct Candidate {
 };
 static_assert(sizeof(Candidate) == 16);
 
-/// The one priority queue: a radix heap over the bits of the cost.
+/// The priority queue of all streams: a radix heap over the bits of the cost.
 ///
-/// A stream's costs never fall, so nothing is pushed below what was last popped. That is all a
-/// radix heap asks for, and it suits: a candidate sits in the bucket of the highest bit in which
-/// its cost differs from the last popped one, a push is an append, and the many candidates that
-/// are never reached are never compared with anything.
-/// Ties pop in an order that depends on the pushes alone.
+/// A radix heap requires that no cost is pushed below the last one popped, and the costs of a
+/// stream never fall. A candidate sits in the bucket of the highest bit in which its cost differs
+/// from the last popped cost. So a push is an append, and the many candidates that are never
+/// reached are never compared with anything. Ties pop in an order that depends on the pushes alone.
 class RadixHeap {
 public:
     explicit RadixHeap(Arena& arena) : arena_(arena) {}
@@ -90,7 +89,7 @@ private:
         free_ = block;
     }
 
-    /// Makes the cheapest cost of a bucket the new origin; all of it moves to lower buckets.
+    /// Makes the cheapest cost of a bucket the new origin; its candidates move to lower buckets.
     void spread(int index) {
         Bucket bucket = std::exchange(buckets_[index], {});
         occupied_ &= ~(std::uint64_t{1} << index);

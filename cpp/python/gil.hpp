@@ -1,6 +1,6 @@
 #pragma once
 
-// Work without the GIL: signals, time limits, and one thread at a time per object.
+// Work without the GIL: signals, time limits, and mutual exclusion per object.
 
 #include <nanobind/nanobind.h>
 
@@ -22,7 +22,7 @@ namespace lawful {
 
 namespace nb = nanobind;
 
-/// Raises one of lawful's own errors.
+/// Raises a class of `lawful.errors`, given by name.
 [[noreturn]] inline void raise(const char* error, const std::string& message) {
     PyErr_SetString(nb::module_::import_("lawful.errors").attr(error).ptr(), message.c_str());
     throw nb::python_error();
@@ -32,13 +32,14 @@ inline void raise_signals() {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-/// Gives the GIL to others while it lives.
+/// Releases the GIL while it lives.
 ///
-/// Taking it back from a dying interpreter would end the thread by unwinding it, which C++ answers
-/// with an abort. So before the interpreter dies, `end` lets everybody in who is waiting for the
-/// GIL, and whoever comes later sleeps: nobody waits for a daemon thread.
+/// A thread that takes the GIL back while the interpreter shuts down would be unwound, which C++
+/// answers with an abort. So `end`, called before that, lets all threads finish that are waiting
+/// for the GIL, and threads that come later sleep forever: the interpreter does not wait for daemon
+/// threads.
 ///
-/// A child of fork() has one thread, which is none of those that were waiting: it starts anew.
+/// A child of fork() has none of the waiting threads, so the counters start anew there.
 class Unlocked {
 public:
     Unlocked() : state_(PyEval_SaveThread()) {}
@@ -46,22 +47,22 @@ public:
     Unlocked(const Unlocked&) = delete;
     Unlocked& operator=(const Unlocked&) = delete;
 
-    /// Takes the GIL back for a moment; false when a signal was answered with an exception.
-    bool hear_signals() {
+    /// Takes the GIL back to run signal handlers; false if one raised an exception.
+    bool check_signals() {
         take_back();
         const bool fine = PyErr_CheckSignals() == 0;
         state_ = PyEval_SaveThread();
         return fine;
     }
 
-    /// Has children of fork() forget the threads that they do not have.
+    /// Resets the counters in children of fork().
     static void watch_forks() {
 #ifndef _WIN32
         [[maybe_unused]] static const int once = pthread_atfork(nullptr, nullptr, &start_anew);
 #endif
     }
 
-    /// For `atexit`, called with the GIL held.
+    /// To be registered with `atexit`; called with the GIL held.
     static void end() {
         ender_ = std::this_thread::get_id();
         ending_ = true;
@@ -88,19 +89,19 @@ private:
 
     static inline std::atomic<bool> ending_ = false;
     static inline std::thread::id ender_;           // written before ending_, read after it
-    static inline std::atomic<int> returning_ = 0;  // threads that wait for the GIL in here
+    static inline std::atomic<int> returning_ = 0;  // threads that are waiting for the GIL
 
     PyThreadState* state_;
 };
 
-/// Thrown through the core when a signal was answered with an exception of Python's, which is set.
+/// Thrown through the core if a signal handler raised; the Python error is set.
 struct Interrupted : std::exception {};
 
-/// Does `work(clock)` without the GIL, and hears signals meanwhile, ten milliseconds apart: as
-/// often as the work ticks or looks.
+/// Runs `work(clock)` without the GIL. Whenever the work ticks its clock, signals are checked, at
+/// most once in ten milliseconds.
 ///
-/// Its clock throws OutOfTime after so many seconds; that, and all else that the core throws, goes
-/// to the caller, with the GIL.
+/// The clock throws OutOfTime after `seconds`. This and all other exceptions of the core reach the
+/// caller, with the GIL held.
 template <class Work>
 void unlocked(std::optional<double> seconds, Work&& work) {
     using Time = std::chrono::steady_clock;
@@ -108,12 +109,12 @@ void unlocked(std::optional<double> seconds, Work&& work) {
     const auto began = Time::now();
     try {
         Unlocked gil;
-        auto heard = began;
+        auto checked = began;
         Clock clock([&] {
             const auto now = Time::now();
-            if (now - heard > kBetweenSignals) {
-                heard = now;
-                if (!gil.hear_signals()) throw Interrupted{};
+            if (now - checked > kBetweenSignals) {
+                checked = now;
+                if (!gil.check_signals()) throw Interrupted{};
             }
             const std::chrono::duration<double> taken = now - began;
             if (seconds && taken.count() >= *seconds) throw OutOfTime{};
@@ -125,14 +126,13 @@ void unlocked(std::optional<double> seconds, Work&& work) {
     raise_signals();
 }
 
-/// Lets one thread at a time use an object whose methods release the GIL.
+/// A lock for objects whose methods release the GIL: one thread at a time may use them.
 class Turns {
 public:
-    /// `of` names the object in errors.
+    /// `of` names the object in error messages.
     explicit Turns(const char* of) : of_(of) {}
 
-    /// Holds the object while it lives. Other threads wait; a call from within another call of the
-    /// same thread raises.
+    /// Holds the lock while it lives. Other threads wait; a nested call of the same thread raises.
     class Turn {
     public:
         explicit Turn(Turns& turns) : turns_(turns), lock_(turns.mutex_, std::try_to_lock) {

@@ -9,7 +9,7 @@
 NB_MODULE(_core, m) {
     using namespace lawful;
     if (_import_array() < 0) throw nb::python_error();
-    nb::set_leak_warnings(false);  // a daemon thread's stream outlives the interpreter
+    nb::set_leak_warnings(false);  // streams of daemon threads outlive the interpreter
     Unlocked::watch_forks();
     nb::module_::import_("atexit").attr("register")(nb::cpp_function(&Unlocked::end));
     bind_streams(m);

@@ -6,7 +6,7 @@ namespace lawful {
 
 namespace nb = nanobind;
 
-/// Each adds one room of the core to the module; `rules` comes before `search`.
+/// Each adds one folder of the core to the module; `search` uses classes of `rules`.
 void bind_streams(nb::module_& m);
 void bind_rules(nb::module_& m);
 void bind_search(nb::module_& m);

@@ -1,4 +1,4 @@
-// Compiled rules for Python: programs, equations, plans, and lookups by document.
+// Compiled rules for Python: programs, equations and plans, and the lookups of a document.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>

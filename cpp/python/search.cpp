@@ -1,4 +1,4 @@
-// Searches under rules for Python: spans, plans and lookups in, readings and their labels out.
+// Searches under rules for Python: spans, plans and lookups in; readings and labels out.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -34,7 +34,7 @@ using Seconds = std::optional<double>;
           "the memory budget of " + std::to_string(memory) + " bytes is spent");
 }
 
-/// Does `work(clock)` without the GIL; raises lawful's own errors when time or memory is spent.
+/// Runs `work(clock)` without the GIL; raises errors of `lawful.errors` if time or memory is spent.
 template <class Work>
 void within_budget(Seconds seconds, std::size_t memory, Work&& work) {
     try {
@@ -46,7 +46,7 @@ void within_budget(Seconds seconds, std::size_t memory, Work&& work) {
     }
 }
 
-/// The spans of a lattice up to some cost, whose texts Python will read.
+/// The spans of a lattice up to some cost; Python finds the possible values of their texts.
 struct PySpans {
     PySpans(std::shared_ptr<const Lattice> lattice, double slack, std::size_t most, Seconds seconds)
         : lattice(std::move(lattice)) {
@@ -68,15 +68,15 @@ struct PySpans {
     bool complete = false;
 };
 
-std::vector<SpanReading> as_readings(const Numbers& span, const Numbers& value,
-                                     const Vector& price) {
-    std::vector<SpanReading> readings;
+std::vector<SpanValue> as_span_values(const Numbers& span, const Numbers& value,
+                                      const Vector& price) {
+    std::vector<SpanValue> span_values;
     for (std::size_t i = 0; i < span.size(); ++i)
-        readings.push_back({span.data()[i], value.data()[i], price.data()[i]});
-    return readings;
+        span_values.push_back({span.data()[i], value.data()[i], price.data()[i]});
+    return span_values;
 }
 
-/// A search as Python sees it; one thread at a time is let in, the others wait.
+/// A search for Python; threads that share it wait for each other.
 class PySearch {
 public:
     PySearch(const PySpans& spans, const Numbers& span, const Numbers& value, const Vector& price,
@@ -87,17 +87,17 @@ public:
         Search::Limits limits{.memory = memory, .patience = patience};
         if (max_cost) limits.labelling = spans.lattice->best() + *max_cost;
         const std::size_t most = memory / sizeof(ReadingGraph::Step);
-        std::vector<SpanReading> readings = as_readings(span, value, price);
+        std::vector<SpanValue> span_values = as_span_values(span, value, price);
         DocumentTables tables{std::move(lookups), vector_of(missing)};
         within_budget(seconds, memory, [&](Clock& clock) {
             auto graph = std::make_shared<const ReadingGraph>(
-                spans.lattice, spans.spans, std::move(readings), spans.lattice->best() + slack,
+                spans.lattice, spans.spans, std::move(span_values), spans.lattice->best() + slack,
                 most, clock);
             search_.emplace(std::move(graph), std::move(plan), std::move(tables), limits, clock);
         });
     }
 
-    /// The ways to read given spans, by the field of each, up to a limit of what they violate.
+    /// The readings of given spans, by the field of each, whose penalty is up to `limit`.
     PySearch(const Numbers& field, const Numbers& span, const Numbers& value, const Vector& price,
              std::shared_ptr<const Plan> plan, std::vector<Lookup> lookups, const Vector& missing,
              double limit, std::size_t memory, std::size_t patience, Seconds seconds)
@@ -106,16 +106,16 @@ public:
         std::vector<FieldSpan> spans;
         for (std::uint32_t i = 0; i < field.size(); ++i)
             spans.push_back({field.data()[i], i, i + 1, 0, 0});
-        std::vector<SpanReading> readings = as_readings(span, value, price);
+        std::vector<SpanValue> span_values = as_span_values(span, value, price);
         DocumentTables tables{std::move(lookups), vector_of(missing)};
         within_budget(seconds, memory, [&](Clock& clock) {
-            auto graph =
-                std::make_shared<const ReadingGraph>(std::move(spans), std::move(readings), limit);
+            auto graph = std::make_shared<const ReadingGraph>(std::move(spans),
+                                                              std::move(span_values), limit);
             search_.emplace(std::move(graph), std::move(plan), std::move(tables), limits, clock);
         });
     }
 
-    /// kPaused: so many extensions or seconds are spent.
+    /// kPaused: the extensions or the seconds are spent.
     Search::Status next(std::size_t extensions, Seconds seconds) {
         const Turns::Turn turn(turns_);
         Search::Status status = Search::Status::kPaused;
@@ -143,16 +143,16 @@ public:
         const Turns::Turn turn(turns_);
         return search_->found().violated;
     }
-    nb::object readings() {
+    nb::object choices() {
         const Turns::Turn turn(turns_);
-        return array_of(search_->found().readings);
+        return array_of(search_->found().choices);
     }
     /// Empty for given spans.
     nb::object labels() {
         const Turns::Turn turn(turns_);
         std::vector<std::uint32_t> labels(lattice() == nullptr ? 0 : lattice()->words());
         if (lattice() != nullptr)
-            search_->graph().write_labels(search_->found().readings, labels.data());
+            search_->graph().write_labels(search_->found().choices, labels.data());
         return array_of(labels);
     }
     double bound() {
@@ -177,19 +177,19 @@ private:
     Turns turns_{"search"};
 };
 
-/// How sure fields are, from the same spans and readings that a search has. Threads may share it:
-/// nothing in it changes.
+/// A `Mass` for Python, from the same spans and span values as a search. It is immutable, so
+/// threads may share it.
 class PyMass {
 public:
     PyMass(const PySpans& spans, const Numbers& span, const Numbers& value, const Vector& price,
            std::shared_ptr<const Plan> plan, std::vector<Lookup> lookups, const Vector& missing,
-           const Vector& most_readings, bool everything, std::size_t memory, Seconds seconds)
+           const Vector& most_weight, bool everything, std::size_t memory, Seconds seconds)
         : memory_(memory) {
-        std::vector<SpanReading> readings = as_readings(span, value, price);
+        std::vector<SpanValue> span_values = as_span_values(span, value, price);
         DocumentTables tables{std::move(lookups), vector_of(missing)};
         within_budget(seconds, memory, [&](Clock& clock) {
-            mass_.emplace(spans.lattice, spans.spans, std::move(readings), std::move(plan),
-                          std::move(tables), vector_of(most_readings), everything, clock);
+            mass_.emplace(spans.lattice, spans.spans, std::move(span_values), std::move(plan),
+                          std::move(tables), vector_of(most_weight), everything, clock);
         });
     }
 
@@ -209,19 +209,17 @@ private:
     std::size_t memory_;
 };
 
-}  // namespace
-
-void bind_search(nb::module_& m) {
+void bind_lattices(nb::module_& m) {
     nb::class_<Layout>(m, "Layout")
         .def(
             "__init__",
             [](Layout* self, const Flags& start, const Array<std::uint8_t, 2>& between,
-               const Flags& end, const Array<std::int32_t>& kind, const Flags& opens,
+               const Flags& end, const Array<std::int32_t>& types, const Flags& opens,
                const Flags& closes, std::size_t fields) {
-                new (self) Layout(span_of(start), span_of(between), span_of(end), span_of(kind),
+                new (self) Layout(span_of(start), span_of(between), span_of(end), span_of(types),
                                   span_of(opens), span_of(closes), fields);
             },
-            "start"_a, "between"_a, "end"_a, "kind"_a, "opens"_a, "closes"_a, "fields"_a);
+            "start"_a, "between"_a, "end"_a, "types"_a, "opens"_a, "closes"_a, "fields"_a);
     nb::class_<Lattice>(m, "Lattice")
         .def(
             "__init__",
@@ -238,6 +236,9 @@ void bind_search(nb::module_& m) {
         .def_prop_ro("field", &PySpans::column<&FieldSpan::field>)
         .def_prop_ro("start", &PySpans::column<&FieldSpan::start>)
         .def_prop_ro("end", &PySpans::column<&FieldSpan::end>);
+}
+
+void bind_searches(nb::module_& m) {
     nb::enum_<Search::Status>(m, "SearchStatus")
         .value("found", Search::Status::kFound)
         .value("nothing", Search::Status::kNothing)
@@ -259,10 +260,13 @@ void bind_search(nb::module_& m) {
         .def_prop_ro("cost", &PySearch::cost)
         .def_prop_ro("violated", &PySearch::violated)
         .def_prop_ro("labels", &PySearch::labels)
-        .def_prop_ro("readings", &PySearch::readings)
+        .def_prop_ro("choices", &PySearch::choices)
         .def_prop_ro("bound", &PySearch::bound)
         .def_prop_ro("extended", &PySearch::extended)
         .def_prop_ro("memory", &PySearch::memory);
+}
+
+void bind_masses(nb::module_& m) {
     nb::class_<Mass::Shares>(m, "Shares")
         .def_ro("same", &Mass::Shares::same)
         .def_ro("all", &Mass::Shares::all)
@@ -273,10 +277,18 @@ void bind_search(nb::module_& m) {
                       std::shared_ptr<const Plan>, std::vector<Lookup>, const Vector&,
                       const Vector&, bool, std::size_t, Seconds>(),
              "spans"_a, "span"_a, "value"_a, "price"_a, "plan"_a, "lookups"_a, "missing"_a,
-             "most_readings"_a, "everything"_a, "memory"_a, "seconds"_a.none() = nb::none())
+             "most_weight"_a, "everything"_a, "memory"_a, "seconds"_a.none() = nb::none())
         .def_prop_ro("log_total", &PyMass::log_total)
         .def("of", &PyMass::of, "answers"_a, "least"_a, "states"_a, "work"_a,
              "seconds"_a.none() = nb::none());
+}
+
+}  // namespace
+
+void bind_search(nb::module_& m) {
+    bind_lattices(m);
+    bind_searches(m);
+    bind_masses(m);
 }
 
 }  // namespace lawful

@@ -33,8 +33,8 @@ using Memory = std::optional<std::size_t>;
 
 std::string text_of(const nb::object& object) { return nb::str(object).c_str(); }
 
-/// The first `rows` of an array: itself where that is all of it, else a view. A subclass of
-/// ndarray gets a plain view: what it makes of indexing is not ours to trust.
+/// The first `rows` of an array: the array itself if these are all, else a view. Of a subclass of
+/// ndarray it is always a plain view, because a subclass may redefine indexing.
 nb::object first_rows(nb::object array, std::size_t rows) {
     const bool all = static_cast<std::size_t>(PyArray_DIM(as_numpy(array), 0)) == rows;
     if (all && PyArray_CheckExact(array.ptr())) return array;
@@ -49,10 +49,10 @@ bool overlap(PyArrayObject* a, PyArrayObject* b) {
     return start_a < start_b + PyArray_NBYTES(b) && start_b < start_a + PyArray_NBYTES(a);
 }
 
-/// A stream as Python sees it: with a place to go on from, and safe to share between threads.
+/// A stream for Python: it has a position, and threads may share it.
 ///
-/// The place moves only when candidates have been handed out, and the core can write a candidate
-/// twice. So a call that is interrupted, or that fails for want of memory, loses nothing.
+/// The position moves only once candidates are returned, and the core can write a candidate more
+/// than once. So a call that is interrupted, or that exceeds the memory budget, loses no candidate.
 class PyStream {
 public:
     PyStream(std::unique_ptr<Stream> stream, Memory memory)
@@ -63,7 +63,7 @@ public:
                                                : NPY_UINT32),
           held_(stream_->held()) {}
 
-    /// The next (labels, log_prob), or nothing at the end.
+    /// The next (labels, log_prob), or a null object at the end.
     nb::object next() {
         const Turn turn(*this);
         if (find(yielded_ + 1) == yielded_) return {};
@@ -113,7 +113,7 @@ public:
 
     std::size_t words() const { return stream_->words(); }
     std::size_t labels() const { return stream_->labels(); }
-    // These two never wait: somebody may want to watch a long take from another thread.
+    // These two do not wait, so that another thread can watch a long take().
     std::size_t yielded() const { return yielded_; }
     std::size_t memory() const { return held_; }
     void limit(std::size_t candidates) {
@@ -142,7 +142,7 @@ private:
         Turns::Turn turn_;
     };
 
-    /// Finds up to `target` candidates, the GIL held: for a single one.
+    /// Finds up to `target` candidates with the GIL held: for a single one.
     std::size_t find(std::size_t target) {
         return with_errors([&] { return stream_->find(target); });
     }
@@ -165,7 +165,7 @@ private:
         return found;
     }
 
-    /// What `work` returns; what the core throws is raised as one of lawful's own errors.
+    /// The result of `work`; exceptions of the core become errors of `lawful.errors`.
     template <class Work>
     std::size_t with_errors(Work&& work) {
         try {
@@ -235,7 +235,7 @@ private:
     Turns turns_{"stream"};
 };
 
-/// `__next__` as a type slot: Python looks up no method, and the end of a stream throws nothing.
+/// `__next__` as a type slot: Python looks up no method, and no exception ends a stream.
 PyObject* next_slot(PyObject* self) noexcept {
     if (!nb::inst_ready(self)) {
         PyErr_SetString(PyExc_TypeError, "the stream was never opened");
@@ -280,7 +280,7 @@ void bind_streams(nb::module_& m) {
              "The next `count` candidates as arrays: labels (count, words), log-probabilities.")
         .def_prop_ro("words", &PyStream::words)
         .def_prop_ro("labels", &PyStream::labels)
-        .def_prop_ro("yielded", &PyStream::yielded, "How many candidates have been handed out.")
+        .def_prop_ro("yielded", &PyStream::yielded, "The number of candidates yielded so far.")
         .def_prop_ro("memory", &PyStream::memory, "Bytes that the stream holds.")
         .def("_limit", &PyStream::limit, "candidates"_a)
         .def("__repr__", [](PyStream& self) {

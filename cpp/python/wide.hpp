@@ -1,6 +1,6 @@
 #pragma once
 
-// Whole numbers of up to 127 bits are ints in Python.
+// Whole numbers of up to 127 bits, which are ints in Python.
 
 #include <nanobind/nanobind.h>
 
@@ -12,8 +12,8 @@
 
 namespace lawful {
 
-/// The number as Python has it, or nothing where it does not fit. The least of all 128-bit numbers
-/// does not: it has no opposite.
+/// Reads a Python int; false if it does not fit. The least 128-bit number does not: it has no
+/// opposite.
 inline bool read_wide(PyObject* number, Wide& wide) noexcept {
     int overflow = 0;
     const long long small = PyLong_AsLongLongAndOverflow(number, &overflow);

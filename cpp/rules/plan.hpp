@@ -9,57 +9,57 @@
 
 namespace lawful {
 
-/// The slots of a search's state that hold what rules need to know of one field.
+/// The slots of the state for one field, each present only if some rule needs it.
 struct FieldPlan {
-    using Slot = std::optional<std::uint32_t>;  // none: rules need not know it
+    using Slot = std::optional<std::uint32_t>;
 
     bool many = false;
     bool has_default = false;
-    Slot first;      // the number of the first value that could be read
-    Slot disagrees;  // 1 when there was another value
-    Slot count;      // how often it occurs
-    Slot readable;   // of a list: 1 all could be read, 2 none, 3 some
-    Slot sum;        // of a list, by the lookup below
+    Slot first;      // the number of the first readable value
+    Slot disagrees;  // 1 if another value occurred
+    Slot count;      // occurrences of the field
+    Slot readable;   // of a list: 1 if all texts were readable, 2 none, 3 some
+    Slot sum;        // of a list, as numbers of the lookup below
     Slot least;
     Slot greatest;
-    Slot all;  // the list of all values; of one that is no list, the set
-    std::optional<std::uint32_t> numbers;  // the lookup of a list's values as numbers
-    double disagreement = 0;               // what another value costs
+    Slot all;  // the number of the list of all values; of the set, if the field is no list
+    std::optional<std::uint32_t> numbers;  // the lookup that gives a list's values as numbers
+    double disagreement = 0;               // the cost of another value
 };
 
-/// A rule that was compiled.
+/// A compiled rule.
 struct RulePlan {
     Program program;
-    double weight;     // what it costs when it is violated
-    double unchecked;  // and when a field it needs is missing
-    /// The fields that it reads by their first value. `early`: these are all, so it is decided as
-    /// soon as they are there; else it is decided in the end.
+    double weight;     // the cost of violating it
+    double unchecked;  // the cost if a value that it needs is missing
+    /// The fields whose first value the rule reads. `early`: it reads nothing else, so it is
+    /// decided as soon as all of them have occurred; other rules are decided at the end.
     std::vector<std::uint32_t> fields;
     bool early;
-    /// The fields of which it may take any value: it holds if it holds for one combination.
+    /// The fields of which the rule may take any value: it holds if one combination satisfies it.
     std::vector<std::uint32_t> any;
 };
 
-/// A multiple of what an equation reads of one field.
+/// A number that an equation reads from one field, times a factor.
 struct Term {
     enum class Kind : std::uint8_t { kFirst, kSum, kSumOrZero, kCount };
     Kind kind;
     std::uint32_t field;
-    std::uint32_t lookup;  // of the field's values as numbers; not for kCount
+    std::uint32_t lookup;  // gives the field's values as numbers; unused for kCount
     std::int64_t factor;
 };
 
-/// A rule as an equation: terms and a constant that must add up to zero, up to a tolerance.
+/// A rule as an equation: terms and a constant that must add up to zero within a tolerance.
 struct Equation {
     std::vector<Term> terms;
     Wide constant;
     Wide tolerance;
     double weight;
     double unchecked;
-    bool early;  // as its rule is: decided with the last of its fields
+    bool early;  // as for its rule
 };
 
-/// Everything the search must know about the rules: made once for all documents.
+/// All compiled rules: made once for all documents.
 struct Plan {
     std::vector<FieldPlan> fields;
     std::size_t slots = 0;
@@ -67,10 +67,10 @@ struct Plan {
     std::vector<Equation> equations;
 };
 
-/// What rules need to know about one document.
+/// The inputs of compiled rules that depend on the document.
 struct DocumentTables {
     std::vector<Lookup> lookups;
-    std::vector<double> missing;  // by field, what it costs when it is not there
+    std::vector<double> missing;  // by field, the cost of its absence
 };
 
 }  // namespace lawful

@@ -20,7 +20,7 @@ Wide power_of_ten(int exponent) {
     return power;
 }
 
-/// What two operands come to when one of them is not known.
+/// The outcome of two operands if one of them is not known.
 Outcome lacking(const Outcome& a, const Outcome& b) {
     return a.state == Outcome::kMissing || b.state == Outcome::kMissing ? kNotThere : kNotSure;
 }
@@ -39,7 +39,7 @@ Outcome arithmetic(Op op, const Outcome& a, const Outcome& b) {
     return overflow || result == kLeastWide ? kNotSure : Outcome{result, Outcome::kKnown};
 }
 
-/// With a tolerance, equal means close, and the other comparisons follow from that.
+/// Numbers within the tolerance are equal; the other comparisons follow from this.
 Outcome compare(Op op, const Outcome& a, const Outcome& b, Wide tolerance) {
     const Outcome apart = arithmetic(Op::kSubtract, a, b);
     if (apart.state != Outcome::kKnown) return apart;
@@ -60,7 +60,7 @@ Outcome compare(Op op, const Outcome& a, const Outcome& b, Wide tolerance) {
     }
 }
 
-/// `decisive` is what settles it: false for and, true for or.
+/// `decisive` is the truth that settles the outcome: false for and, true for or.
 Outcome connect(std::span<const Outcome> parts, bool decisive) {
     Outcome result = truth(!decisive);
     for (const Outcome& part : parts) {
@@ -92,7 +92,7 @@ Outcome rounded(const Outcome& a, Wide unit) {
     return {a.number < 0 ? -whole : whole, Outcome::kKnown};
 }
 
-/// How many outcomes an instruction takes off the stack.
+/// The number of operands that an instruction takes off the stack.
 std::size_t takes(const Instruction& instruction) {
     switch (instruction.op) {
         case Op::kConstant:
@@ -140,7 +140,7 @@ Outcome Program::run(std::span<const Wide> state, std::span<const Lookup> lookup
     for (const Instruction& i : instructions_) {
         const std::size_t taken = takes(i);
         depth -= taken;
-        Outcome* const in = stack.data() + depth;  // its operands, and where its outcome goes
+        Outcome* const in = stack.data() + depth;  // the operands; the outcome replaces the first
         const std::span<const Outcome> operands(in, taken);
         switch (i.op) {
             case Op::kConstant:

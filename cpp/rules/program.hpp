@@ -7,17 +7,17 @@
 
 namespace lawful {
 
-/// Exact numbers: decimals as whole numbers of a fixed unit, with room for sums and products.
+/// Exact decimals, as whole numbers of a fixed unit, with room for sums and products.
 using Wide = __int128;
-/// The one number that has no opposite: nothing comes to it.
+/// The one number without an opposite; no outcome has it.
 constexpr Wide kLeastWide = Wide{1} << 127;
 
-/// Decimals of a number: numbers count millionths. One with more decimals is left to Python.
+/// Numbers count millionths; those with more decimals are left to Python.
 constexpr int kScale = 6;
 constexpr Wide kUnit = 1'000'000;
 
-/// The values of a field are numbered from kFirst on. The two numbers before stand for a field that
-/// is missing, and for a text that cannot be read.
+/// The values of a field are numbered from kFirst on; the two numbers before stand for a missing
+/// field and for an unreadable text.
 struct ValueNumber {
     static constexpr std::uint32_t kMissing = 0;
     static constexpr std::uint32_t kUnreadable = 1;
@@ -25,8 +25,8 @@ struct ValueNumber {
 };
 constexpr bool is_readable(std::uint32_t value) { return value >= ValueNumber::kFirst; }
 
-/// What an expression comes to. Missing: a field it needs is not there. Unsure: the number does
-/// not fit, so that Python must decide. Idle: a rule that does not apply.
+/// The result of an expression. Missing: a value that it needs is missing. Unsure: the number does
+/// not fit, so Python must decide. Idle: the rule does not apply.
 struct Outcome {
     enum State : std::uint8_t { kKnown, kMissing, kUnsure, kIdle };
     Wide number = 0;
@@ -36,21 +36,20 @@ struct Outcome {
 };
 
 enum class Op : std::uint8_t {
-    kConstant,  // index: which one
-    kAbsent,    // nothing is known
+    kConstant,  // index: the constant
+    kAbsent,    // missing
     kIdle,      // the rule does not apply
-    kLookup,    // index: a table by the number of a field's value
-    kSlot,      // index: a slot of the state
-    kOfList,    // index: a slot about a list; operand: the slot that says whether
-                // all of the list could be read
-    kScale,     // times ten to the operand
+    kLookup,    // index: the lookup, used with the number of the field's value
+    kSlot,      // index: the slot of the state
+    kOfList,    // index: a slot of a list; operand: the list's slot `readable`
+    kScale,     // times ten to the power of the operand
     kAdd,
     kSubtract,
     kMultiply,
     kNegate,
     kAbs,
-    kRound,  // index: the constant that is the unit; half goes up, away from zero
-    kLeast,  // operand: of how many
+    kRound,  // index: the constant that is the unit; halves round away from zero
+    kLeast,  // operand: how many numbers
     kGreatest,
     kEqual,  // index: the constant that is the tolerance
     kUnequal,
@@ -58,10 +57,10 @@ enum class Op : std::uint8_t {
     kAtMost,
     kAbove,
     kAtLeast,
-    kAnd,  // operand: of how many; as Kleene has it
+    kAnd,  // operand: how many truths; Kleene's logic
     kOr,
     kNot,
-    kChoose,  // the second or the third, as the first is true or false
+    kChoose,  // the second operand if the first is true, else the third
 };
 
 struct Instruction {
@@ -70,17 +69,17 @@ struct Instruction {
     std::uint32_t index;
 };
 
-/// A table of what an expression over one field comes to, by the number of the field's value.
+/// The outcomes of an expression over one field, by the number of the field's value.
 class Lookup {
 public:
-    /// `slot` of the state holds the number of the field's value; a list's values are in no slot.
+    /// `slot` of the state holds the number of the field's value; lists have no such slot.
     explicit Lookup(std::uint32_t slot) : slot_(slot) {}
 
     std::uint32_t slot() const { return slot_; }
     std::size_t size() const { return outcomes_.size(); }
     const Outcome& at(std::size_t value) const { return outcomes_[value]; }
     bool has_unsure() const { return has_unsure_; }
-    /// What it comes to for the value of the next number.
+    /// Adds the outcome for the value with the next number.
     void append(const Outcome& outcome) {
         outcomes_.push_back(outcome);
         has_unsure_ = has_unsure_ || outcome.state == Outcome::kUnsure;
@@ -94,13 +93,13 @@ private:
 
 /// An expression of the rule language, compiled to a stack machine.
 ///
-/// It says what the language says (`rules/language.py`), or that it is unsure.
+/// Its outcome is what the language defines (`rules/language.py`), or unsure.
 class Program {
 public:
-    /// In a slot: a number that is not known exactly. What is above it tells such lists apart.
+    /// A slot with this number or a larger one is not known exactly; larger ones tell lists apart.
     static constexpr Wide kUnsure = Wide{1} << 126;
 
-    /// Throws std::invalid_argument when instructions do not leave exactly one outcome.
+    /// Throws std::invalid_argument unless the instructions leave exactly one outcome.
     Program(std::vector<Instruction> instructions, std::vector<Wide> constants);
 
     Outcome run(std::span<const Wide> state, std::span<const Lookup> lookups) const;

@@ -23,15 +23,15 @@ Wide greatest_common_divisor(Wide a, Wide b) {
 }  // namespace
 
 Residues::Residues(const Plan& plan, const Equation& equation, const DocumentTables& tables,
-                   std::span<const Reading> readings)
+                   std::span<const FieldValue> values)
     : plan_(plan),
       equation_(equation),
       tables_(tables),
       fields_(plan.fields.size()),
       divisor_(equation.constant) {
     sort_terms();
-    for (const Reading& reading : readings) {
-        addends_.push_back(addend_of(reading));
+    for (const FieldValue& value : values) {
+        addends_.push_back(addend_of(value));
         divisor_ = greatest_common_divisor(divisor_, addends_.back().first);
         divisor_ = greatest_common_divisor(divisor_, addends_.back().each);
     }
@@ -60,13 +60,13 @@ void Residues::sort_terms() {
     }
 }
 
-Residues::Addend Residues::addend_of(const Reading& reading) const {
-    const FieldTerms& field = fields_[reading.field];
-    const std::uint32_t value = reading.value;
+Residues::Addend Residues::addend_of(const FieldValue& given) const {
+    const FieldTerms& field = fields_[given.field];
+    const std::uint32_t value = given.value;
     Addend addend;
-    // Without a value the default does not count either: then nothing is known.
+    // An unreadable text rules out the default, so the equation may stay undecided.
     addend.free =
-        !is_readable(value) && !field.first.empty() && plan_.fields[reading.field].has_default;
+        !is_readable(value) && !field.first.empty() && plan_.fields[given.field].has_default;
     if (is_readable(value)) addend.bit = field.bit;
     for (const Term& term : field.each) {
         Outcome number{kUnit, Outcome::kKnown};
@@ -97,7 +97,7 @@ bool Residues::choose_prime(std::size_t steps, std::size_t work, std::size_t byt
                             std::size_t memory) {
     if (bits_.size() > kMostBits) return false;
     for (const std::size_t prime : kPrimes) {
-        // A smaller prime could not tell sums within the tolerance from others.
+        // Modulo a smaller prime, too many sums would fall within the tolerance.
         const bool tells = 8 * (2 * tolerance_ + 1) <= static_cast<Wide>(prime);
         if (steps * masks() * prime > work || bytes * masks() * prime > memory) break;
         if (tells || prime_ != 0) prime_ = prime;
@@ -119,7 +119,7 @@ std::vector<double> Residues::ends() const {
         for (std::size_t r = 0; r < prime_; ++r) {
             double& end = ends[mask * prime_ + r] = missing + (open ? equation_.unchecked : 0);
             if (open) continue;
-            // How far the sum is from zero, if it is the nearest of those with this residue.
+            // The distance from zero of the nearest sum with this residue.
             const Wide apart = residue(sum / divisor_ + static_cast<Wide>(r));
             const Wide nearest = std::min(apart, static_cast<Wide>(prime_) - apart);
             if (nearest > tolerance_) end += equation_.weight;

@@ -8,8 +8,8 @@ namespace lawful {
 RuleTracker::RuleTracker(const Plan& plan, const DocumentTables& tables)
     : plan_(plan), tables_(tables), early_(plan.fields.size()) {
     for (const FieldPlan& f : plan.fields) {
-        remembers_.push_back(f.first || f.count || f.readable || f.sum || f.least || f.greatest ||
-                             f.all);
+        tracks_.push_back(f.first || f.count || f.readable || f.sum || f.least || f.greatest ||
+                          f.all);
         unsure_.push_back(f.numbers && tables.lookups[*f.numbers].has_unsure());
     }
     for (std::uint32_t r = 0; r < plan.rules.size(); ++r)
@@ -28,7 +28,7 @@ void RuleTracker::count(std::span<Wide> state, const FieldPlan& field, std::uint
     if (field.count) ++state[*field.count];
     if (!field.all || !is_readable(value)) return;
     const auto list = static_cast<std::uint32_t>(state[*field.all]);
-    // Of a field that is no list, only which values there are counts.
+    // Of a field that is no list, only the set of values matters.
     state[*field.all] = field.many ? lists_.extended(list, value) : lists_.joined(list, value);
 }
 
@@ -59,8 +59,8 @@ void RuleTracker::extend_list(std::span<Wide> state, std::uint32_t field, std::u
     extend_extreme(f.greatest, std::greater<>());
 }
 
-/// Gives every list of values a number of its own, in place of what it comes to: Python decides,
-/// which sees all values, so no two lists may be mixed up.
+/// Replaces a sum, least or greatest number that is not known by the number of the list itself.
+/// Python will decide, and it sees all values, so different lists must have different states.
 void RuleTracker::keep_apart(std::span<Wide> state, const FieldPlan& field, std::uint32_t value) {
     for (const FieldPlan::Slot slot : {field.sum, field.least, field.greatest}) {
         if (!slot) continue;
@@ -124,9 +124,10 @@ double RuleTracker::price(const RulePlan& rule, std::span<const Wide> state) con
     return outcome.is(false) ? rule.weight : 0;
 }
 
-/// True if one combination of values is; else false if one is; else missing, or idle.
+/// The first true or unsure outcome of a combination of values; without one, false if any is
+/// false, else missing or idle.
 Outcome RuleTracker::any_of(const RulePlan& rule, std::span<const Wide> state) const {
-    std::vector<std::vector<std::uint32_t>> values;  // by field, those to choose from
+    std::vector<std::vector<std::uint32_t>> values;  // by field of `any`
     std::vector<std::size_t> chosen;
     std::size_t combinations = 1;
     for (const std::uint32_t field : rule.any) {

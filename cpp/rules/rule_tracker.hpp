@@ -10,28 +10,29 @@
 
 namespace lawful {
 
-/// Evaluates rules span by span from left to right: from the state before a span to the state
-/// after it, and what that violates.
+/// Evaluates rules span by span, from left to right: each span turns the state before it into the
+/// state after it, at the cost of the rules that this decides and finds violated or vacuous.
 class RuleTracker {
 public:
     RuleTracker(const Plan& plan, const DocumentTables& tables);
 
-    /// Whether a span of the field changes the state at all.
-    bool remembers(std::uint32_t field) const { return remembers_[field]; }
-    /// Takes in a span of the field whose text has this value; what that violates.
+    /// Whether spans of the field can change the state.
+    bool tracks(std::uint32_t field) const { return tracks_[field]; }
+    /// Updates the state by a span of the field with this value; returns the cost.
     double extend(std::span<Wide> state, std::uint32_t field, std::uint32_t value);
-    /// What is violated before there are any spans: rules that are never true.
+    /// The cost before the first span: of rules that read no field.
     double begin(std::span<const Wide> state) const;
-    /// What is violated in the end, beyond what `extend` and `begin` said.
+    /// The cost at the end: of missing fields, and of rules that are not decided before.
     double finish(std::span<const Wide> state) const;
-    /// Whether the field has occurred with a value.
+    /// Whether the field has occurred with a readable value.
     bool seen(std::span<const Wide> state, std::uint32_t field) const;
-    /// Whether something could not be decided here, and was taken for satisfied.
+    /// Whether some rule could not be decided here and was assumed to be satisfied.
     bool undecided() const { return undecided_; }
+    /// Bytes in use.
     std::size_t held() const { return lists_.held(); }
 
 private:
-    /// Combinations of values that are tried for a rule; beyond, Python decides.
+    /// Rules with more combinations of values than this are left to Python.
     static constexpr std::size_t kMostCombinations = 4096;
 
     void count(std::span<Wide> state, const FieldPlan& field, std::uint32_t value);
@@ -46,10 +47,10 @@ private:
     const Plan& plan_;
     const DocumentTables& tables_;
     ValueLists lists_;
-    std::vector<bool> remembers_;
+    std::vector<bool> tracks_;
     mutable bool undecided_ = false;
-    std::vector<bool> unsure_;                       // lists with a value whose number is not known
-    std::vector<std::vector<std::uint32_t>> early_;  // by field, the rules that may be decided
+    std::vector<bool> unsure_;  // by field, whether a value of a list has no known number
+    std::vector<std::vector<std::uint32_t>> early_;  // by field, the early rules that read it
 };
 
 }  // namespace lawful

@@ -13,33 +13,33 @@ namespace {
 
 constexpr std::uint32_t kBoundary = std::numeric_limits<std::uint32_t>::max();
 
-/// The cheapest of a row's labels that may stand next to a boundary.
+/// The cheapest label of a word that may stand next to a boundary.
 struct Cheapest {
     double cost = kForbidden;
     std::uint32_t label = 0;
 };
 
-/// The recurrence of Viterbi, one word: by label, the cheapest way to it and through it.
+/// One step of the Viterbi recurrence, in either direction: by label, the cost of the cheapest path
+/// up to and including this word.
 ///
-/// A way comes from a boundary, at the cost `boundary`, where the label `enters` there, or from one
-/// of its `neighbours` in the row before. `take(label, from)` hears where the cheapest way comes
-/// from: a label, or kBoundary. Of equals the boundary comes first, then the lower label. Returns
-/// the cheapest label that `leaves` for a boundary. It works from left to right and from right to
-/// left.
+/// A path comes from a boundary, at the cost `boundary`, if the label `enters` there, or from one
+/// of its `neighbours` in the row before. `take(label, from)` is called with the origin of the
+/// cheapest path: a label, or kBoundary. Of equals, the boundary comes first, then the lower label.
+/// Returns the cheapest label that `leaves` for a boundary.
 template <class Labels, class Enters, class Neighbours, class Leaves, class Take>
 Cheapest relax(const Labels& labels, const double* costs, double boundary, Enters enters,
                Neighbours neighbours, const double* before, Leaves leaves, double* now, Take take) {
     Cheapest cheapest;
     for (const std::uint32_t label : labels) {
         double best = enters(label) ? boundary : kForbidden;
-        std::uint32_t way = kBoundary;
+        std::uint32_t origin = kBoundary;
         for (const std::uint32_t from : neighbours(label))
             if (before[from] < best) {
                 best = before[from];
-                way = from;
+                origin = from;
             }
         now[label] = best + costs[label];
-        take(label, way);
+        take(label, origin);
         if (leaves(label) && now[label] < cheapest.cost) cheapest = {now[label], label};
     }
     return cheapest;
@@ -57,7 +57,7 @@ Cheapest relax_forward(const Layout& layout, const Labels& labels, const double*
         [&](std::uint32_t label) { return layout.ends(label); }, now, take);
 }
 
-/// Within a span of a field: its first word, right after a span of the field or not.
+/// The first word of a span; `again`: right after a span of the same field.
 Cheapest relax_first(const Layout& layout, std::size_t field, bool again, const double* costs,
                      double* now) {
     return relax(
@@ -66,7 +66,7 @@ Cheapest relax_first(const Layout& layout, std::size_t field, bool again, const 
         [&](std::uint32_t l) { return layout.ends(l); }, now, kForget);
 }
 
-/// Within a span of a field: a word after the first.
+/// A word of a span after the first.
 template <class Take>
 Cheapest relax_within(const Layout& layout, std::size_t field, const double* costs,
                       const double* before, double* now, Take take) {
@@ -93,7 +93,7 @@ Lattice::Lattice(std::span<const double> costs, std::size_t words,
     find_rest_after_span();
 }
 
-/// Takes what each word costs at least out of the costs; false when no label of some word may be.
+/// Subtracts the least cost of each word; false if all labels of some word are forbidden.
 bool Lattice::subtract_least() {
     const std::size_t size = layout_->labels();
     for (std::size_t word = 0; word < words_; ++word) {
@@ -149,7 +149,7 @@ void Lattice::find_rest_after_span() {
 bool Lattice::list_spans(double limit, std::size_t most, Clock& clock,
                          std::vector<FieldSpan>& spans) const {
     spans.clear();
-    limit = std::min(limit, std::numeric_limits<double>::max());  // what is forbidden is above it
+    limit = std::min(limit, std::numeric_limits<double>::max());  // below the forbidden cost
     for (std::size_t start = 0; start < words_; ++start)
         for (std::size_t field = 0; field < layout_->fields(); ++field) {
             list_spans_from(start, field, limit, clock, spans);
@@ -168,7 +168,7 @@ void Lattice::list_spans_from(std::size_t start, std::size_t field, double limit
     };
     clock.tick(members.size());
     if (std::none_of(members.begin(), members.end(), within)) return;
-    // By label of the field, the cost up to it; the second when a span of the field comes before.
+    // By label of the field, the cost up to it; the second right after a span of the field.
     std::array<std::vector<double>, 2> costs, next;
     std::array<double, 2> closed;  // the cost of a span that ends here
     for (const bool again : {false, true}) {
@@ -180,7 +180,7 @@ void Lattice::list_spans_from(std::size_t start, std::size_t field, double limit
         clock.tick(4 * members.size() * members.size());
         double longer = kForbidden;
         for (const std::uint32_t label : members) {
-            // What follows from this label on, be it a longer span or not, costs no less.
+            // A lower bound on the cost after this label, whether the span ends here or not.
             const double onward = rest_with(end - 1, label) - cost(end - 1, label);
             longer = std::min(longer, std::min(costs[0][label], costs[1][label]) + onward);
         }
@@ -200,13 +200,13 @@ void Lattice::list_spans_from(std::size_t start, std::size_t field, double limit
 
 namespace {
 
-/// By word and label, the label before it on the cheapest way.
-class WaysBack {
+/// Backpointers: by word and label, the label before it on the cheapest path.
+class Backpointers {
 public:
-    WaysBack(std::size_t labels, std::size_t words) : labels_(labels), back_(labels * words) {}
+    Backpointers(std::size_t labels, std::size_t words) : labels_(labels), back_(labels * words) {}
 
-    /// What `relax` tells of a word; `ending` is the label that ends at the boundary before it.
-    auto taker(std::size_t word, std::uint32_t ending) {
+    /// Records the origins of a word, for `relax`; `ending` is the label before a boundary.
+    auto recorder(std::size_t word, std::uint32_t ending) {
         return [this, word, ending](std::uint32_t label, std::uint32_t from) {
             back_[word * labels_ + label] = from == kBoundary ? ending : from;
         };
@@ -226,29 +226,29 @@ private:
 void Lattice::write_span(const FieldSpan& span, bool again, std::uint32_t* labels) const {
     const Layout& l = *layout_;
     const std::size_t length = span.end - span.start;
-    WaysBack ways(l.labels(), length);
+    Backpointers back(l.labels(), length);
     std::vector<double> costs(l.labels()), next(l.labels());
     Cheapest last = relax_first(l, span.field, again, costs_of(span.start), costs.data());
     for (std::size_t word = 1; word < length; ++word) {
         last = relax_within(l, span.field, costs_of(span.start + word), costs.data(), next.data(),
-                            ways.taker(word, 0));
+                            back.recorder(word, 0));
         std::swap(costs, next);
     }
-    ways.write(length, last.label, labels);
+    back.write(length, last.label, labels);
 }
 
 void Lattice::write_run(std::size_t start, std::size_t end, std::uint32_t* labels) const {
     if (start == end) return;
     const Layout& l = *layout_;
-    WaysBack ways(l.labels(), end - start);
+    Backpointers back(l.labels(), end - start);
     std::vector<double> costs(l.labels(), kForbidden), next(l.labels(), kForbidden);
     Cheapest last{0, 0};
     for (std::size_t word = start; word < end; ++word) {
         last = relax_forward(l, l.others(), costs_of(word), last.cost, costs.data(), next.data(),
-                             ways.taker(word - start, last.label));
+                             back.recorder(word - start, last.label));
         std::swap(costs, next);
     }
-    ways.write(end - start, last.label, labels);
+    back.write(end - start, last.label, labels);
 }
 
 void OutsideRun::start_at(std::size_t boundary) {

@@ -11,19 +11,19 @@
 
 namespace lawful {
 
-/// Words `start` to `end`, the latter not included, as a span of `field`.
+/// Words [start, end) as a span of `field`.
 struct FieldSpan {
     std::uint32_t field;
     std::uint32_t start, end;
     double cost;   // of its labels
-    double again;  // the same right after a span of its field
+    double again;  // of its labels, right after another span of its field
 };
 
-/// The scores of one document, cut at the spans that rules read.
+/// The scores of one document, and the cheapest labels between boundaries.
 ///
-/// `reach(i)` is the cheapest way to label the words before a boundary at i, `rest(i)` that of
-/// the words after a span that ends there, whatever rules say. All costs are above what each word
-/// costs at least, so that sums hold differences only and keep their digits.
+/// `reach(i)` is the cost of the cheapest labels for the words before a boundary at i, `rest(i)`
+/// that for the words after a span that ends at i; rules play no part. The least cost of each word
+/// is subtracted, so that sums hold differences only and keep their digits.
 class Lattice {
 public:
     /// `costs` is words x labels, row-major, without NaN or -inf; +inf forbids a label.
@@ -31,30 +31,30 @@ public:
 
     std::size_t words() const { return words_; }
     const Layout& layout() const { return *layout_; }
-    /// What every word costs at least, together.
+    /// The sum of the least costs of all words.
     double least() const { return least_; }
-    /// The cost of the cheapest legal labelling above every word's least cost; or infinite.
+    /// The cost of the cheapest legal labelling above least(); infinite if none is legal.
     double best() const { return rest_[0]; }
     double reach(std::size_t boundary) const { return reach_[boundary]; }
     double rest(std::size_t boundary) const { return rest_after_span_[boundary]; }
     double cost(std::size_t word, std::size_t label) const { return costs_of(word)[label]; }
-    /// By label.
+    /// The costs of a word, by label.
     const double* costs_of(std::size_t word) const {
         return costs_.data() + word * layout_->labels();
     }
-    /// The cheapest way to the end of the words from `word` on, when `word` has `label`.
+    /// The cost of the cheapest labels for the words from `word` on, if `word` has `label`.
     double rest_with(std::size_t word, std::size_t label) const {
         return rest_with_[word * layout_->labels() + label];
     }
 
-    /// All spans of fields that some legal labelling of a cost up to `limit` has, by start.
-    /// False when there are more than `most`: then only some are listed.
+    /// Lists the spans of fields of all legal labellings that cost up to `limit`, by start.
+    /// Stops and returns false if there are more than `most`.
     bool list_spans(double limit, std::size_t most, Clock& clock,
                     std::vector<FieldSpan>& spans) const;
 
-    /// Writes the labels of a span; `again`: it comes right after one of the same field.
+    /// Writes the cheapest labels of a span; `again`: right after a span of the same field.
     void write_span(const FieldSpan& span, bool again, std::uint32_t* labels) const;
-    /// Writes the cheapest labels of no field for the words from `start` to `end`, boundaries both.
+    /// Writes the cheapest labels of no field for the words [start, end) between two boundaries.
     void write_run(std::size_t start, std::size_t end, std::uint32_t* labels) const;
 
 private:
@@ -73,19 +73,19 @@ private:
     std::vector<double> rest_with_;  // (words, labels)
 };
 
-/// The cheapest labels of no field from a boundary on, word by word: what lies between spans.
+/// The cost of the cheapest labels of no field from a boundary on, word by word.
 class OutsideRun {
 public:
     explicit OutsideRun(const Lattice& lattice)
         : lattice_(lattice), costs_(size()), next_(size()) {}
 
     void start_at(std::size_t boundary);
-    /// Takes one more word in.
+    /// Adds one more word.
     void step();
     std::size_t at() const { return at_; }
-    /// The cost up to a boundary here; infinite where there can be none.
+    /// The cost up to a boundary at `at()`; infinite if there can be none.
     double cost() const { return boundary_; }
-    /// By label of no field, the cost when it is the last one.
+    /// By label of no field, the cost if it is the last one.
     std::span<const double> costs() const { return costs_; }
 
 private:

@@ -5,23 +5,23 @@
 namespace lawful {
 
 Layout::Layout(std::span<const std::uint8_t> start, std::span<const std::uint8_t> between,
-               std::span<const std::uint8_t> end, std::span<const std::int32_t> kind,
+               std::span<const std::uint8_t> end, std::span<const std::int32_t> types,
                std::span<const std::uint8_t> opens, std::span<const std::uint8_t> closes,
                std::size_t fields)
-    : kind_(kind.begin(), kind.end()),
+    : types_(types.begin(), types.end()),
       begins_(start.begin(), start.end()),
       ends_(end.begin(), end.end()),
-      in_field_(kind.size()),
-      opens_again_(kind.size()),
-      continues_(kind.size() * kind.size()),
-      before_(kind.size()),
-      after_(kind.size()),
-      continued_(kind.size()),
+      in_field_(types.size()),
+      opens_again_(types.size()),
+      continues_(types.size() * types.size()),
+      before_(types.size()),
+      after_(types.size()),
+      continued_(types.size()),
       members_(fields) {
     const std::size_t size = labels();
     for (std::uint32_t label = 0; label < size; ++label) {
-        in_field_[label] = kind[label] >= 0 && static_cast<std::size_t>(kind[label]) < fields;
-        (in_field_[label] ? members_[kind[label]] : others_).push_back(label);
+        in_field_[label] = types[label] >= 0 && static_cast<std::size_t>(types[label]) < fields;
+        (in_field_[label] ? members_[types[label]] : others_).push_back(label);
     }
     for (std::uint32_t from = 0; from < size; ++from) {
         for (std::uint32_t to = 0; to < size; ++to) {
@@ -29,7 +29,7 @@ Layout::Layout(std::span<const std::uint8_t> start, std::span<const std::uint8_t
             const bool boundary = ends_[from] && begins_[to];
             if (boundary && !allowed)
                 throw std::invalid_argument("a label that may end is followed by too few labels");
-            const bool same = kind[from] >= 0 && kind[from] == kind[to];
+            const bool same = types[from] >= 0 && types[from] == types[to];
             const bool goes_on = same && !closes[from] && !opens[to];
             continues_[from * size + to] = allowed && goes_on;
             if (allowed && goes_on) continued_[to].push_back(from);

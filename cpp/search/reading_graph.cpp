@@ -10,24 +10,24 @@ namespace lawful {
 
 namespace {
 
-// Two runs that differ by a constant up to rounding go on alike.
+// Two runs that differ by a constant, up to this much, continue alike.
 constexpr double kRounding = 1e-10;
 
 }  // namespace
 
 ReadingGraph::ReadingGraph(std::shared_ptr<const Lattice> lattice, std::vector<FieldSpan> spans,
-                           std::vector<SpanReading> readings, double limit, std::size_t most,
+                           std::vector<SpanValue> span_values, double limit, std::size_t most,
                            Clock& clock)
     : lattice_(std::move(lattice)),
       spans_(std::move(spans)),
-      readings_(std::move(readings)),
+      span_values_(std::move(span_values)),
       limit_(std::min(limit, std::numeric_limits<double>::max())) {
     const std::size_t words = lattice_->words();
-    first_reading_.assign(words + 2, static_cast<std::uint32_t>(readings_.size()));
-    for (std::size_t r = readings_.size(); r-- > 0;)
-        first_reading_[spans_[readings_[r].span].start] = static_cast<std::uint32_t>(r);
+    first_value_.assign(words + 2, static_cast<std::uint32_t>(span_values_.size()));
+    for (std::size_t r = span_values_.size(); r-- > 0;)
+        first_value_[spans_[span_values_[r].span].start] = static_cast<std::uint32_t>(r);
     for (std::size_t at = words + 1; at-- > 0;)
-        first_reading_[at] = std::min(first_reading_[at], first_reading_[at + 1]);
+        first_value_[at] = std::min(first_value_[at], first_value_[at + 1]);
     make_nodes();
 
     OutsideRun run(*lattice_);
@@ -44,18 +44,18 @@ ReadingGraph::ReadingGraph(std::shared_ptr<const Lattice> lattice, std::vector<F
     }
 }
 
-ReadingGraph::ReadingGraph(std::vector<FieldSpan> spans, std::vector<SpanReading> readings,
+ReadingGraph::ReadingGraph(std::vector<FieldSpan> spans, std::vector<SpanValue> span_values,
                            double limit)
     : spans_(std::move(spans)),
-      readings_(std::move(readings)),
+      span_values_(std::move(span_values)),
       limit_(std::min(limit, std::numeric_limits<double>::max())) {
     nodes_.resize(spans_.size() + 1);
-    for (std::uint32_t r = 0; r < readings_.size(); ++r) {
-        const std::uint32_t span = readings_[r].span;
-        nodes_[span].steps.push_back({readings_[r].price, span + 1, r});
+    for (std::uint32_t r = 0; r < span_values_.size(); ++r) {
+        const std::uint32_t span = span_values_[r].span;
+        nodes_[span].steps.push_back({span_values_[r].price, span + 1, r});
     }
     nodes_.back().steps.push_back({0, kEnd, 0});
-    steps_ = readings_.size() + 1;
+    steps_ = span_values_.size() + 1;
     for (std::size_t index = nodes_.size(); index-- > 0;) {
         Node& node = nodes_[index];
         for (const Step& step : node.steps)
@@ -73,8 +73,8 @@ void ReadingGraph::sort_steps(Node& node) const {
 void ReadingGraph::make_nodes() {
     const bool sticky = lattice_->layout().sticky();
     std::vector<std::pair<std::uint32_t, std::uint32_t>> keys{{0, kNoField}};
-    for (const SpanReading& reading : readings_) {
-        const FieldSpan& span = spans_[reading.span];
+    for (const SpanValue& value : span_values_) {
+        const FieldSpan& span = spans_[value.span];
         keys.emplace_back(span.end, sticky ? span.field : kNoField);
     }
     std::sort(keys.begin(), keys.end());
@@ -122,11 +122,11 @@ void ReadingGraph::add_steps(std::uint32_t index, OutsideRun& run, std::vector<T
             traces[at].costs.assign(run.costs().begin(), run.costs().end());
         }
         if (run.cost() < kForbidden) {
-            for (std::uint32_t r = first_reading_[at]; r < first_reading_[at + 1]; ++r) {
+            for (std::uint32_t r = first_value_[at]; r < first_value_[at + 1]; ++r) {
                 const FieldSpan& span = span_of(r);
                 const bool again = at == start && nodes_[index].field == span.field;
                 const double labels = again ? span.again : span.cost;
-                add_step(index, {run.cost() + labels + readings_[r].price, node_after(span), r});
+                add_step(index, {run.cost() + labels + span_values_[r].price, node_after(span), r});
             }
             if (at == words) add_step(index, {run.cost(), kEnd, 0});
         }
@@ -137,7 +137,7 @@ void ReadingGraph::add_steps(std::uint32_t index, OutsideRun& run, std::vector<T
     if (steps_ > most) throw OutOfMemoryBudget{};
 }
 
-/// Whether no way up to the limit can go on from a run that ends in `label` at this cost.
+/// Whether no path up to the limit continues a run that ends in `label` at this cost.
 bool ReadingGraph::over_limit(const Node& node, const OutsideRun& run, std::uint32_t label,
                               double cost) const {
     if (cost == kForbidden) return true;
@@ -146,7 +146,7 @@ bool ReadingGraph::over_limit(const Node& node, const OutsideRun& run, std::uint
     return !(lattice_->reach(node.at) + cost + onward <= limit_);
 }
 
-/// Goes on as an earlier run did, where the two differ by a constant from here on.
+/// Copies the steps of an earlier run if the two differ by a constant from here on; else false.
 bool ReadingGraph::follow(std::uint32_t index, const OutsideRun& run, const Trace& trace) {
     if (!trace.node) return false;
     const auto others = lattice_->layout().others();
@@ -157,7 +157,7 @@ bool ReadingGraph::follow(std::uint32_t index, const OutsideRun& run, const Trac
     if (best == others.end() || now[*best] == kForbidden || trace.costs[*best] == kForbidden)
         return false;
     const double shift = now[*best] - trace.costs[*best];
-    // The other run was cut off at the limit: it must not have been cut off too early for this one.
+    // The earlier run was cut off at the limit, which must not be too early for this one.
     if (lattice_->reach(nodes_[index].at) + shift <
         lattice_->reach(nodes_[*trace.node].at) - kRounding)
         return false;
@@ -169,18 +169,17 @@ bool ReadingGraph::follow(std::uint32_t index, const OutsideRun& run, const Trac
             return false;
     }
     for (const Step& step : nodes_[*trace.node].steps) {
-        const std::size_t begins =
-            step.to == kEnd ? lattice_->words() : span_of(step.reading).start;
-        if (begins >= run.at()) add_step(index, {step.cost + shift, step.to, step.reading});
+        const std::size_t begins = step.to == kEnd ? lattice_->words() : span_of(step.choice).start;
+        if (begins >= run.at()) add_step(index, {step.cost + shift, step.to, step.choice});
     }
     return true;
 }
 
-void ReadingGraph::write_labels(std::span<const std::uint32_t> readings,
+void ReadingGraph::write_labels(std::span<const std::uint32_t> choices,
                                 std::uint32_t* labels) const {
     std::size_t at = 0;
     std::uint32_t field = kNoField;
-    for (const std::uint32_t r : readings) {
+    for (const std::uint32_t r : choices) {
         const FieldSpan& span = span_of(r);
         lattice_->write_run(at, span.start, labels + at);
         lattice_->write_span(span, at == span.start && field == span.field, labels + span.start);

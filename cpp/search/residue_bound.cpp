@@ -8,11 +8,11 @@ namespace lawful {
 
 namespace {
 
-std::vector<Residues::Reading> readings_of(const ReadingGraph& graph) {
-    std::vector<Residues::Reading> readings;
-    for (std::uint32_t r = 0; r < graph.readings(); ++r)
-        readings.push_back({graph.span_of(r).field, graph.reading(r).value});
-    return readings;
+std::vector<Residues::FieldValue> field_values(const ReadingGraph& graph) {
+    std::vector<Residues::FieldValue> values;
+    for (std::uint32_t r = 0; r < graph.span_values(); ++r)
+        values.push_back({graph.span_of(r).field, graph.span_value(r).value});
+    return values;
 }
 
 }  // namespace
@@ -20,7 +20,7 @@ std::vector<Residues::Reading> readings_of(const ReadingGraph& graph) {
 ResidueBound::ResidueBound(const ReadingGraph& graph, const Plan& plan, const Equation& equation,
                            const DocumentTables& tables, std::size_t work, std::size_t memory,
                            Clock& clock)
-    : residues_(plan, equation, tables, readings_of(graph)) {
+    : residues_(plan, equation, tables, field_values(graph)) {
     const std::size_t bytes = graph.nodes() * sizeof(double);
     if (residues_.choose_prime(graph.steps(), work, bytes, memory)) fill(graph, clock);
 }
@@ -35,17 +35,18 @@ void ResidueBound::fill(const ReadingGraph& graph, Clock& clock) {
             clock.tick(classes);
             const bool ended = step.to == ReadingGraph::kEnd;
             const Residues::Addend addend =
-                ended ? Residues::Addend{} : residues_.addend(step.reading);
+                ended ? Residues::Addend{} : residues_.addend(step.choice);
             const double* const there = ended ? ends.data() : rest_.data() + step.to * classes;
             if (addend.free) {
                 const double cost = step.cost + graph.rest(step.to);
                 for (std::size_t s = 0; s < classes; ++s) here[s] = std::min(here[s], cost);
                 continue;
             }
-            residues_.each_range(addend, [&](std::size_t to, std::size_t from, std::size_t length) {
-                for (std::size_t i = 0; i < length; ++i)
-                    here[to + i] = std::min(here[to + i], step.cost + there[from + i]);
-            });
+            residues_.each_range(
+                addend, [&](std::size_t before, std::size_t after, std::size_t length) {
+                    for (std::size_t i = 0; i < length; ++i)
+                        here[before + i] = std::min(here[before + i], step.cost + there[after + i]);
+                });
         }
     }
 }

@@ -12,21 +12,22 @@
 
 namespace lawful {
 
-/// What an equation costs from every node on: exactly, but for sums that agree modulo a prime.
+/// A lower bound on the cost of an equation from every node on: exact modulo a prime.
 ///
-/// The true costs would need a class for every partial sum, of which sixty items have more than
-/// anybody can count. Partial sums modulo a prime are few, and the cheapest way by these is a lower
-/// bound (see `Residues`).
+/// Exact costs would need a class for every partial sum, and the number of partial sums is
+/// exponential in the number of items. Partial sums modulo a prime are few, and the cheapest path
+/// by these is a lower bound (see `Residues`).
 class ResidueBound {
 public:
-    /// Empty when the equation is too large for `work` elementary steps or `memory` bytes.
+    /// Empty if the equation is too large for `work` elementary steps or `memory` bytes.
     ResidueBound(const ReadingGraph& graph, const Plan& plan, const Equation& equation,
                  const DocumentTables& tables, std::size_t work, std::size_t memory, Clock& clock);
 
     bool empty() const { return rest_.empty(); }
+    /// Bytes in use.
     std::size_t held() const { return rest_.capacity() * sizeof(double); }
 
-    /// The class of a state; Residues::kFree when the equation makes no difference to it.
+    /// The class of a state; Residues::kFree if the equation does not bound its cost.
     std::uint32_t class_of(std::span<const Wide> state) const { return residues_.class_of(state); }
     /// The least cost from a node to the end, violations of this equation included.
     double rest(std::uint32_t node, std::uint32_t residue_class) const {

@@ -71,14 +71,14 @@ void Search::extend(std::uint32_t index) {
     }
 }
 
-/// Takes one more step; false when that is forbidden, or leads nowhere.
+/// Takes one more step; false if that is forbidden or a required field is lost.
 bool Search::advance(const Partial& from, std::uint32_t index, const ReadingGraph::Step& step,
                      Partial& next) {
-    next = {from.cost + step.cost, from.violated, step.to, from.state, index, step.reading};
+    next = {from.cost + step.cost, from.violated, step.to, from.state, index, step.choice};
     double violated = 0;
     if (step.to != ReadingGraph::kEnd) {
-        next.violated += graph_->reading(step.reading).price;
-        if (plan_) violated = remember(next);
+        next.violated += graph_->span_value(step.choice).price;
+        if (plan_) violated = update_state(next);
     } else if (plan_) {
         violated = tracker_.finish(states_[from.state]);
     }
@@ -92,17 +92,17 @@ bool Search::dive(std::size_t tries, Clock& clock) {
     std::partial_sort_copy(open_.begin(), open_.end(), promising.begin(), promising.end(),
                            [](const Open& a, const Open& b) { return b < a; });
     double least = kForbidden;
-    std::vector<std::uint32_t> readings;
+    std::vector<std::uint32_t> choices;
     try {
         for (std::size_t i = 0; i < promising.size(); ++i) {
             Partial last = partials_[promising[i].partial];
-            readings.clear();
+            choices.clear();
             if (last.node != ReadingGraph::kEnd &&
-                !dive_from(promising[i].partial, last, readings, clock))
+                !dive_from(promising[i].partial, last, choices, clock))
                 continue;
             if (last.cost < least) {
                 least = last.cost;
-                collect(last, readings);
+                collect(last, choices);
             }
         }
     } catch (const OutOfTime&) {
@@ -111,8 +111,9 @@ bool Search::dive(std::size_t tries, Clock& clock) {
     return least < kForbidden;
 }
 
-/// One dive: the steps that it took, and where it came to. False when it got stuck.
-bool Search::dive_from(std::uint32_t index, Partial& last, std::vector<std::uint32_t>& readings,
+/// Follows one partial reading to the end, choosing the step with the least bound; false if there
+/// is none.
+bool Search::dive_from(std::uint32_t index, Partial& last, std::vector<std::uint32_t>& choices,
                        Clock& clock) {
     while (last.node != ReadingGraph::kEnd) {
         const auto steps = graph_->steps_from(last.node);
@@ -131,38 +132,38 @@ bool Search::dive_from(std::uint32_t index, Partial& last, std::vector<std::uint
         }
         if (promised == kForbidden) return false;
         last = best;
-        if (last.node != ReadingGraph::kEnd) readings.push_back(last.reading);
+        if (last.node != ReadingGraph::kEnd) choices.push_back(last.choice);
     }
     return true;
 }
 
-/// Takes the last reading into the state; what it violates besides its price.
-double Search::remember(Partial& partial) {
-    const SpanReading& reading = graph_->reading(partial.reading);
-    const std::uint32_t field = graph_->span_of(partial.reading).field;
-    // Where a labelling may cost only so much, one that costs less and violates more is kept too.
-    const bool priced = limits_.labelling < kForbidden && reading.price > 0;
-    if (!tracker_.remembers(field) && !priced) return 0;
+/// Updates the state by the last span value; returns the cost besides its price.
+double Search::update_state(Partial& partial) {
+    const SpanValue& chosen = graph_->span_value(partial.choice);
+    const std::uint32_t field = graph_->span_of(partial.choice).field;
+    // If the cost of labellings is limited, a cheaper labelling with a larger penalty is kept too.
+    const bool priced = limits_.labelling < kForbidden && chosen.price > 0;
+    if (!tracker_.tracks(field) && !priced) return 0;
     const std::span<const Wide> before = states_[partial.state];
     std::copy(before.begin(), before.end(), scratch_.begin());
     if (priced)
         scratch_.back() = std::bit_cast<std::uint64_t>(
-            std::bit_cast<double>(static_cast<std::uint64_t>(scratch_.back())) + reading.price);
-    const double violated = tracker_.extend(scratch_, field, reading.value);
+            std::bit_cast<double>(static_cast<std::uint64_t>(scratch_.back())) + chosen.price);
+    const double violated = tracker_.extend(scratch_, field, chosen.value);
     if (violated < kForbidden) partial.state = number_of(scratch_);
     return violated;
 }
 
-/// Finds out which fields can no longer come, seen from each node: those that must be there, of
-/// which no reading is left that may be the first one.
+/// Finds the required fields and, by node, the fields of which no span value follows that may be
+/// the first one.
 void Search::find_gone(Clock& clock) {
     for (std::size_t field = 0; field < tables_.missing.size() && field < 64; ++field)
-        if (tables_.missing[field] == kForbidden) kept_ |= std::uint64_t{1} << field;
-    if (kept_ == 0) return;
-    std::vector<std::uint64_t> brings(graph_->readings());  // by reading, its field as a bit
+        if (tables_.missing[field] == kForbidden) required_ |= std::uint64_t{1} << field;
+    if (required_ == 0) return;
+    std::vector<std::uint64_t> brings(graph_->span_values());  // by span value, its field as a bit
     for (std::uint32_t r = 0; r < brings.size(); ++r) {
         const std::uint32_t field = graph_->span_of(r).field;
-        const std::uint32_t value = graph_->reading(r).value;
+        const std::uint32_t value = graph_->span_value(r).value;
         if (field >= 64 || !is_readable(value)) continue;
         std::fill(scratch_.begin(), scratch_.end(), 0);
         const bool refused = tracker_.extend(scratch_, field, value) == kForbidden;
@@ -173,15 +174,14 @@ void Search::find_gone(Clock& clock) {
     for (std::uint32_t node = static_cast<std::uint32_t>(graph_->nodes()); node-- > 0;) {
         clock.tick(graph_->steps_from(node).size());
         for (const ReadingGraph::Step& step : graph_->steps_from(node))
-            if (step.to != ReadingGraph::kEnd)
-                gone_[node] &= gone_[step.to] & ~brings[step.reading];
+            if (step.to != ReadingGraph::kEnd) gone_[node] &= gone_[step.to] & ~brings[step.choice];
     }
 }
 
-/// Whether a field that must be there has not been, and cannot come any more.
+/// Whether a required field has not occurred and cannot follow.
 bool Search::lost(const Partial& partial) const {
-    if (partial.node == ReadingGraph::kEnd || kept_ == 0) return false;
-    for (std::uint64_t gone = kept_ & gone_[partial.node]; gone != 0; gone &= gone - 1)
+    if (partial.node == ReadingGraph::kEnd || required_ == 0) return false;
+    for (std::uint64_t gone = required_ & gone_[partial.node]; gone != 0; gone &= gone - 1)
         if (!tracker_.seen(states_[partial.state], std::countr_zero(gone))) return true;
     return false;
 }
@@ -198,7 +198,7 @@ void Search::add(const Partial& partial, double at_least) {
     std::push_heap(open_.begin(), open_.end());
 }
 
-/// Keeps a partial reading unless another one at its node with its state costs no more.
+/// Keeps a partial reading unless one with the same node and state costs no more.
 bool Search::enter_if_cheaper(const Partial& partial) {
     if (!plan_) {
         partials_.push(partial);
@@ -210,12 +210,12 @@ bool Search::enter_if_cheaper(const Partial& partial) {
     return true;
 }
 
-/// Whether no cheaper partial reading at the same node with the same state has come since.
+/// Whether no cheaper partial reading with the same node and state has been found since.
 bool Search::is_cheapest(std::uint32_t index) const {
     return !plan_ || cheapest_.find(PartialKeys{partials_}, partials_[index]) == index;
 }
 
-/// What the rest costs at least.
+/// A lower bound on the cost of the rest.
 double Search::rest(std::uint32_t node, std::uint32_t state) const {
     double most = graph_->rest(node);
     if (node == ReadingGraph::kEnd) return most;
@@ -235,8 +235,8 @@ void Search::make_bounds(Clock& clock) {
     if (!plan_) return;
     bounds_.clear();
     bound_classes_.clear();
-    std::vector<ResidueBound> made;  // here first: time may run out
-    // Half of the memory is for what the search itself needs.
+    std::vector<ResidueBound> made;  // assigned only when complete: time may run out
+    // Half of the memory is left to the search itself.
     const std::size_t share =
         limits_.memory / 2 / std::max<std::size_t>(1, plan_->equations.size());
     for (const Equation& equation : plan_->equations) {
@@ -260,13 +260,13 @@ void Search::make_bounds(Clock& clock) {
     std::make_heap(open_.begin(), open_.end());
 }
 
-/// The way to the end of a partial reading: up to the one before it, and then some `more`.
+/// Stores a complete reading: the choices up to the partial reading before `last`, then `more`.
 void Search::collect(const Partial& last, std::span<const std::uint32_t> more) {
     found_ = {last.cost - last.violated, last.violated, {}};
     for (std::uint32_t at = last.before; partials_[at].before != kNone; at = partials_[at].before)
-        found_.readings.push_back(partials_[at].reading);
-    std::reverse(found_.readings.begin(), found_.readings.end());
-    found_.readings.insert(found_.readings.end(), more.begin(), more.end());
+        found_.choices.push_back(partials_[at].choice);
+    std::reverse(found_.choices.begin(), found_.choices.end());
+    found_.choices.insert(found_.choices.end(), more.begin(), more.end());
 }
 
 }  // namespace lawful

@@ -18,46 +18,47 @@
 
 namespace lawful {
 
-/// The best readings under rules, by rising cost: a labelling's cost plus what it violates.
+/// Readings by rising cost: the cost of the best labelling with this reading, plus its penalty.
 ///
 /// An A* search from left to right. A partial reading is a node of the graph and the state of the
-/// rules there; of two with the same node and state only the cheaper one lives. What it will cost
-/// at least is what it has cost, plus the exact rest of the graph without rules or, when the search
-/// turns out to be long, the rest under one of the equations (`ResidueBound`), whichever is more.
-/// Readings that rules see alike count as one; without a plan, all are different.
+/// rules there; of two with the same node and state, only the cheaper one is kept. The bound of a
+/// partial reading is its cost so far plus the exact rest of the graph without rules. If the search
+/// turns out to be long, the rest under each equation (`ResidueBound`) raises it. Readings that end
+/// in the same state count as one; without a plan, all are different.
 class Search {
 public:
     struct Limits {
-        double labelling = std::numeric_limits<double>::infinity();  // without violations
+        /// The most that a labelling may cost, without its penalty.
+        double labelling = std::numeric_limits<double>::infinity();
         std::size_t memory = std::numeric_limits<std::size_t>::max();
-        std::size_t patience =
-            256;  // extensions until equations bound the rest; later, more finely
+        std::size_t patience = 256;  // extensions before the rest is bounded by equations
     };
     struct Found {
-        double cost;      // of the labelling, above every word's least cost
-        double violated;  // and the weights and prices on top
-        std::vector<std::uint32_t> readings;
+        double cost;                         // of the labelling, above Lattice::least()
+        double violated;                     // the penalty: weights and prices
+        std::vector<std::uint32_t> choices;  // indices of its span values, in order
     };
     enum class Status { kFound, kNothing, kPaused };
 
-    /// A state has one slot more than the plan says: the prices paid, where they must be told
-    /// apart. `plan` may be null: then the readings are those of the graph, whatever rules say.
+    /// Without a plan, all readings of the graph are found. A state has one slot more than the
+    /// plan: the prices so far, which matter if the cost of labellings is limited.
     Search(std::shared_ptr<const ReadingGraph> graph, std::shared_ptr<const Plan> plan,
            DocumentTables tables, const Limits& limits, Clock& clock);
     Search(const Search&) = delete;
     Search& operator=(const Search&) = delete;
 
-    /// Goes on until one more reading is found, or so many more partial readings were extended.
-    /// kNothing: there is none up to the graph's limit. Throws OutOfMemoryBudget.
-    /// Throws OutOfTime when the clock does; the search may go on after that.
+    /// Searches until one more reading is found (kFound), `extensions` more partial readings were
+    /// extended (kPaused), or no reading is left up to the graph's limit (kNothing).
+    /// Throws OutOfMemoryBudget; or OutOfTime if the clock does, after which the search may go on.
     Status next(std::size_t extensions, Clock& clock);
-    /// Follows the best partial readings to the end, each along its most promising steps, and
-    /// finds the cheapest of them: good answers, but not proven. False when none reaches the end.
+    /// Follows the `tries` best partial readings greedily to the end; found() is then the cheapest,
+    /// a good reading that is not proven to be the best. False if none reaches the end.
     bool dive(std::size_t tries, Clock& clock);
     /// The last reading found.
     const Found& found() const { return found_; }
-    /// No reading that is still to come costs less.
+    /// A lower bound on the cost of all readings not yet found.
     double bound() const;
+    /// Partial readings extended so far.
     std::size_t extended() const { return extended_; }
     /// Bytes in use, without the graph.
     std::size_t held() const;
@@ -65,24 +66,24 @@ public:
 
 private:
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-    // ResidueBound are worth it when a search is long, and finer ones when it is very long.
+    // Bounds by equations pay off if a search is long, and finer ones if it is very long.
     static constexpr std::size_t kFirstWork = std::size_t{1} << 20;
     static constexpr std::size_t kGrowth = 8;
     static constexpr std::size_t kMostWork = std::size_t{1} << 27;
 
     struct Partial {
-        double cost;      // with what it violates
-        double violated;  // weights and prices alone
+        double cost;      // penalty included
+        double violated;  // the penalty alone
         std::uint32_t node;
         std::uint32_t state;
         std::uint32_t before;
-        std::uint32_t reading;
+        std::uint32_t choice;
     };
     struct Open {
         double bound;
         std::uint32_t partial;
 
-        /// Cheaper first; of equals the one made last, which is the nearest to the end.
+        /// Cheaper first; of equals the one made last, which is nearest to the end.
         friend bool operator<(const Open& a, const Open& b) {
             return a.bound != b.bound ? a.bound > b.bound : a.partial < b.partial;
         }
@@ -100,11 +101,11 @@ private:
     };
 
     void extend(std::uint32_t index);
-    bool dive_from(std::uint32_t index, Partial& last, std::vector<std::uint32_t>& readings,
+    bool dive_from(std::uint32_t index, Partial& last, std::vector<std::uint32_t>& choices,
                    Clock& clock);
     bool advance(const Partial& from, std::uint32_t index, const ReadingGraph::Step& step,
                  Partial& next);
-    double remember(Partial& partial);
+    double update_state(Partial& partial);
     bool lost(const Partial& partial) const;
     void add(const Partial& partial, double at_least);
     bool enter_if_cheaper(const Partial& partial);
@@ -125,11 +126,11 @@ private:
     Chunked<Partial> partials_;
     std::vector<Open> open_;            // a heap
     HashTable<PartialKeys> cheapest_;   // partial readings by node and state
-    std::vector<ResidueBound> bounds_;  // one per equation, where that can be
+    std::vector<ResidueBound> bounds_;  // of the equations that are small enough
     std::size_t bound_work_ = kFirstWork;
     std::vector<std::uint32_t> bound_classes_;  // (states, bounds)
-    std::uint64_t kept_ = 0;                    // fields that must be there, one bit each
-    std::vector<std::uint64_t> gone_;  // by node, fields of which no first value can come any more
+    std::uint64_t required_ = 0;                // required fields, one bit each
+    std::vector<std::uint64_t> gone_;  // by node, fields of which no first value can follow
     std::vector<Wide> scratch_;
     std::size_t extended_ = 0;
     Found found_{};

@@ -12,7 +12,7 @@
 
 namespace lawful {
 
-/// States of rules by number, so that equal ones have equal numbers.
+/// Numbers for states of rules: equal states have equal numbers.
 class StateTable {
 public:
     StateTable(Arena& arena, std::size_t slots) : arena_(arena), slots_(slots), all_(arena) {}

@@ -9,7 +9,7 @@ SurvivalBound::SurvivalBound(Residues residues, const std::vector<Word>& words, 
                              std::size_t memory, Clock& clock)
     : residues_(std::move(residues)) {
     std::size_t steps = 0;
-    for (const Word& word : words) steps += 2 + word.labels.size() + word.ways.size();
+    for (const Word& word : words) steps += 2 + word.labels.size() + word.spans.size();
     const std::size_t bytes = 2 * (words.size() + 1) * sizeof(double);
     if (residues_.choose_prime(steps, work, bytes, memory)) fill(words, clock);
 }
@@ -21,53 +21,66 @@ void SurvivalBound::fill(const std::vector<Word>& words, Clock& clock) {
     const std::vector<double> ends = residues_.ends();
     for (std::size_t s = 0; s < classes; ++s)
         boundary_[words.size() * classes + s] = std::exp(-ends[s]);
-    std::vector<std::vector<double>> runs, next_runs;  // by label, within its span
-    for (std::size_t w = words.size(); w-- > 0;) {
-        const Word& word = words[w];
-        double* const here = boundary_.data() + w * classes;
-        const double* const after = boundary_.data() + (w + 1) * classes;
-        double* const within = within_.data() + (w + 1) * classes;
-        std::fill_n(here, classes, word.unread);
-        runs.assign(word.labels.size(), {});
-        double straight = 0;  // through labels after which anything may begin
-        for (std::size_t l = 0; l < word.labels.size(); ++l) {
-            const Word::Label& label = word.labels[l];
-            clock.tick(classes * (1 + label.next.size()));
-            if (label.next.empty()) {
-                straight += label.begins * label.ends;
-                continue;
-            }
-            std::vector<double>& run = runs[l];
-            run.resize(classes);
-            for (std::size_t s = 0; s < classes; ++s) run[s] = label.ends * after[s];
-            for (const auto& [to, share] : label.next) {
-                const std::vector<double>& on = next_runs[to];
-                // Labels that only end are not kept one by one.
-                for (std::size_t s = 0; s < classes; ++s)
-                    run[s] += share * (on.empty() ? boundary_[(w + 2) * classes + s] : on[s]);
-            }
-            for (std::size_t s = 0; s < classes; ++s) {
-                here[s] += label.begins * run[s];
-                within[s] = std::max(within[s], run[s]);
-            }
-        }
-        for (std::size_t s = 0; s < classes; ++s) here[s] += straight * after[s];
-        for (const Word::Way& way : word.ways) {
-            clock.tick(classes);
-            const Residues::Addend& addend = residues_.addend(way.reading);
-            const double* const there = boundary_.data() + way.end * classes;
-            if (addend.free) {
-                for (std::size_t s = 0; s < classes; ++s) here[s] += way.share;
-                continue;
-            }
-            residues_.each_range(addend, [&](std::size_t to, std::size_t from, std::size_t length) {
-                for (std::size_t i = 0; i < length; ++i)
-                    here[to + i] += way.share * there[from + i];
-            });
-        }
-        // Nothing is more than all of it, whatever was rounded.
+    Runs runs, next_runs;
+    for (std::size_t at = words.size(); at-- > 0;) {
+        double* const here = boundary_.data() + at * classes;
+        std::fill_n(here, classes, words[at].unlisted);
+        add_labels(words[at], at, next_runs, runs, clock);
+        add_spans(words[at], at, clock);
+        // No share exceeds one, but sums of rounded shares may.
         for (std::size_t s = 0; s < classes; ++s) here[s] = std::min(here[s], 1.0);
         std::swap(runs, next_runs);
+    }
+}
+
+/// Adds what labels of no field leave at the boundary before word `at`, and within their spans.
+void SurvivalBound::add_labels(const Word& word, std::size_t at, const Runs& next_runs, Runs& runs,
+                               Clock& clock) {
+    const std::size_t classes = residues_.classes();
+    double* const here = boundary_.data() + at * classes;
+    const double* const after = boundary_.data() + (at + 1) * classes;
+    double* const within = within_.data() + (at + 1) * classes;
+    runs.assign(word.labels.size(), {});
+    double straight = 0;  // the share of labels that always end at a boundary
+    for (std::size_t l = 0; l < word.labels.size(); ++l) {
+        const Word::Label& label = word.labels[l];
+        clock.tick(classes * (1 + label.next.size()));
+        if (label.next.empty()) {
+            straight += label.begins * label.ends;
+            continue;
+        }
+        std::vector<double>& run = runs[l];
+        run.resize(classes);
+        for (std::size_t s = 0; s < classes; ++s) run[s] = label.ends * after[s];
+        for (const auto& [to, share] : label.next) {
+            const std::vector<double>& on = next_runs[to];
+            // Labels that always end at a boundary have no run of their own.
+            for (std::size_t s = 0; s < classes; ++s)
+                run[s] += share * (on.empty() ? boundary_[(at + 2) * classes + s] : on[s]);
+        }
+        for (std::size_t s = 0; s < classes; ++s) {
+            here[s] += label.begins * run[s];
+            within[s] = std::max(within[s], run[s]);
+        }
+    }
+    for (std::size_t s = 0; s < classes; ++s) here[s] += straight * after[s];
+}
+
+/// Adds what spans of fields that start at word `at` leave at the boundary before it.
+void SurvivalBound::add_spans(const Word& word, std::size_t at, Clock& clock) {
+    const std::size_t classes = residues_.classes();
+    double* const here = boundary_.data() + at * classes;
+    for (const Word::Span& span : word.spans) {
+        clock.tick(classes);
+        const Residues::Addend& addend = residues_.addend(span.choice);
+        const double* const there = boundary_.data() + span.end * classes;
+        if (addend.free) {
+            for (std::size_t s = 0; s < classes; ++s) here[s] += span.share;
+            continue;
+        }
+        residues_.each_range(addend, [&](std::size_t before, std::size_t after, std::size_t n) {
+            for (std::size_t i = 0; i < n; ++i) here[before + i] += span.share * there[after + i];
+        });
     }
 }
 

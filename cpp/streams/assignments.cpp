@@ -59,7 +59,7 @@ void AssignmentStream::list_changes(std::uint32_t index, std::vector<Change>& ch
     }
 }
 
-/// Finds the words that have a choice, the cheapest first change first.
+/// Finds the words with two or more possible labels, sorted by the cost of their first change.
 void AssignmentStream::sort_rows() {
     const std::size_t labels = this->labels();
     for (std::size_t word = 0; word < words(); ++word) {
@@ -73,7 +73,7 @@ void AssignmentStream::sort_rows() {
             rows_.push_back({row[best], first.cost - row[best], static_cast<std::uint32_t>(word),
                              first.label, Ranking{}});
     }
-    // Of equal prices the later word's comes first: the order of the paper's Table 1.
+    // Of equal costs, the later word comes first: the order of the paper's Table 1.
     std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
         return a.first_gap != b.first_gap ? a.first_gap < b.first_gap : a.word > b.word;
     });

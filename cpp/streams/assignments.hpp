@@ -12,16 +12,16 @@ namespace lawful {
 
 /// Independent words: every assignment of finite cost, cheapest first.
 ///
-/// Words are rows, sorted by the price of their first change. A candidate is a prefix with one
+/// Words are rows, sorted by the cost of their first change. A candidate is a prefix with one
 /// more row moved to some rank, always a row after those the prefix moved. Its successors are
 ///
 ///   - the same row, one rank further,
 ///   - the next row at rank 1, on top of this candidate,
-///   - the next row at rank 1, instead of this row (where this row is at rank 1 itself).
+///   - the next row at rank 1, instead of this row (only if this row is at rank 1).
 ///
-/// Every assignment has exactly one parent that way, and no successor is cheaper. Costs are
-/// always `prefix + gap`, never a difference of sums, so they are a function of the assignment
-/// alone and rounding cannot disorder them.
+/// So every assignment has exactly one parent, and no successor is cheaper. Costs are always
+/// `prefix + gap`, never a difference of sums: they depend on the assignment alone, and rounding
+/// cannot disorder them.
 class AssignmentStream final : public Stream {
 public:
     /// `costs` is words x labels, row-major, without NaN or -inf; +inf forbids a label. It is
@@ -30,13 +30,13 @@ public:
                      std::size_t memory);
 
 private:
-    /// A word that has a choice.
+    /// A word with two or more possible labels.
     struct Row {
         double least;      // the cost of rank 0
-        double first_gap;  // what rank 1 costs above it
+        double first_gap;  // of rank 1 above rank 0
         std::uint32_t word;
         std::uint32_t first_label;  // the label of rank 1
-        Ranking ranking;            // empty until rank 2 is asked for
+        Ranking ranking;            // made when rank 2 is needed
     };
 
     void expand(std::uint32_t index) override;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Option kNoOption{kForbidden, 0};
 
-/// The cheaper of `best` and the arcs; arcs come by rising label, like every list of them.
+/// The cheapest of `best` and the arcs, of equal cost the lowest label; arcs are by rising label.
 Option cheapest(std::span<const Transitions::Arc> arcs, const double* values, Option best) {
     for (const Transitions::Arc& arc : arcs) {
         const double cost = arc.cost + values[arc.label];
@@ -37,8 +37,8 @@ PathStream::PathStream(std::span<const double> costs, std::size_t words,
     values_ = arena_.allocate<double>(costs.size());
     double offset = transitions_->offset(words);
     for (std::size_t word = 0; word < words; ++word) {
-        // What a word costs at least, it costs on every path: taken out here, added in the end,
-        // so that the sums below hold differences only and keep their digits.
+        // Every path pays the least cost of every word. It is subtracted here and added again at
+        // the end, so that the sums below hold differences only and keep their digits.
         const std::span<const double> row = costs.subspan(word * labels(), labels());
         const double least = *std::min_element(row.begin(), row.end());
         if (least == kForbidden) return;
@@ -124,8 +124,8 @@ void PathStream::expand(std::uint32_t index) {
 }
 
 void PathStream::list_changes(std::uint32_t index, std::vector<Change>& changes) {
-    // Detours come out last first. Each one holds until the path meets the cheapest path again
-    // or the next detour begins.
+    // The last detour comes first. Each one lasts until the path meets the cheapest path again or
+    // the next detour begins.
     for (std::size_t until = words(); index != 0;) {
         const Candidate& candidate = found_[index];
         const Detour& detour = detours_[detour_of(candidate.step)];
@@ -142,7 +142,7 @@ void PathStream::list_changes(std::uint32_t index, std::vector<Change>& changes)
     }
 }
 
-/// The cheapest option but the best, found without sorting: most nodes need no more.
+/// The second cheapest option, found without sorting: most nodes need no other.
 std::uint32_t PathStream::first_detour(std::size_t position, std::uint32_t node) {
     const double* values = values_ + position * labels();
     Option second = kNoOption;
@@ -160,7 +160,7 @@ std::uint32_t PathStream::next_detour(std::uint32_t index) {
     const Detour& detour = detours_[index];
     Ranking& common = rank_common(detour);
     Ranking& own = rank_own(detour);
-    // The first detour comes after the best label and is not ranked itself: start from there.
+    // The first detour has no ranks yet: skip the best label and the first detour.
     std::uint32_t c = detour.common_rank, o = detour.own_rank;
     Option option = kNoOption;
     for (int skip = c + o == 0 ? 3 : 1; skip > 0; --skip) {
@@ -201,7 +201,7 @@ Ranking PathStream::rank(std::span<const Transitions::Arc> arcs, std::size_t pos
 
 /// The heap of all first detours on the best way from `node` to the end.
 std::uint32_t PathStream::tree_of(std::size_t position, std::uint32_t node) {
-    // Walk down to a node whose heap is known, then insert on the way back.
+    // Walk on to a node whose heap is known, then insert detours on the way back.
     pending_.clear();
     while (tree_[node] == kUnknown) {
         pending_.push_back(node);
@@ -217,7 +217,7 @@ std::uint32_t PathStream::tree_of(std::size_t position, std::uint32_t node) {
     return tree;
 }
 
-/// A tree with one more detour; the old one stays as it was.
+/// A tree with one more detour; the old tree is unchanged.
 std::uint32_t PathStream::insert(std::uint32_t tree, std::uint32_t detour) {
     const double cost = detours_[detour].cost;
     if (tree == kNone || cost <= trees_[tree].cost) return add_tree({cost, detour, tree, kNone, 1});

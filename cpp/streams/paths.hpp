@@ -15,21 +15,22 @@ namespace lawful {
 /// Legal label sequences: every path that the transitions allow, cheapest first.
 ///
 /// A node is a position and the class of the label before it. Viterbi runs backwards and gives
-/// every node its cheapest way to the end. A path is then the cheapest one with a few detours:
-/// at some node it takes another label than the best, and follows the best ways again from
-/// there (Eppstein 1998). All detours on the best way from a node form a heap: that of the best
-/// next node, plus this node's first detour. The heaps are persistent leftist trees, so that
-/// plus is O(log words) and shares the rest; they are made when a path first gets there.
+/// every node its cheapest way to the end. Every other path is the cheapest one with detours: at
+/// some nodes it takes another label than the best, and follows the best way from there on
+/// (Eppstein 1998). All detours on the best way from a node form a heap: the heap of the best next
+/// node, plus this node's first detour. The heaps are persistent leftist trees, so that adding a
+/// detour is O(log words) and shares the rest; they are made when a path first reaches the node.
 ///
-/// A candidate is a prefix with one more detour behind the prefix's last. Its successors are
+/// A candidate is a prefix with one more detour, after the last one of the prefix. Its successors
+/// are
 ///
 ///   - instead of this detour, either of its children in the heap,
 ///   - instead of this detour, the next dearer one at the same node,
 ///   - on top of it, the cheapest detour after it: the root of the heap of the node it leads to.
 ///
-/// Again one parent each, no successor cheaper, and costs are always `prefix + detour`. What a
-/// detour costs is a difference of two ways to the end, as exact as sums of the words' cost
-/// differences are: relative to the largest of them, one part in 10^15.
+/// Again every candidate has one parent, no successor is cheaper, and costs are always
+/// `prefix + detour`. The cost of a detour is the difference between two ways to the end. It is as
+/// exact as sums of the words' cost differences: one part in 10^15 of the largest of them.
 class PathStream final : public Stream {
 public:
     /// `costs` is words x labels, row-major, without NaN or -inf; +inf forbids a label. It is
@@ -38,15 +39,15 @@ public:
                std::shared_ptr<const Transitions> transitions, std::size_t memory);
 
 private:
-    /// At `node`, take `label`: not the best one, but this much dearer.
+    /// Taking `label` at `node`, which costs this much more than the best label there.
     struct Detour {
         double cost;
         std::uint32_t position;
         std::uint32_t node;
         std::uint32_t label;
         std::uint32_t next;         // the next dearer detour here, or kUnknown, or kNone
-        std::uint32_t common_rank;  // how many common and own arcs are no dearer than this one,
-        std::uint32_t own_rank;     // itself included; known from the second detour on
+        std::uint32_t common_rank;  // numbers of common and own arcs that are no dearer, this one
+        std::uint32_t own_rank;     // included; known from the second detour of a node on
     };
     /// A node of a leftist tree: never dearer than its children, the right spine the shortest.
     struct Tree {

@@ -7,7 +7,7 @@
 
 namespace lawful {
 
-/// One way on: a label and what it costs.
+/// A label and its cost.
 struct Option {
     double cost;
     std::uint32_t label;
@@ -18,7 +18,7 @@ struct Option {
     }
 };
 
-/// Options by rank, sorted only as far as somebody looked: O(options) to make, O(log) a rank.
+/// Options by rank, sorted lazily: O(options) to make, O(log options) per rank.
 class Ranking {
 public:
     Ranking() = default;
@@ -28,7 +28,7 @@ public:
         std::make_heap(options_.begin(), options_.end(), dearer);
     }
 
-    /// False until there are options to rank, be it none.
+    /// Whether options were given, possibly none.
     bool made() const { return made_; }
     std::size_t size() const { return options_.size(); }
 

@@ -20,7 +20,7 @@ bool Stream::find_next() {
         if (feasible_) found_.push({0.0, 0, 0});
         return feasible_;
     }
-    // Only now, so that the last candidate somebody wanted has cost nothing beyond itself.
+    // Expanded only now, so that no work is done for successors of the last candidate requested.
     if (expanded_ < found_.size()) expand(static_cast<std::uint32_t>(expanded_++));
     if (frontier_.empty()) return false;
     if (found_.size() >= limit_) throw OutOfIndices{"candidates"};

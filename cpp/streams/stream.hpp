@@ -19,7 +19,7 @@ struct OutOfIndices : std::exception {
     const char* of;  // what there are too many of
 };
 
-/// A label of a candidate that the cheapest candidate does not have.
+/// A word of a candidate whose label differs from that of the cheapest candidate.
 struct Change {
     std::uint32_t word;
     std::uint32_t label;
@@ -27,13 +27,13 @@ struct Change {
 
 /// Candidates by rising cost, each exactly once; ties are repeatable.
 ///
-/// The search tree is kept as it is found: candidate i is `found_[i]`, sixteen bytes whatever
-/// the number of words, and its labels are those of the cheapest candidate with the changes on
-/// the way to the root. So every candidate can be written out at any time, more than once, and
-/// nothing is searched before it is asked for.
+/// The search tree is stored: candidate i is `found_[i]`, sixteen bytes for any number of words.
+/// Its labels are those of the cheapest candidate with the changes on the path to the root. So
+/// every candidate can be written out at any time, more than once, and no candidate is searched
+/// for before it is requested.
 ///
 /// A derived stream states its cheapest candidate and expands one candidate at a time. Each
-/// candidate is the successor of exactly one other, which is why there is no visited set.
+/// candidate is the successor of exactly one other, so no set of visited candidates is needed.
 class Stream {
 public:
     virtual ~Stream() = default;
@@ -48,9 +48,9 @@ public:
     /// Bytes in use.
     std::size_t held() const { return arena_.held(); }
 
-    /// Searches until `count` candidates are found; fewer means that there are no more.
-    /// Throws OutOfMemoryBudget, OutOfIndices or std::bad_alloc, and goes on throwing it for
-    /// every count above found(): a stream that stopped has lost its place.
+    /// Searches until `count` candidates are found, or all; returns how many of them are found.
+    /// Throws OutOfMemoryBudget, OutOfIndices or std::bad_alloc, and from then on throws the same
+    /// for every count above found(): a stream that stopped cannot continue.
     std::size_t find(std::size_t count);
 
     /// Writes the labels of the found candidates from `first` on, one after another.
@@ -58,14 +58,14 @@ public:
     void write_labels(std::size_t first, std::size_t count, Label* rows);
     void write_log_probs(std::size_t first, std::size_t count, double* log_probs) const;
 
-    /// Stops at so many candidates, to show what happens there without finding four billion.
+    /// Lowers the number of candidates that may be numbered, which is four billion, for tests.
     void limit(std::size_t candidates) { limit_ = candidates; }
 
 protected:
     Stream(std::size_t words, std::size_t labels, std::size_t memory)
         : arena_(memory), found_(arena_), frontier_(arena_), words_(words), labels_(labels) {}
 
-    /// States the cheapest candidate, from the constructor; otherwise the stream is empty.
+    /// States the cheapest candidate; a stream whose constructor does not call it is empty.
     void start(double cost, std::vector<std::uint32_t> labels) {
         feasible_ = true;
         best_cost_ = cost;
@@ -74,9 +74,9 @@ protected:
 
     std::uint32_t best_label(std::size_t word) const { return best_[word]; }
 
-    /// Pushes the successors of candidate `index` on the frontier, none cheaper than itself.
+    /// Pushes the successors of candidate `index` onto the frontier; none may be cheaper.
     virtual void expand(std::uint32_t index) = 0;
-    /// Appends where candidate `index` differs from the cheapest one.
+    /// Appends the changes that lead from the cheapest candidate to candidate `index`.
     virtual void list_changes(std::uint32_t index, std::vector<Change>& changes) = 0;
 
     Arena arena_;
@@ -100,7 +100,7 @@ private:
 template <class Label>
 void Stream::write_labels(std::size_t first, std::size_t count, Label* rows) {
     if (count == 0) return;
-    // The first row is a copy of the cheapest candidate for all the others; its own turn is last.
+    // The first row serves as the copy of the cheapest candidate, so its own changes come last.
     std::copy(best_.begin(), best_.end(), rows);
     for (std::size_t i = count; i-- > 0;) {
         Label* row = rows + i * words();

@@ -11,14 +11,14 @@ namespace lawful {
 
 namespace {
 
-/// Compares rows of a matrix as a whole, so that equal rows share one key.
+/// Compares whole rows of a matrix, so that equal rows share one key.
 struct RowLess {
     bool operator()(std::span<const double> a, std::span<const double> b) const {
         return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
     }
 };
 
-/// The least cost, to be taken out of all of them; nothing where all is forbidden.
+/// The least cost, to be subtracted from all of them; 0 if all are forbidden.
 double least(std::span<const double> costs) {
     const double cost = *std::min_element(costs.begin(), costs.end());
     return cost == kForbidden ? 0 : cost;

@@ -7,12 +7,12 @@
 
 namespace lawful {
 
-/// Which label may follow which, and at what cost; compiled once, then shared by all streams.
+/// Which label may follow which, and at what cost; made once, then shared by all streams.
 ///
 /// Labels that may be followed by the same labels at the same costs form a class: only the class
-/// of the last label matters for what comes next. Arcs that leave every class alike are kept
-/// once, as `common`. BIO over L labels has about L/2 classes with one arc of their own each, so
-/// a step costs O(L) and not O(L^2).
+/// of the last label matters for the next one. Arcs that all classes share are stored once, as
+/// `common`. BIO over L labels has about L/2 classes with one arc of their own each, so a word
+/// takes O(L) steps and not O(L^2).
 class Transitions {
 public:
     struct Arc {
@@ -20,8 +20,8 @@ public:
         double cost;
     };
 
-    /// `between` is labels x labels (from, to), row-major; `start` and `end` have one cost a
-    /// label. No NaN, no -inf; +inf forbids.
+    /// `between` is labels x labels (from, to), row-major; `start` and `end` have one cost
+    /// per label. No NaN, no -inf; +inf forbids.
     Transitions(std::span<const double> start, std::span<const double> between,
                 std::span<const double> end);
 
@@ -31,15 +31,15 @@ public:
 
     std::span<const Arc> start() const { return start_; }
     std::span<const Arc> common() const { return common_; }
-    /// The arcs of a class beside the common ones.
+    /// The arcs of a class that are not common.
     std::span<const Arc> own(std::size_t index) const {
         return std::span(own_).subspan(first_arc_[index],
                                        first_arc_[index + 1] - first_arc_[index]);
     }
     double end(std::size_t label) const { return end_[label]; }
 
-    /// What every path of so many words pays whatever it does. It is taken out of all the costs
-    /// above, so that a large one cannot drown the differences that matter.
+    /// The cost that all paths of `words` words share. It is subtracted from all the costs above,
+    /// so that a large one does not swamp the differences between paths.
     double offset(std::size_t words) const {
         return words == 0
                    ? 0

@@ -266,7 +266,7 @@ class Layout:
         start: Flags,
         between: Flags,
         end: Flags,
-        kind: NDArray[np.int32],
+        types: NDArray[np.int32],
         opens: Flags,
         closes: Flags,
         fields: int,
@@ -359,7 +359,7 @@ class Search:
     @property
     def labels(self) -> Numbers: ...
     @property
-    def readings(self) -> Numbers: ...
+    def choices(self) -> Numbers: ...
     @property
     def bound(self) -> float: ...
     @property
@@ -384,7 +384,7 @@ class Mass:
         plan: Plan,
         lookups: Sequence[Lookup],
         missing: Floats,
-        most_readings: Floats,
+        most_weight: Floats,
         everything: bool,
         memory: int,
         seconds: float | None = None,

@@ -1,9 +1,9 @@
-// Drives the search under rules through random cases under the sanitizers, with brute force as the
-// judge. `make sanitize` builds and runs it.
+// Compares the search under rules with brute force on random cases, under the sanitizers.
+// `make sanitize` builds and runs it.
 //
-// A document of words with small values; field 0 is one value, field 1 a list, and there are labels
-// of no field. A span of one word has its value, a longer one cannot be read. The rule: the first
-// value of field 0 is the sum of field 1.
+// Each word of a document has a small value. Field 0 has one value, field 1 is a list, and some
+// labels belong to no field. A span of one word has the value of the word, a longer one is
+// unreadable. The rule: the first value of field 0 is the sum of field 1.
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr std::size_t kPlenty = std::size_t{1} << 22;
 
-Clock nobody_looks;
+Clock no_limit;
 
 std::mt19937_64 generator(20231207);
 
@@ -33,12 +33,12 @@ double uniform(double most) { return std::uniform_real_distribution(0.0, most)(g
 
 // Labels: O, then B and I of field 0, of field 1, and of no field.
 constexpr std::size_t kLabels = 7;
-constexpr std::int32_t kKind[kLabels] = {-1, 0, 0, 1, 1, 2, 2};
+constexpr std::int32_t kType[kLabels] = {-1, 0, 0, 1, 1, 2, 2};
 
 struct Scheme {
     std::vector<std::uint8_t> start, between, end, opens, closes;
 
-    /// BIO, or IOB1, where B only parts a span from one of the same kind right before it.
+    /// BIO, or IOB1, where B only separates a span from one of the same type right before it.
     explicit Scheme(bool iob1)
         : start(kLabels),
           between(kLabels * kLabels),
@@ -51,7 +51,7 @@ struct Scheme {
             start[to] = to == 0 || b != iob1;
             for (std::size_t from = 0; from < kLabels; ++from)
                 between[from * kLabels + to] =
-                    start[to] || (kKind[from] == kKind[to] && kKind[to] >= 0);
+                    start[to] || (kType[from] == kType[to] && kType[to] >= 0);
         }
     }
 };
@@ -73,7 +73,7 @@ struct Instance {
     double disagreement = uniform(2);
     double missing = below(3) == 0 ? kInf : below(2) ? 0 : uniform(2);
     double unchecked = below(2) ? 0 : uniform(2);
-    int extra = static_cast<int>(below(3));  // added to the sum, so that it may never be right
+    int extra = static_cast<int>(below(3));  // added to the sum, so that it may never be satisfied
 
     Instance() {
         const bool tied = below(2);
@@ -98,19 +98,19 @@ struct Instance {
     std::vector<Span> spans_of(const std::vector<std::uint32_t>& labels) const {
         std::vector<Span> spans;
         for (std::uint32_t i = 0; i < words; ++i) {
-            const std::int32_t kind = kKind[labels[i]];
-            if (kind < 0) continue;
-            const bool goes_on = i > 0 && kKind[labels[i - 1]] == kind && !scheme.opens[labels[i]];
+            const std::int32_t type = kType[labels[i]];
+            if (type < 0) continue;
+            const bool goes_on = i > 0 && kType[labels[i - 1]] == type && !scheme.opens[labels[i]];
             if (goes_on)
                 ++spans.back().end;
             else
-                spans.push_back({kind, i, i + 1});
+                spans.push_back({type, i, i + 1});
         }
         std::erase_if(spans, [](const Span& span) { return span.field > 1; });
         return spans;
     }
 
-    /// What spans violate by themselves.
+    /// The prices of spans.
     double price_of(const std::vector<Span>& spans) const {
         double price = 0;
         for (const Span& span : spans) price += span.end - span.start > 1 ? unreadable : 0;
@@ -151,38 +151,38 @@ struct Instance {
 
     std::shared_ptr<const Lattice> lattice() const {
         const auto layout = std::make_shared<const Layout>(
-            scheme.start, scheme.between, scheme.end, std::span<const std::int32_t>(kKind, kLabels),
+            scheme.start, scheme.between, scheme.end, std::span<const std::int32_t>(kType, kLabels),
             scheme.opens, scheme.closes, 2);
         return std::make_shared<const Lattice>(costs, words, layout);
     }
 
     std::vector<FieldSpan> spans(const Lattice& lattice, double slack) const {
         std::vector<FieldSpan> spans;
-        if (!lattice.list_spans(lattice.best() + slack, kPlenty, nobody_looks, spans)) std::abort();
+        if (!lattice.list_spans(lattice.best() + slack, kPlenty, no_limit, spans)) std::abort();
         return spans;
     }
 
-    std::vector<SpanReading> readings_of(const std::vector<FieldSpan>& spans) const {
-        std::vector<SpanReading> readings;
+    std::vector<SpanValue> span_values_of(const std::vector<FieldSpan>& spans) const {
+        std::vector<SpanValue> span_values;
         for (std::uint32_t i = 0; i < spans.size(); ++i) {
             const bool readable = spans[i].end - spans[i].start == 1;
             const auto value = static_cast<std::uint32_t>(readable ? values[spans[i].start] + 1
                                                                    : int{ValueNumber::kUnreadable});
             if (readable || unreadable < kInf)
-                readings.push_back({i, value, readable ? 0 : unreadable});
+                span_values.push_back({i, value, readable ? 0 : unreadable});
         }
-        return readings;
+        return span_values;
     }
 
     std::shared_ptr<const ReadingGraph> graph(double slack) const {
         const auto made = lattice();
         const auto some = spans(*made, slack);
-        return std::make_shared<const ReadingGraph>(made, some, readings_of(some),
-                                                    made->best() + slack, kPlenty, nobody_looks);
+        return std::make_shared<const ReadingGraph>(made, some, span_values_of(some),
+                                                    made->best() + slack, kPlenty, no_limit);
     }
 
     std::shared_ptr<const Plan> plan() const {
-        // Slots: the first value, whether others disagree, of the list its sum and readability.
+        // Slots: first value and disagreement of field 0; readability and sum of the list.
         auto plan = std::make_shared<Plan>();
         FieldPlan one, list;
         one.first = 0;
@@ -208,7 +208,7 @@ struct Instance {
     }
 
     DocumentTables tables() const {
-        // Numbers of values: 2, 3, 4 for the values 1, 2, 3.
+        // The values 1, 2, 3 have the numbers 2, 3, 4.
         Lookup lookup(0);
         lookup.append({0, Outcome::kMissing});
         lookup.append({0, Outcome::kMissing});
@@ -224,7 +224,7 @@ void require(bool condition, const char* claim, const Instance& instance) {
     std::exit(1);
 }
 
-/// All readings within a slack come out, in order, with the best labelling of each.
+/// All readings within a slack are found, in order, with the best labelling of each.
 void readings_case() {
     const Instance instance;
     std::map<std::vector<Span>, double> best;
@@ -244,30 +244,30 @@ void readings_case() {
     std::sort(expected.begin(), expected.end());
     if (best.empty()) return;
 
-    Search search(instance.graph(slack), nullptr, {}, {}, nobody_looks);
+    Search search(instance.graph(slack), nullptr, {}, {}, no_limit);
     const double offset = search.graph().lattice()->least();
     std::size_t found = 0;
     std::map<std::vector<Span>, int> seen;
     for (;;) {
-        const Search::Status status = search.next(1 + below(5), nobody_looks);
+        const Search::Status status = search.next(1 + below(5), no_limit);
         if (status == Search::Status::kPaused) continue;
         if (status == Search::Status::kNothing) break;
-        require(found < expected.size(), "no more readings than there are", instance);
+        require(found < expected.size(), "only readings that exist are found", instance);
         const double total = offset + search.found().cost + search.found().violated;
         require(std::abs(total - expected[found]) < 1e-9, "reading i is the i-th cheapest",
                 instance);
         std::vector<std::uint32_t> labels(instance.words);
-        search.graph().write_labels(search.found().readings, labels.data());
+        search.graph().write_labels(search.found().choices, labels.data());
         require(instance.legal(labels), "labels are legal", instance);
         require(std::abs(instance.cost_of(labels) - offset - search.found().cost) < 1e-9,
-                "labels cost what they say", instance);
+                "the labels have the stated cost", instance);
         require(++seen[instance.spans_of(labels)] == 1, "no reading comes twice", instance);
         ++found;
     }
-    require(found == expected.size(), "all readings come out", instance);
+    require(found == expected.size(), "all readings are found", instance);
 }
 
-/// The best labelling under the rule, with and without bounds by residues.
+/// The best labelling under the rule is found, with and without bounds by residues.
 void rules_case() {
     const Instance instance;
     double expected = kInf;
@@ -282,32 +282,33 @@ void rules_case() {
     }
     Search::Limits limits;
     limits.patience = below(2) ? 1 : kPlenty;
-    Search search(instance.graph(kInf), instance.plan(), instance.tables(), limits, nobody_looks);
+    Search search(instance.graph(kInf), instance.plan(), instance.tables(), limits, no_limit);
     double last = -kInf;
     for (bool first = true;; first = false) {
         Search::Status status;
-        while ((status = search.next(1 + below(9), nobody_looks)) == Search::Status::kPaused) {
+        while ((status = search.next(1 + below(9), no_limit)) == Search::Status::kPaused) {
             const double bound = search.graph().lattice()->least() + search.bound();
-            require(!first || bound <= expected + 1e-9, "a bound is a bound", instance);
+            require(!first || bound <= expected + 1e-9, "no reading is below the bound", instance);
         }
         if (status == Search::Status::kNothing) {
-            require(!first || expected == kInf, "nothing only where there is nothing", instance);
+            require(!first || expected == kInf,
+                    "a search ends empty only if no labelling is allowed", instance);
             return;
         }
         const double offset = search.graph().lattice()->least();
         const double total = offset + search.found().cost + search.found().violated;
         std::vector<std::uint32_t> labels(instance.words);
-        search.graph().write_labels(search.found().readings, labels.data());
+        search.graph().write_labels(search.found().choices, labels.data());
         const double violated = instance.violated_by(instance.spans_of(labels));
         require(std::abs(instance.cost_of(labels) + violated - total) < 1e-9,
-                "a labelling costs and violates what it says", instance);
+                "a labelling has the stated cost and penalty", instance);
         require(!first || std::abs(total - expected) < 1e-9, "the first one is the best", instance);
         require(total >= last - 1e-9, "costs never fall", instance);
         last = total;
     }
 }
 
-/// Dives end in labellings that are what they say, and never better than the best.
+/// Dives end in labellings of the stated cost and penalty, never better than the best.
 void dive_case() {
     const Instance instance;
     if (instance.lattice()->best() == kInf) return;
@@ -316,20 +317,20 @@ void dive_case() {
         expected = std::min(
             expected, instance.cost_of(labels) + instance.violated_by(instance.spans_of(labels)));
     });
-    Search search(instance.graph(kInf), instance.plan(), instance.tables(), {}, nobody_looks);
-    search.next(below(6), nobody_looks);
-    if (!search.dive(1 + below(4), nobody_looks)) return;
+    Search search(instance.graph(kInf), instance.plan(), instance.tables(), {}, no_limit);
+    search.next(below(6), no_limit);
+    if (!search.dive(1 + below(4), no_limit)) return;
     std::vector<std::uint32_t> labels(instance.words);
-    search.graph().write_labels(search.found().readings, labels.data());
+    search.graph().write_labels(search.found().choices, labels.data());
     const double total =
         search.graph().lattice()->least() + search.found().cost + search.found().violated;
     const double violated = instance.violated_by(instance.spans_of(labels));
     require(std::abs(instance.cost_of(labels) + violated - total) < 1e-9,
-            "a dive costs and violates what it says", instance);
+            "a dive has the stated cost and penalty", instance);
     require(total >= expected - 1e-9, "a dive is no better than the best", instance);
 }
 
-/// Given spans cost what they violate.
+/// The cost of given spans is their penalty.
 void given_case() {
     const Instance instance;
     std::vector<std::vector<Span>> some;
@@ -342,16 +343,17 @@ void given_case() {
         spans.push_back({static_cast<std::uint32_t>(span.field), span.start, span.end, 0, 0});
     const double expected = instance.violated_by(chosen);
     const auto graph =
-        std::make_shared<const ReadingGraph>(spans, instance.readings_of(spans), kInf);
-    Search search(graph, instance.plan(), instance.tables(), {}, nobody_looks);
-    const bool found = search.next(kPlenty, nobody_looks) == Search::Status::kFound;
-    require(found == (expected < kInf), "given spans can be read, or not", instance);
+        std::make_shared<const ReadingGraph>(spans, instance.span_values_of(spans), kInf);
+    Search search(graph, instance.plan(), instance.tables(), {}, no_limit);
+    const bool found = search.next(kPlenty, no_limit) == Search::Status::kFound;
+    require(found == (expected < kInf), "given spans have a reading unless a rule forbids it",
+            instance);
     if (found)
         require(std::abs(search.found().cost + search.found().violated - expected) < 1e-9,
-                "given spans violate what they violate", instance);
+                "given spans have the right penalty", instance);
 }
 
-/// Adding up what rules leave of the probability, all of it or with some of it let go.
+/// The probability that rules leave is counted exactly, or within bounds if states are dropped.
 void mass_case() {
     const Instance instance;
     const auto lattice = instance.lattice();
@@ -375,25 +377,28 @@ void mass_case() {
     });
     const bool everything = below(2);
     const auto spans = instance.spans(*lattice, everything ? kInf : uniform(4));
-    const Mass mass(lattice, spans, instance.readings_of(spans), instance.plan(), instance.tables(),
-                    {1, 1 + uniform(1)}, everything, nobody_looks);
+    const Mass mass(lattice, spans, instance.span_values_of(spans), instance.plan(),
+                    instance.tables(), {1, 1 + uniform(1)}, everything, no_limit);
     const Mass::Limits limits{everything ? 0 : uniform(0.01), everything ? kPlenty : 1 + below(9),
                               below(2) ? 0 : kPlenty};
-    const Mass::Shares found = mass.of(answers, limits, nobody_looks);
-    const double unit = total / std::exp(mass.log_total());  // what is let go counts for more
+    const Mass::Shares found = mass.of(answers, limits, no_limit);
+    const double unit =
+        total / std::exp(mass.log_total());  // at most 1: spans count by their `most_weight`
     const double share = std::exp(mass.log_total());
-    require(found.all * share <= all + 1e-9, "no more than there is", instance);
-    require((found.all + found.open) * share >= all - 1e-9, "what is let go is known", instance);
+    require(found.all * share <= all + 1e-9, "no more is counted than exists", instance);
+    require((found.all + found.open) * share >= all - 1e-9, "what is not counted is bounded",
+            instance);
     for (int field = 0; field < 2; ++field) {
-        require(found.same[field] * share <= same[field] + 1e-9, "nor of a field", instance);
+        require(found.same[field] * share <= same[field] + 1e-9,
+                "no more is counted of a field than exists", instance);
         require((found.same[field] + found.open) * share >= same[field] - 1e-9,
-                "nor let go of it unnoticed", instance);
+                "what is not counted of a field is bounded", instance);
     }
-    require(!everything || found.open == 0, "nothing is let go that need not be", instance);
+    require(!everything || found.open == 0, "nothing is dropped without need", instance);
     require(unit <= 1 + 1e-9, "all legal labellings are in the total", instance);
 }
 
-/// Too little memory is an exception and nothing else.
+/// Too little memory causes an exception and nothing else.
 void memory_case() {
     const Instance instance;
     if (instance.lattice()->best() == kInf) return;
@@ -401,9 +406,8 @@ void memory_case() {
     limits.memory = below(40'000);
     limits.patience = 1;
     try {
-        Search search(instance.graph(kInf), instance.plan(), instance.tables(), limits,
-                      nobody_looks);
-        while (search.next(kPlenty, nobody_looks) == Search::Status::kFound) {
+        Search search(instance.graph(kInf), instance.plan(), instance.tables(), limits, no_limit);
+        while (search.next(kPlenty, no_limit) == Search::Status::kFound) {
         }
     } catch (const OutOfMemoryBudget&) {
     }

@@ -1,4 +1,4 @@
-// Drives the core through random cases under the sanitizers, with brute force as the judge.
+// Compares the streams with brute force on random cases, under the sanitizers.
 // `make sanitize` builds and runs it.
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::vector<double> random_costs(std::size_t count, bool tied) {
 struct Instance {
     std::size_t words, labels;
     std::vector<double> costs, start, between, end;
-    std::shared_ptr<const Transitions> transitions;  // none: independent words
+    std::shared_ptr<const Transitions> transitions;  // null: independent words
 
     Instance(std::size_t words, std::size_t labels, bool structured)
         : words(words), labels(labels), costs(random_costs(words * labels, below(2))) {
@@ -90,7 +90,7 @@ void require(bool condition, const char* claim, const Instance& instance) {
     std::exit(1);
 }
 
-/// What was found is in order, without repeats, and costs what it says.
+/// The candidates found are in order, without repeats, and at the right cost.
 void check_found(Stream& stream, const Instance& instance, const std::vector<double>* expected) {
     const std::size_t found = stream.found();
     std::vector<std::uint16_t> rows(found * instance.words);
@@ -122,7 +122,7 @@ void small_case(bool structured) {
     require(stream->find(kUnlimited) == expected.size(), "all of them", instance);
     check_found(*stream, instance, &expected);
 
-    // Stopped short, by memory or by number, what was found is still right.
+    // A stream that is stopped by memory or by number has found the right candidates.
     std::unique_ptr<Stream> stopped;
     try {
         stopped = instance.open(below(20'000));
@@ -152,7 +152,7 @@ void large_case(bool structured) {
 }
 
 void too_many_cells() {
-    // The limit is checked before a single cost is read, so there need not be any.
+    // The limit is checked before any cost is read, so no costs are needed.
     try {
         AssignmentStream(std::span<const double>{}, std::size_t{1} << 17, std::size_t{1} << 16,
                          kUnlimited);
@@ -160,7 +160,7 @@ void too_many_cells() {
         std::exit(1);
     } catch (const OutOfIndices&) {
     }
-    // Two classes of labels, so 2^32 nodes; a million words would do if there were more classes.
+    // Two classes of labels, so 2^32 nodes; with more classes, fewer words would do.
     const std::vector<double> start(2), end(2), between = {0, kInf, 0, 0};
     const auto transitions = std::make_shared<const Transitions>(start, between, end);
     try {

@@ -119,7 +119,7 @@ class Settler:
         reading: Reading, choices: list[tuple[int, int, int]], search: _core.Search
     ) -> Reading:
         changed = [list(spans) for spans in reading]
-        for choice in search.readings.tolist():
+        for choice in search.choices.tolist():
             i, at, which = choices[choice]
             changed[i][at] = changed[i][at]._replace(choice=which)
         return tuple(map(tuple, changed))

@@ -112,7 +112,7 @@ class _Masses:
             plan=plan.core,
             lookups=lattice.tables.lookups(),
             missing=np.array([judge.missing(i) for i in range(len(rules.fields))]),
-            most_readings=np.array([1 + (MOST_VALUES - 1) * exp(-price) for price in other]),
+            most_weight=np.array([1 + (MOST_VALUES - 1) * exp(-price) for price in other]),
             everything=self.everything,
             memory=MEMORY,
             seconds=seconds_left(until),

@@ -217,7 +217,7 @@ class Candidates:
             if status is _core.SearchStatus.paused:
                 self.stopped_by = "seconds" if self._extensions_left() else "candidates"
                 return slack
-            found = tuple(values[i] for i in search.readings.tolist())
+            found = tuple(values[i] for i in search.choices.tolist())
             if found not in self._seen:
                 self._seen.add(found)
                 yield Candidate(search.labels, -search.cost, search.violated, found)
@@ -229,7 +229,7 @@ class Candidates:
         search, values = self._search
         if not search.dive(tries, seconds_left(until)):
             return None
-        found = tuple(values[i] for i in search.readings.tolist())
+        found = tuple(values[i] for i in search.choices.tolist())
         return Candidate(search.labels, -search.cost, search.violated, found)
 
     def _open(self, slack: float) -> tuple[_core.Search, list[SpanValue], float]:
