@@ -29,8 +29,8 @@ Presence: TypeAlias = Literal["keep", "free", "required"]
 be present. ``free``: it may be missing, and rules that need it are then vacuous (the paper)."""
 
 Repeat: TypeAlias = Literal["agree", "first", "any"]
-"""What repeated occurrences of a field that is no list mean: the values must ``agree``, only the
-``first`` counts (the paper), or a rule holds if it holds for ``any`` of them."""
+"""If a field that is no list occurs again: its values must ``agree``, only the ``first`` counts
+(the paper), or a rule holds if it holds for ``any`` of them."""
 
 Weight: TypeAlias = float
 """Nats of the model's evidence that a rule may overrule; ``inf`` is hard."""
@@ -448,7 +448,7 @@ def _as_nats(value: Any, where: str, infinite: str | None = None) -> float:
 def as_tolerance(value: Any, where: str = "") -> Decimal:
     """A tolerance as an exact decimal, not negative."""
     if isinstance(value, int) and abs(value) > 10**18:
-        raise RulesError(f"{where}tolerance is too large")
+        raise RulesError(f"{where}tolerance is too large, expected at most 1e18")
     try:
         tolerance = Decimal(str(value))
     except InvalidOperation:

@@ -42,8 +42,8 @@ class FieldValue:
     choice: int = 0  # index of the chosen value among the possible ones; 0 is the most plausible
 
 
-class _Sight(NamedTuple):
-    """What rules see of one field."""
+class _FieldView(NamedTuple):
+    """The part of a reading that concerns one field."""
 
     options: list[Any]  # its values; several only under ``repeat: any``
     occurs: int  # number of spans
@@ -61,7 +61,7 @@ class Judge:
         self._index = {f.label: i for i, f in enumerate(rules.fields)}
         self._relevant = scheme.labels_of(tuple(self._index))
         self._costs: dict[bytes, Cost] = {}
-        self._sights: dict[tuple[int, Spans], _Sight] = {}
+        self._views: dict[tuple[int, Spans], _FieldView] = {}
         self._names = [f.name for f in rules.fields]
         self._kept: frozenset[str] = frozenset()
         self._settler: Settler | None = None
@@ -80,7 +80,7 @@ class Judge:
         """Sets the fields that may not be missing."""
         self._kept = frozenset(names)
         self._costs.clear()
-        self._sights.clear()
+        self._views.clear()
 
     @property
     def kept(self) -> frozenset[str]:
@@ -169,41 +169,41 @@ class Judge:
         return self.settled(labels, until)[1]
 
     def _cost_of_rules(self, reading: Reading, until: float) -> Cost:
-        sights = self._see_all(reading)
-        environment = _environment(sights)
-        least = most = sum(sight.penalty for sight in sights.values())
+        views = self._see_all(reading)
+        environment = _environment(views)
+        least = most = sum(view.penalty for view in views.values())
         for rule in self.rules.parsed:
-            outcome, _ = self._judge_rule(rule, sights, environment, until)
+            outcome, _ = self._judge_rule(rule, views, environment, until)
             price = price_of(rule, outcome)
             most += price
             least += 0.0 if outcome == "undecided" else price
         return Cost(most, least)
 
-    def _see_all(self, reading: Reading) -> dict[str, _Sight]:
+    def _see_all(self, reading: Reading) -> dict[str, _FieldView]:
         return {name: self._see(i, reading[i]) for i, name in enumerate(self._names)}
 
-    def _see(self, index: int, spans: Spans) -> _Sight:
-        """What rules see of one field; cached, since many labellings have the same spans of it."""
+    def _see(self, index: int, spans: Spans) -> _FieldView:
+        """The view of one field; cached, since many labellings have the same spans of it."""
         key = (index, spans)
-        sight = self._sights.get(key)
-        if sight is None:
+        view = self._views.get(key)
+        if view is None:
             penalty = sum(fault.weight for fault in self._fields.faults(index, spans, self._kept))
-            sight = _Sight(self._fields.options(index, spans), len(spans), penalty)
+            view = _FieldView(self._fields.options(index, spans), len(spans), penalty)
             self._spans_held += len(spans) + 1
             if self._spans_held > MOST_SPANS_HELD:  # long documents: each labelling has thousands
                 self._spans_held = 0
-                self._sights.clear()
+                self._views.clear()
                 self._costs.clear()
                 self._choices.clear()
-            self._sights[key] = sight
-        return sight
+            self._views[key] = view
+        return view
 
     def checks(self, reading: Reading, until: float = inf) -> list[Check]:
         """The checks of all rules, and the violated checks that fields imply."""
-        sights = self._see_all(reading)
-        environment = _environment(sights)
+        views = self._see_all(reading)
+        environment = _environment(views)
         found = [
-            check_of(rule, *self._judge_rule(rule, sights, environment, until))
+            check_of(rule, *self._judge_rule(rule, views, environment, until))
             for rule in self.rules.parsed
         ]
         for i, spans in enumerate(reading):
@@ -259,17 +259,17 @@ class Judge:
     def _judge_rule(
         self,
         rule: ParsedRule,
-        sights: dict[str, _Sight],
+        views: dict[str, _FieldView],
         environment: Environment,
         until: float,
     ) -> tuple[Outcome, Environment]:
         """The outcome of a rule, and the values that show it."""
         name = self.document.id
         outcome = outcome_of(rule, environment, name)
-        options = {n: sights[n].options for n in rule.names if len(sights[n].options) > 1}
+        options = {n: views[n].options for n in rule.names if len(views[n].options) > 1}
         if outcome == "satisfied" or not options:
             return outcome, environment
-        key = rule.id, *((tuple(sights[n].options), sights[n].occurs) for n in sorted(rule.names))
+        key = rule.id, *((tuple(views[n].options), views[n].occurs) for n in sorted(rule.names))
         known = self._choices.get(key)
         if known is None:
             known = outcome_of_any(rule, environment, options, name, until)
@@ -278,10 +278,10 @@ class Judge:
         return known
 
 
-def _environment(sights: dict[str, _Sight]) -> Environment:
+def _environment(views: dict[str, _FieldView]) -> Environment:
     """The values and counts of fields, for expressions."""
     environment: dict[str, Any] = {}
-    for name, sight in sights.items():
-        environment[name] = sight.options[0]
-        environment[COUNT + name] = sight.occurs
+    for name, view in views.items():
+        environment[name] = view.options[0]
+        environment[COUNT + name] = view.occurs
     return environment
