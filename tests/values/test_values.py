@@ -429,7 +429,7 @@ def test_a_registered_type_may_raise_value_errors_and_must_keep_its_kind():
         ("money", str, "text", "type 'money' is built in"),
         ("", str, "text", "a type's name is ''"),
         ("iban", str, "float", "type 'iban' has kind 'float'; kinds: number, date, text"),
-        ("iban", "str", "text", "type 'iban' has 'str' for a parser"),
+        ("iban", "str", "text", "type 'iban' has parser 'str', expected a function"),
     ],
 )
 def test_a_registration_that_cannot_be(name, parse, kind, message):
@@ -447,5 +447,5 @@ def test_an_unknown_type_lists_the_known_ones(name):
 
 def test_a_type_gives_a_handful_of_readings_at_most():
     register_type("many", lambda text: tuple(range(9)), kind="number")
-    with pytest.raises(RulesError, match="gave 9 readings of 'x', expected at most 8"):
+    with pytest.raises(RulesError, match="gave 9 possible values of 'x', expected at most 8"):
         read("x", "many")

@@ -1,7 +1,7 @@
-"""Texts read as typed values: money, numbers, dates, and whatever a user registers.
+"""Texts as typed values: money, numbers, dates, text, and types that users register.
 
-Reading is honest about doubt: ``3.350`` is 3350 on one receipt and 3.35 on another, so every type
-gives all plausible readings, the most plausible first, and none when the text is no such value.
+Texts may be ambiguous: ``3.350`` is 3350 on one receipt and 3.35 on another. So every type gives
+all possible values of a text, the most plausible first, and none for a text that is no such value.
 Numbers are exact decimals, never binary floats; no text raises an exception or takes long.
 """
 
@@ -24,14 +24,14 @@ Value: TypeAlias = Decimal | date | str
 """The values of the built-in types; a registered type of kind ``text`` may give anything else."""
 
 Kind: TypeAlias = Literal["number", "date", "text"]
-"""Decides what expressions may do: calculate, compare by time, or compare for equality."""
+"""Kinds of values, which decide the operators: arithmetic, order in time, equality."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueType:
-    """A type of value, and the function that reads texts as it.
+    """A type of values, and the function that parses texts.
 
-    ``read`` gives all plausible readings, the most plausible first, and ``()`` when there is none.
+    ``read`` gives the possible values of a text, the most plausible first; ``()`` if there is none.
     """
 
     name: str
@@ -40,11 +40,11 @@ class ValueType:
 
 
 MOST_VALUES = 8
-"""Ways to read one text that a type may give."""
+"""Maximum number of possible values of one text."""
 
 
 def read(text: str, type_name: str) -> tuple[Value, ...]:
-    """All plausible readings of the text, the most plausible first; empty when there is none."""
+    """The possible values of a text, the most plausible first; empty if there is none."""
     return _read(text, type_name)
 
 
@@ -54,7 +54,7 @@ def _read(text: str, type_name: str) -> tuple[Value, ...]:
 
 
 def type_named(name: str) -> ValueType:
-    """The type of that name, or a ``RulesError`` that lists the known ones."""
+    """The type of this name; raises a ``RulesError`` that lists the known types."""
     found = TYPES.get(name) if isinstance(name, str) else None
     if found is None:
         raise RulesError(f"unknown type {name!r}; types: {', '.join(TYPES)}")
@@ -62,11 +62,11 @@ def type_named(name: str) -> ValueType:
 
 
 def register_type(name: str, parse: Callable[[str], Any], *, kind: Kind = "text") -> None:
-    """Make ``parse`` known as a type, in place of an earlier registration of the same name.
+    """Registers ``parse`` as a type, in place of an earlier registration of the same name.
 
-    ``parse`` gives a value, a tuple of values (the most plausible first), or ``None`` for a text
-    that does not parse; a ``ValueError`` says the same. What it gives must suit ``kind``: whole
-    numbers and decimals for ``number``, dates for ``date``.
+    ``parse`` returns a value, a tuple of possible values (the most plausible first), or ``None``
+    for a text that does not parse; it may also raise ``ValueError``. Values must suit ``kind``:
+    ``int`` or ``Decimal`` for ``number``, dates for ``date``.
     """
     if not isinstance(name, str) or not name.strip():
         raise RulesError(f"a type's name is {name!r}, expected a name such as 'iban'")
@@ -75,7 +75,7 @@ def register_type(name: str, parse: Callable[[str], Any], *, kind: Kind = "text"
     if kind not in get_args(Kind):
         raise RulesError(f"type {name!r} has kind {kind!r}; kinds: {', '.join(get_args(Kind))}")
     if not callable(parse):
-        raise RulesError(f"type {name!r} has {parse!r} for a parser, expected a function of a text")
+        raise RulesError(f"type {name!r} has parser {parse!r}, expected a function of a text")
 
     def read_registered(text: str) -> tuple[Value, ...]:
         try:
@@ -89,7 +89,7 @@ def register_type(name: str, parse: Callable[[str], Any], *, kind: Kind = "text"
         values = found if isinstance(found, tuple) else () if found is None else (found,)
         if len(values) > MOST_VALUES:
             raise RulesError(
-                f"type {name!r} gave {len(values)} readings of {text!r}, expected at most "
+                f"type {name!r} gave {len(values)} possible values of {text!r}, expected at most "
                 f"{MOST_VALUES}"
             )
         return tuple(_checked(value, kind, name) for value in values)
@@ -110,7 +110,7 @@ def _checked(value: Any, kind: Kind, name: str) -> Any:
         if not isinstance(value, date):
             raise RulesError(f"type {name!r} gave {value!r}, expected a date")
     if not isinstance(value, Hashable):
-        raise RulesError(f"type {name!r} gave {value!r}, expected a value that can be compared")
+        raise RulesError(f"type {name!r} gave {value!r}, expected a hashable value")
     return value
 
 

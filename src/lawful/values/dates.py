@@ -1,6 +1,6 @@
-"""Dates: in digits, with a month's name in eight languages, with a weekday before or a time after.
+"""Dates: in digits or with a month name in eight languages; a weekday and a time are ignored.
 
-Of two numbers that may be day or month, day first is more plausible than month first.
+If two numbers may be day or month, day first is more plausible than month first.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _YEAR_MONTH_DAY = re.compile(rf"([0-9]{{4}}){_GAP}([a-z]+){_GAP}([0-9]{{1,2}})")
 
 
 def read_date(text: str) -> tuple[date, ...]:
-    """A date between 1900 and 2099; a time after it does not count."""
+    """The possible dates of a text, between 1900 and 2099; a time after the date is ignored."""
     found = plain(text).lower()
     if not found.isascii():
         found = "".join(c for c in unicodedata.normalize("NFD", found) if c.isascii())
@@ -78,7 +78,7 @@ def read_date(text: str) -> tuple[date, ...]:
 
 
 def _numeric_dates(text: str) -> list[tuple[str, str, str]]:
-    """Year, month and day as they may be meant: day first before month first."""
+    """Possible year, month and day; day first comes before month first."""
     if compact := _COMPACT_DATE.fullmatch(text):
         return [(compact[1], compact[2], compact[3])]
     separated = _SEPARATED_DATE.fullmatch(text)
@@ -89,12 +89,12 @@ def _numeric_dates(text: str) -> list[tuple[str, str, str]]:
         return [(first, second, third)]
     candidates = [(third, second, first), (third, first, second)]
     if len(third) == 2 and not any(_date(*candidate) for candidate in candidates):
-        return [(first, second, third)]  # 95-12-31: a short year first, where nothing else fits
+        return [(first, second, third)]  # 95-12-31: a short year first, if nothing else fits
     return candidates
 
 
 def _named_date(text: str) -> list[tuple[str, str, str]]:
-    """Year, month and day of a date that spells its month; the month stays a name."""
+    """Year, month (as a name) and day of a date with a month name."""
     if found := _DAY_MONTH_YEAR.fullmatch(text):
         return [(found[3], found[2], found[1])]
     if found := _MONTH_DAY_YEAR.fullmatch(text):
@@ -105,7 +105,7 @@ def _named_date(text: str) -> list[tuple[str, str, str]]:
 
 
 def _date(year: str, month: str, day: str) -> date | None:
-    """The date, or ``None`` where the calendar has no such day between 1900 and 2099."""
+    """The date, or ``None`` if the calendar has no such day between 1900 and 2099."""
     number = int(year)
     if len(year) == 2:
         number += 1900 if number >= 70 else 2000

@@ -16,11 +16,11 @@ CURRENCIES = words(
     "aed ars aud bgn brl cad chf clp cny cop czk dkk egp eur euro gbp hkd huf idr ils inr jpy krw "
     "kwd mxn myr nok nzd php pkr pln ron rub sar sek sgd thb try twd uah usd vnd zar"
 )
-"""Words that may stand next to an amount of money, in lower case and without a full stop."""
+"""Currencies that may stand next to an amount of money, in lower case, without a full stop."""
 
 _SIGNS = {
-    # What opens and closes an amount: its signs, the most plausible first. Half a parenthesis
-    # is usually a parenthesis whose other half the reader lost.
+    # Marks before|after an amount: its possible signs, the most plausible first. Half a pair of
+    # parentheses is usually a pair whose other half OCR lost.
     **dict.fromkeys(("|", "+|", "[|]", "[|", "|]"), (1,)),
     **dict.fromkeys(("-|", "|-", "(|)", "-(|)", "(-|)", "[-|]", "-[|]", "(-|", "-|)"), (-1,)),
     **dict.fromkeys(("(|", "|)"), (-1, 1)),
@@ -40,13 +40,13 @@ _GROUPED = re.compile(
     r"([1-9][0-9]{0,2}([., '])[0-9]{3}(?:\2[0-9]{3})*|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3})"
     r"(?:([.,])([0-9]+))?"
 )
-_EXACT = Context(prec=100)  # whatever precision the caller has set for its own sums
+_EXACT = Context(prec=100)  # independent of the caller's context
 _NO_SEPARATORS = str.maketrans("", "", "., '")
 
 
 def read_money(text: str) -> tuple[Decimal, ...]:
-    """An amount, which may have a currency and a till's tax letter next to it."""
-    before, values, after = _split_amount(text)
+    """The possible values of an amount, which may have a currency and a till's tax letter."""
+    before, values, after = _parse_amount(text)
     if (before and before not in CURRENCIES) or (
         after and after not in CURRENCIES and not _is_tax_flag(after, values)
     ):
@@ -57,7 +57,7 @@ def read_money(text: str) -> tuple[Decimal, ...]:
 def _is_tax_flag(word: str, values: tuple[Decimal, ...]) -> bool:
     """Whether the word ends in a till's tax letter, as in ``12.34 T`` or ``1,99 EUR A``.
 
-    Only cents can have one: ``5A`` and ``3x`` are no amounts.
+    Only amounts with cents can have one: ``5A`` and ``3x`` are not amounts.
     """
     currency, flag = word[:-1], word[-1]
     has_cents = all(value.as_tuple().exponent == -2 for value in values)
@@ -65,8 +65,8 @@ def _is_tax_flag(word: str, values: tuple[Decimal, ...]) -> bool:
 
 
 def read_number(text: str) -> tuple[Decimal, ...]:
-    """A number, which may be a quantity (``2x``) or a percentage: ``11%`` is 0.11."""
-    before, values, after = _split_amount(text)
+    """The possible values of a number, a quantity (``2x``) or a percentage: ``11%`` is 0.11."""
+    before, values, after = _parse_amount(text)
     if before in ("", "x") and after in ("", "x", "@"):
         return values
     if before == "" and after == "%":
@@ -75,16 +75,16 @@ def read_number(text: str) -> tuple[Decimal, ...]:
 
 
 def read_integer(text: str) -> tuple[Decimal, ...]:
-    """A whole number, which may be a quantity."""
+    """The possible values of a whole number or a quantity."""
     if "%" in text:
         return ()
     return tuple(Decimal(int(value)) for value in read_number(text) if value == int(value))
 
 
-def _split_amount(text: str) -> tuple[str, tuple[Decimal, ...], str]:
-    """The word before an amount, the amount's signed readings, and the word after it.
+def _parse_amount(text: str) -> tuple[str, tuple[Decimal, ...], str]:
+    """The word before an amount, the amount's possible values, and the word after it.
 
-    No readings when the text is not built like an amount.
+    There are no values if the text does not have the form of an amount.
     """
     printed = _PRINTED.fullmatch(plain(text))
     if printed is None:
@@ -108,25 +108,25 @@ def _split_amount(text: str) -> tuple[str, tuple[Decimal, ...], str]:
 
 
 def _unsigned(digits: str) -> tuple[Decimal, ...]:
-    """The readings of digits and separators, such as ``1.234,50``."""
+    """The possible values of digits and separators, such as ``1.234,50``."""
     if len(digits) > MOST_DIGITS and len(digits.translate(_NO_SEPARATORS)) > MOST_DIGITS:
         return ()
     if digits.isdigit():
         return (Decimal(digits),)
     if " " in digits:
         digits = re.sub(r" ?([.,']) ?", r"\1", digits)
-    if split := _DECIMALS.fullmatch(digits):
-        whole, decimals = split.groups()
-        readings = [f"{whole}.{decimals}"]
+    if plain_decimals := _DECIMALS.fullmatch(digits):
+        whole, decimals = plain_decimals.groups()
+        values = [f"{whole}.{decimals}"]
         if len(decimals) == 3 and whole[:1] > "0":
-            readings.insert(0, whole + decimals)  # 3.350, or 1071.000 from a careless till
+            values.insert(0, whole + decimals)  # 3.350, or 1071.000 from a careless till
         elif not whole and len(decimals) > 3 and decimals[0] > "0":
-            readings.append(decimals)  # .48000, where the point may be a speck
+            values.append(decimals)  # .48000, where the point may be a speck
     elif grouped := _GROUPED.fullmatch(digits):
         whole, _, point, decimals = grouped.groups("")
-        # 22.000.00: one separator for both, which only two decimals give away.
+        # 22.000.00: the same separator for both, recognisable only by two decimals.
         regular = not point or point not in whole or len(decimals) == 2
-        readings = [f"{whole.translate(_NO_SEPARATORS)}.{decimals}".rstrip(".")] if regular else []
+        values = [f"{whole.translate(_NO_SEPARATORS)}.{decimals}".rstrip(".")] if regular else []
     else:
-        readings = []
-    return tuple(map(Decimal, readings))
+        values = []
+    return tuple(map(Decimal, values))

@@ -1,11 +1,11 @@
-"""Plain text: what is printed, in the same few characters and with single blanks."""
+"""Text values, and the normal form of texts before they are parsed."""
 
 from __future__ import annotations
 
 import unicodedata
 
 LONGEST = 64
-"""Longer texts are neither numbers nor dates: refused before any work is done on them."""
+"""Longer texts are neither numbers nor dates, and are not parsed."""
 
 _SAME_MARKS = str.maketrans(
     {**dict.fromkeys("−–—‐‑‒", "-"), **dict.fromkeys("’‘´ʼ′", "'"), "×": "x"}
@@ -13,18 +13,18 @@ _SAME_MARKS = str.maketrans(
 
 
 def words(text: str) -> frozenset[str]:
-    """A set of words, written with blanks between them."""
+    """The set of words in a text, separated by blanks."""
     return frozenset(text.split())
 
 
 def read_text(text: str) -> tuple[str, ...]:
-    """The text with single blanks; no reading of nothing but blanks."""
+    """The text with single blanks; no value for a text of blanks only."""
     folded = " ".join(text.split())
     return (folded,) if folded else ()
 
 
 def plain(text: str) -> str:
-    """The text in ASCII where that says the same, with single blanks; empty when not a value."""
+    """The text with ASCII equivalents and single blanks; empty if it is no number or date."""
     if len(text) > LONGEST:
         return ""
     if not text.isascii():
