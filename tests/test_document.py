@@ -81,7 +81,7 @@ def test_pieces_that_contradict_each_other_forbid_nothing():
     assert np.isfinite(pooled.log_probs[0]).all()
     assert np.exp(pooled.log_probs[1]).tolist() == [0, 0, 1]
     chunks = Scores.from_probs([[0.5, 0.5]] * 2, ["O", "S-a"])
-    with pytest.raises(lawful.ScoresError, match="knows B- and I- only"):
+    with pytest.raises(lawful.ScoresError, match="knows only B- and I-"):
         chunks.to_words([False, True])
 
 
@@ -89,7 +89,7 @@ def test_pieces_that_cannot_be_pooled_are_named():
     scores = pieces().scores
     with pytest.raises(lawful.ScoresError, match="unknown pooling 'max'; poolings: mean"):
         scores.to_words([False] * 4, "max")
-    with pytest.raises(lawful.ScoresError, match="3 marks of joins for 4 pieces"):
+    with pytest.raises(lawful.ScoresError, match="joins has length 3, expected 4"):
         scores.to_words([False] * 3)
     with pytest.raises(lawful.ScoresError, match="piece 0 joins the word before it"):
         scores.to_words([True] * 4)

@@ -28,7 +28,7 @@ from lawful import Scheme, SchemeError
         (["O", ""], "label 1 is '', expected a name"),
         (["O", "  "], "label 1 is '  '"),
         (["O", 3], "label 1 is 3"),
-        (["O", "B-a", "O"], "label 2 is 'O' again, as label 0 already"),
+        (["O", "B-a", "O"], "label 2 is 'O', the same as label 0"),
         (["O", "B-"], "malformed label 'B-': expected 'B-name'"),
         (["O-total"], "malformed label 'O-total': expected 'O'"),
         (["O", "B_total"], "malformed label 'B_total': expected 'B-total'"),

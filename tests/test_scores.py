@@ -94,7 +94,7 @@ def test_whole_numbers_are_probabilities_too():
 
 def test_ragged_paths_are_refused_with_the_row():
     scheme = lawful.Scheme.named("BIO", ["O", "B-a"])
-    with pytest.raises(lawful.ScoresError, match="row 1 of probs has 1 labels, expected 2"):
+    with pytest.raises(lawful.ScoresError, match="row 1 of probs has 1 label, expected 2"):
         lawful.paths([[0.5, 0.5], [1.0]], scheme)
 
 

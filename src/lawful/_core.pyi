@@ -12,8 +12,8 @@ class Stream(Iterator[tuple[Labels, float]]):
     """Candidates by falling probability: an iterator of ``(labels, log_prob)``.
 
     Each candidate comes once, ties in a repeatable order. ``labels`` is a new array of label
-    indices, of the smallest unsigned type that fits. Several threads may share a stream: each
-    candidate goes to one of them.
+    indices, of the smallest unsigned type that fits. Threads may share a stream: each candidate
+    goes to one of them.
     """
 
     def __iter__(self) -> Self: ...
@@ -23,10 +23,10 @@ class Stream(Iterator[tuple[Labels, float]]):
     ) -> tuple[Labels, Floats]:
         """The next ``count`` candidates as arrays, from where the last call or iteration stopped.
 
-        Labels are (count, words), log-probabilities (count,); both are shorter when the stream
-        ends first. ``out`` takes the arrays of an earlier call and uses them again; the result
-        is then those arrays or views of their first rows. The GIL is released. Ctrl-C or a spent
-        memory budget loses no candidate: the next call starts where this one did.
+        Labels are (count, words), log-probabilities (count,); both are shorter if the stream ends
+        first. ``out`` reuses the arrays of an earlier call; the result is then these arrays or
+        views of their first rows. The GIL is released. Ctrl-C or a spent memory budget loses no
+        candidate: the next call starts where this one did.
         """
 
     @property
@@ -35,11 +35,11 @@ class Stream(Iterator[tuple[Labels, float]]):
     def labels(self) -> int: ...
     @property
     def yielded(self) -> int:
-        """How many candidates have been handed out."""
+        """The number of candidates yielded so far."""
 
     @property
     def memory(self) -> int:
-        """Bytes that the stream holds, the copy of the scores included."""
+        """Bytes that the stream holds, including its copy of the scores."""
 
     def _limit(self, candidates: int) -> None: ...
 
@@ -54,39 +54,39 @@ def assignments(costs: Floats, memory: int | None = None) -> Stream: ...
 def paths(costs: Floats, transitions: Transitions, memory: int | None = None) -> Stream: ...
 
 SCALE: int
-"""Decimals of a number under compiled rules: numbers count units of ``10**-SCALE``."""
+"""Decimals of numbers in compiled rules, which count units of ``10**-SCALE``."""
 
 NUMBER_LIMIT: int
-"""Numbers of this size do not fit: constants are smaller, and sums that reach it are unsure."""
+"""Absolute limit of numbers: constants are below it, and sums that reach it are unsure."""
 
 MISSING: int
-"""The number that stands for the value of a field that does not occur."""
+"""The value number of a missing field."""
 
 UNREADABLE: int
-"""The number that stands for the value of a text that cannot be read."""
+"""The value number of an unreadable text."""
 
 FIRST_VALUE: int
-"""The number of a field's first value; the others follow."""
+"""The lowest number of a readable value."""
 
 class Op(Enum):
     """The instructions of a ``Program``.
 
-    Each takes its operands off a stack and leaves one outcome there. ``operand`` and ``index``
-    are those of the ``Instruction``.
+    Each takes its operands off the stack and leaves one outcome there. ``operand`` and ``index``
+    are attributes of the ``Instruction``.
     """
 
     constant = 0
     """The constant ``index``."""
     absent = 1
-    """Nothing is known."""
+    """An outcome that is missing."""
     idle = 2
     """The rule does not apply."""
     lookup = 3
-    """What the lookup ``index`` says about the first value of its field."""
+    """The entry of lookup ``index`` for the first value of its field."""
     slot = 4
     """The slot ``index`` of the state."""
     of_list = 5
-    """The slot ``index``, about a list; the slot ``operand`` says whether all of it was read."""
+    """The slot ``index`` of a list; the slot ``operand`` says whether all of it was readable."""
     scale = 6
     """Times ten to the ``operand``."""
     add = 7
@@ -95,25 +95,25 @@ class Op(Enum):
     negate = 10
     abs = 11
     round = 12
-    """To a multiple of the constant ``index``; half goes away from zero."""
+    """To a multiple of the constant ``index``; halves go away from zero."""
     least = 13
-    """Of ``operand`` numbers."""
+    """The least of ``operand`` numbers."""
     greatest = 14
-    """Of ``operand`` numbers."""
+    """The greatest of ``operand`` numbers."""
     equal = 15
-    """Up to a tolerance, the constant ``index``, as the other comparisons."""
+    """Like all comparisons, up to a tolerance: the constant ``index``."""
     unequal = 16
     below = 17
     at_most = 18
     above = 19
     at_least = 20
     and_ = 21
-    """Of ``operand`` truths, in Kleene's logic."""
+    """Conjunction of ``operand`` conditions, in Kleene's logic."""
     or_ = 22
-    """Of ``operand`` truths, in Kleene's logic."""
+    """Disjunction of ``operand`` conditions, in Kleene's logic."""
     not_ = 23
     choose = 24
-    """The second or the third operand, as the first is true or false."""
+    """The second operand if the first is true, the third if it is false."""
 
 class Instruction:
     """One step of a program."""
@@ -129,7 +129,7 @@ class Instruction:
 class Program:
     """An expression of the rule language, compiled for a stack machine.
 
-    Raises ``ValueError`` when the instructions do not leave exactly one outcome, and
+    Raises ``ValueError`` if the instructions do not leave exactly one outcome, and
     ``OverflowError`` for a constant that does not fit into 127 bits.
     """
 
@@ -140,26 +140,25 @@ class Program:
     def constants(self) -> list[int]: ...
 
 class OutcomeState(Enum):
-    """What is known of the outcome of an expression."""
+    """States of the outcome of an expression."""
 
     known = 0
     missing = 1
-    """A field that it needs is not there."""
+    """A field that it needs is missing."""
     unsure = 2
-    """Its number does not fit, so that Python must decide."""
+    """Its number does not fit, so Python must decide."""
     idle = 3
     """The rule does not apply."""
 
 class Lookup:
-    """What an expression over one field comes to, by the number of the field's value.
+    """The table of an expression over one field, by the number of the field's value.
 
-    The ``slot`` of a state holds that number; a list has none. A search copies the lookups that it
-    is given.
+    The ``slot`` of a state holds that number, except for lists. A search copies its lookups.
     """
 
     def __init__(self, slot: int) -> None: ...
     def append(self, state: OutcomeState, number: int = 0) -> None:
-        """Says what it comes to for the value of the next number.
+        """Adds the outcome for the value with the next number.
 
         Raises ``OverflowError`` for a number that does not fit into 127 bits.
         """
@@ -167,13 +166,13 @@ class Lookup:
     def __len__(self) -> int: ...
 
 class FieldPlan:
-    """What a search remembers of a field: the slots of its state, where rules need them.
+    """The slots of the search's state for one field, as far as rules need them.
 
-    A field that is no list has ``first``, the number of its first value that could be read, and
-    ``disagrees``, 1 when there was another value, which costs ``disagreement``. A list has
-    ``readable``, 1 when all of it could be read, 2 for none, 3 for some, and ``sum``, ``least`` and
-    ``greatest``, by the lookup ``numbers`` of its values. Both may have ``count``, how often the
-    field occurs, and ``all``, all of its values.
+    A field that is no list has ``first``, the number of its first readable value, and
+    ``disagrees``, 1 if another value followed, which costs ``disagreement``. A list has
+    ``readable``, 1 if all of it was readable, 2 for none, 3 for some, and ``sum``, ``least`` and
+    ``greatest``, by the lookup ``numbers`` of its values. Both may have ``count``, the number of
+    spans, and ``all``, all values.
     """
 
     def __init__(
@@ -194,11 +193,11 @@ class FieldPlan:
     ) -> None: ...
 
 class RulePlan:
-    """A compiled rule, with what it costs when it is violated and when it cannot be checked.
+    """A compiled rule, with its weight if violated and its price if a value is missing.
 
-    ``fields`` are those that it reads by their first value; ``early`` says that it reads nothing
-    else, so that it is decided with the last of them. Of the fields in ``any``, it may take any
-    value: it holds if it holds for one combination.
+    ``fields`` are the fields of which it reads the first value; if ``early``, it reads nothing
+    else, so the last of these values decides it. For the fields in ``any``, it holds if it holds
+    for one combination of their values.
     """
 
     def __init__(
@@ -213,19 +212,19 @@ class RulePlan:
     ) -> None: ...
 
 class TermKind(Enum):
-    """What a term of an equation reads of its field."""
+    """Kinds of numbers that a term of an equation takes from its field."""
 
     first = 0
     """The first value."""
     sum = 1
-    """The sum of a list, which must be there."""
+    """The sum of a list, which must be present."""
     sum_or_zero = 2
-    """The sum of a list, zero where it is not there."""
+    """The sum of a list, zero if it is missing."""
     count = 3
-    """How often the field occurs."""
+    """The number of spans of the field."""
 
 class Term:
-    """A multiple of what an equation reads of one field, by a lookup unless it is a count."""
+    """A multiple of a number of one field: by a lookup, unless it is a count."""
 
     def __init__(self, *, kind: TermKind, field: int, lookup: int, factor: int) -> None: ...
 
@@ -247,7 +246,7 @@ class Equation:
     ) -> None: ...
 
 class Plan:
-    """Everything a search must know about the rules: made once for all documents."""
+    """Everything that a search needs to know about the rules; made once for all documents."""
 
     def __init__(
         self,
@@ -280,16 +279,16 @@ class Lattice:
         """The cost of the best legal labelling."""
 
 class Spans:
-    """The spans of fields that a labelling within ``slack`` of the best one may have."""
+    """The field spans of all labellings within ``slack`` of the best one."""
 
     def __init__(
         self, lattice: Lattice, slack: float, most: int, seconds: float | None = None
     ) -> None:
-        """Raises ``TimeBudgetError`` when the seconds are spent, as ``Search`` does."""
+        """Raises ``TimeBudgetError`` when the seconds are spent; so does ``Search``."""
 
     @property
     def complete(self) -> bool:
-        """False when there were more than ``most``."""
+        """False if there were more than ``most``."""
 
     @property
     def field(self) -> Numbers: ...
@@ -301,15 +300,17 @@ class Spans:
 class SearchStatus(Enum):
     found = 0
     nothing = 1
-    """There is nothing more up to the limit."""
+    """No readings are left up to the limit."""
     paused = 2
     """The extensions of partial readings, or the seconds, are spent."""
 
 class Search:
-    """The readings of spans by rising cost; ``span``, ``value`` and ``price`` are by reading.
+    """Readings by rising cost.
 
-    Without ``spans``, those of given spans, one of each ``field``, in this order. Threads that
-    share a search wait for each other.
+    ``span``, ``value`` and ``price`` are parallel: each possible value of a span has the index of
+    the span, the number of the value, and its price. ``readings`` are indices into these. Without
+    ``spans``, all readings have the same spans, whose fields are ``field``. Threads that share a
+    search wait for each other.
     """
 
     @overload
@@ -346,9 +347,9 @@ class Search:
     ) -> None: ...
     def next(self, extensions: int, seconds: float | None = None) -> SearchStatus: ...
     def dive(self, tries: int, seconds: float | None = None) -> bool:
-        """Follows the best partial readings to the end; whether one got there.
+        """Completes the best partial readings greedily; returns whether one was completed.
 
-        That is a good reading, which is not proven to be the best.
+        The result is a good reading, not proven to be the best.
         """
 
     @property
@@ -367,10 +368,11 @@ class Search:
     def memory(self) -> int: ...
 
 class Mass:
-    """How much of a model's probability is left by rules.
+    """The share of a model's probability that remains under rules.
 
-    Takes what ``Search`` takes, and by field the most that the readings of any text weigh
-    together, where the most plausible one weighs 1. ``everything``: there are no other spans.
+    The arguments are those of ``Search``, and ``most_readings``: by field, the most that the
+    possible values of a text weigh together, if the most plausible one weighs 1. If
+    ``everything``, there are no other spans.
     """
 
     def __init__(
@@ -405,16 +407,16 @@ class Shares:
 
     @property
     def same(self) -> list[float]:
-        """By field, where it is as it was answered."""
+        """By field, the share of labellings with the answer's value."""
 
     @property
     def all(self) -> float:
-        """Everything that was counted."""
+        """The share of labellings that were counted."""
 
     @property
     def open(self) -> float:
-        """What was not looked at: no more than this."""
+        """An upper bound on the share of labellings that were not counted."""
 
     @property
     def unsure(self) -> bool:
-        """Some rule was not decided, so that ``same`` and ``all`` may be too much."""
+        """Whether some rule was not decided, so that ``same`` and ``all`` are upper bounds."""

@@ -1,4 +1,4 @@
-"""A linear-chain CRF: its scores of transitions, and sums over all labellings."""
+"""A linear-chain CRF: transition scores, and sums over all labellings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Chain(NamedTuple):
-    """A linear-chain CRF's scores of transitions: higher is better, ``-inf`` forbids."""
+    """The transition scores of a linear-chain CRF: higher is better, ``-inf`` forbids."""
 
     start: NDArray[np.float64]  # (labels,)
     between: NDArray[np.float64]  # (labels, labels): from, to
@@ -23,7 +23,7 @@ class Chain(NamedTuple):
     def checked(
         cls, labels: int, *, start: ArrayLike | None, between: ArrayLike, end: ArrayLike | None
     ) -> Chain:
-        """Read-only tables of the right shape; what is not given is zero."""
+        """Read-only tables of the right shape; a table that is not given is zero."""
         return cls(
             start=_table("start", start, (labels,)),
             between=_table("between", between, (labels, labels)),
@@ -31,12 +31,12 @@ class Chain(NamedTuple):
         )
 
     def log_total(self, log_probs: NDArray[np.float64]) -> float:
-        """The logarithm of what all labellings of one or more words score together."""
+        """The log of the summed exponentiated scores of all labellings; needs a word or more."""
         forward = self._forward(log_probs)[-1] + self.end
         return float(_log_sum(forward[:, None])[0])
 
     def log_marginals(self, log_probs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """For every word and label, what all labellings that have it score; not normalised."""
+        """Log-marginals of every word's labels, not normalised: (words, labels)."""
         forward = self._forward(log_probs)
         backward = np.empty_like(forward)
         backward[-1] = self.end
@@ -46,7 +46,7 @@ class Chain(NamedTuple):
         return np.asarray(forward + backward)
 
     def _forward(self, log_probs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """For every word and label, what all beginnings that end there score together."""
+        """Forward log-sums: over all prefixes that end in each word and label, (words, labels)."""
         forward = np.empty_like(log_probs)
         forward[0] = self.start + log_probs[0]
         for i in range(1, len(forward)):
@@ -58,11 +58,11 @@ def _table(name: str, given: ArrayLike | None, shape: tuple[int, ...]) -> NDArra
     try:
         table = np.array(np.zeros(shape) if given is None else given, dtype=np.float64)
     except (ValueError, TypeError):
-        raise ScoresError(f"{name} of the chain is no array of numbers") from None
-    if table.shape != shape or not ((table == -np.inf) | np.isfinite(table)).all():
-        raise ScoresError(
-            f"{name} of the chain has shape {table.shape}, expected {shape} of numbers or -inf"
-        )
+        raise ScoresError(f"{name} of the chain is not an array of numbers") from None
+    if table.shape != shape:
+        raise ScoresError(f"{name} of the chain has shape {table.shape}, expected {shape}")
+    if not ((table == -np.inf) | np.isfinite(table)).all():
+        raise ScoresError(f"{name} of the chain has NaN or inf, expected finite numbers or -inf")
     table.flags.writeable = False
     return table
 

@@ -1,4 +1,4 @@
-"""The time that is left. Moments are as ``perf_counter`` has them; ``inf`` is never."""
+"""The time that is left until a moment, by ``perf_counter``; ``inf`` is never."""
 
 from __future__ import annotations
 

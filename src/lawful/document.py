@@ -1,7 +1,7 @@
-"""The records: a document, one with true labels, one with scores, and a line that is neither.
+"""The records of a data set: documents, labelled documents, scored documents, and bad lines.
 
-``Document`` has words in reading order, with boxes and pages where they are known. ``Labelled`` is
-a document with its true labels, ``Scored`` one with a model's scores, ``BadLine`` a line of input
+``Document`` has words in reading order, with boxes and pages if these are known. ``Labelled`` is a
+document with its true labels, ``Scored`` one with a model's scores, ``BadLine`` a line of input
 that could not be used.
 """
 
@@ -17,7 +17,7 @@ from lawful.scores import Pooling, Scores
 
 
 class Box(NamedTuple):
-    """A rectangle on a page, in whatever unit the reader uses; ``x0 <= x1`` and ``y0 <= y1``."""
+    """A rectangle on a page, in the unit of the data set; ``x0 <= x1`` and ``y0 <= y1``."""
 
     x0: float
     y0: float
@@ -36,11 +36,11 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Words in reading order; checked when made, so everything behind may rely on it.
+    """Words in reading order, checked when made.
 
-    ``joins`` marks words that are glued to the one before: with word pieces for words, ``"56"``,
-    ``"."`` and ``"000"`` read as ``56.000``. ``line`` is the document's line in the file that it
-    was read from; documents that differ in nothing else are equal.
+    ``joins`` marks words that are joined to the one before: if the words are word pieces, ``"56"``,
+    ``"."`` and ``"000"`` have the text ``56.000``. ``line`` is the document's line in its file; it
+    does not count for equality.
     """
 
     id: str
@@ -73,7 +73,7 @@ class Document:
             if isinstance(page, bool) or not hasattr(page, "__index__") or page < 0:
                 raise DocumentError(f"{self._name}: page of word {i} is {page!r}, expected 0, 1, …")
         for i, mark in enumerate(self.joins or ()):
-            if not isinstance(mark, bool) and type(mark).__name__ != "bool":  # nor NumPy's
+            if not isinstance(mark, bool) and type(mark).__name__ != "bool":  # nor NumPy's bool
                 raise DocumentError(
                     f"{self._name}: joins of word {i} is {mark!r}, expected true or false"
                 )
@@ -88,7 +88,7 @@ class Document:
             box = Box(*map(float, given))  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):
             box = None
-        # Written so that NaN, which is neither smaller nor larger, is refused too.
+        # Written so that NaN, for which every comparison is false, is refused too.
         if box is None or not (-1e9 < box.x0 <= box.x1 < 1e9 and -1e9 < box.y0 <= box.y1 < 1e9):
             raise DocumentError(
                 f"{self._name}: box of word {i} is {given!r}, "
@@ -100,7 +100,7 @@ class Document:
         return len(self.words)
 
     def text(self, start: int, end: int) -> str:
-        """The words of a span as printed: separated by blanks, but for those that join."""
+        """The text of a span: words separated by blanks, except where they join."""
         if self.joins is None:
             return " ".join(self.words[start:end])
         glue = ("" if i == start or self.joins[i] else " " for i in range(start, end))
@@ -127,7 +127,7 @@ _UNITS = {"boxes": ("box", "boxes"), "pages": ("page", "pages"), "joins": ("join
 def check_length(document: Document, count: int, one: str, several: str) -> None:
     """Raises a ``DocumentError`` unless ``count`` is the number of words.
 
-    ``one`` and ``several`` name what is counted, such as "gold label" and "gold labels".
+    ``one`` and ``several`` name the unit of ``count``: "gold label" and "gold labels".
     """
     words = len(document)
     if count != words:
@@ -139,7 +139,7 @@ def check_length(document: Document, count: int, one: str, several: str) -> None
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A document with its true labels and, where the data set has them, the split it is in."""
+    """A document with its true labels and, if the data set has splits, its split."""
 
     document: Document
     gold: tuple[str, ...]
@@ -154,10 +154,10 @@ class Labelled:
         return self.document.line
 
     def by_page(self) -> Iterator[Labelled]:
-        """One document for every page that has words; as it is where there is one at most.
+        """One document per page that has words; itself if there is at most one such page.
 
-        A page is named after its document and its number, from 0. BIO labels are still legal then,
-        unless an entity goes on over the end of a page.
+        The id of a page is ``document/number``, from 0. BIO labels stay legal, unless an entity
+        continues on the next page.
         """
         document = self.document
         numbers = sorted(set(document.pages or ()))
@@ -183,7 +183,7 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A document with its scores and, where known, the true labels."""
+    """A document with its scores and, if known, its true labels."""
 
     document: Document
     scores: Scores
@@ -198,7 +198,7 @@ class Scored:
             if label not in scores.labels:
                 raise InputError(
                     f"document {document.id!r}: gold of word {i} is {label!r}, which is not among "
-                    "the labels"
+                    "the labels of the scores"
                 )
 
     @property
@@ -207,7 +207,7 @@ class Scored:
         return self.document.line
 
     def to_words(self, how: Pooling = "mean") -> Scored:
-        """From word pieces to words; as it is where no word joins another."""
+        """The same document with word pieces joined to words; itself if nothing joins."""
         joins = self.document.joins
         if joins is None or not any(joins):
             return self
@@ -233,7 +233,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A line that could not be used, and why; with the document's id where that is known."""
+    """A line of input that could not be used, and why; with the document's id if known."""
 
     line: int
     message: str

@@ -1,6 +1,6 @@
-"""Every exception that lawful raises on purpose.
+"""The exceptions of lawful.
 
-The tree, with the built-in class that each is as well:
+The tree, with the built-in class that each one also is:
 
     LawfulError
     ├── InputError (ValueError)           an argument is not what was expected
@@ -12,18 +12,18 @@ The tree, with the built-in class that each is as well:
     ├── MissingExtraError (ImportError)   an optional dependency is not installed
     ├── LimitError (OverflowError)        more than the core can number
     ├── MemoryBudgetError (MemoryError)   a stream may not grow any further
-    └── TimeBudgetError (TimeoutError)    the time for a search is up; decoders answer all the same
+    └── TimeBudgetError (TimeoutError)    the time for a search is up; decoders catch it
 """
 
 from __future__ import annotations
 
 
 class LawfulError(Exception):
-    """The base of all of them: catch this one to catch them all."""
+    """The base class of all exceptions of lawful."""
 
 
 class InputError(LawfulError, ValueError):
-    """An argument is not what was expected; nothing was done."""
+    """An argument that cannot be used; nothing was done."""
 
 
 class DocumentError(InputError):
@@ -41,7 +41,7 @@ class SchemeError(InputError):
 class RulesError(InputError):
     """A rule, field or rule file that cannot be used; the message says where.
 
-    ``rule`` is the index of the rule that it is about, if it is about one.
+    ``rule`` is the index of the rule that is wrong, if one is.
     """
 
     def __init__(self, message: str, *, rule: int | None = None) -> None:
@@ -54,7 +54,7 @@ class RuleFailure(LawfulError):  # noqa: N818 - the rule failed, not the user
 
 
 class MissingExtraError(LawfulError, ImportError):
-    """Something optional is needed and not installed; the message names the extra."""
+    """An optional dependency is needed and not installed; the message names the extra."""
 
 
 class LimitError(LawfulError, OverflowError):
@@ -62,8 +62,8 @@ class LimitError(LawfulError, OverflowError):
 
 
 class MemoryBudgetError(LawfulError, MemoryError):
-    """A stream reached its memory budget and stops; what it yielded stays valid."""
+    """A stream reached its memory budget and stopped; candidates that it yielded stay valid."""
 
 
 class TimeBudgetError(LawfulError, TimeoutError):
-    """The time that a search may take is up. Decoders answer all the same, with what they have."""
+    """The time for a search is up. Decoders catch it and return the best answer so far."""

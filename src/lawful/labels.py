@@ -1,9 +1,9 @@
-"""Labelling schemes as data: which label may start, follow another, and end; labels as spans.
+"""Labelling schemes as tables: which label may start, follow another, and end; labels as spans.
 
-A label is a prefix and a type, ``B-total``; what a scheme allows is a table over prefixes. ``O``,
-and any other label without a prefix, stands outside all spans and counts as ``O`` (but for ``IO``,
-where a name without prefix is a type). A bare prefix (``B``, ``I``) has the empty type, for tasks
-with a single kind of span.
+A label is a prefix and a type, such as ``B-total``; a scheme is a table over prefixes. ``O``, and
+any other label without a prefix, is outside all spans (except under ``IO``, where a name without
+prefix is a type). A bare prefix (``B``, ``I``) has the empty type, for tasks with a single type of
+span.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 LARGEST_COST = 1e100
-"""Finite costs are at most this large in size, so that no sum of them overflows."""
+"""Largest absolute value of a finite cost, so that no sum of costs overflows."""
 
 
 class _Prefixes(NamedTuple):
@@ -31,8 +31,8 @@ class _Prefixes(NamedTuple):
 
     first: str
     last: str
-    follow: Mapping[str, str]  # whatever the types are
-    continue_: Mapping[str, str]  # where both labels have the same type
+    follow: Mapping[str, str]  # for any two types
+    continue_: Mapping[str, str]  # only if both labels have the same type
 
     @property
     def known(self) -> str:
@@ -76,18 +76,20 @@ SCHEMES: Mapping[str, _Prefixes] = {
     "BILOU": _BILOU,
 }
 
-_OPENS = "BSU"  # begins a span, whatever came before
-_CLOSES = "ESLU"  # ends it
+_OPENS = "BSU"  # always begins a span
+_CLOSES = "ESLU"  # always ends a span
 
-# What looks like a prefix. A letter that no scheme uses is part of the name: X-ray.
+# A label with a prefix. A letter that no scheme uses is part of the name: X-ray.
 _PREFIXED = re.compile(r"([BIOESLU])(?:-(.*))?", re.DOTALL)
 
 
 _LOOK_LIKE_A_HYPHEN = tuple("-_:|/. \u2010\u2011\u2012\u2013\u2014\u2015\u2212")
 
+_NO_SPANS = "a table of transitions does not say which labels form spans; use Scheme.named"
+
 
 class Span(NamedTuple):
-    """Words ``start`` to ``end``, the latter not included, of one type."""
+    """The words ``[start, end)``, of one type."""
 
     type: str
     start: int
@@ -95,7 +97,7 @@ class Span(NamedTuple):
 
 
 class _Spans(NamedTuple):
-    """By label, the type of its spans (-1 outside), and whether it opens or closes one."""
+    """By label, the type of its spans (-1: outside), and whether it opens or closes a span."""
 
     types: tuple[str, ...]
     type_of: NDArray[np.intp]
@@ -104,7 +106,7 @@ class _Spans(NamedTuple):
 
 
 class _TransitionCosts(NamedTuple):
-    """Costs of transitions, added to those of the labels; ``inf`` forbids."""
+    """Costs of transitions, added to the costs of labels; ``inf`` forbids."""
 
     start: NDArray[np.float64]  # (labels,)
     between: NDArray[np.float64]  # (labels, labels): from, to
@@ -112,10 +114,10 @@ class _TransitionCosts(NamedTuple):
 
 
 class Scheme:
-    """Which label sequences are legal, and optionally what each transition scores.
+    """The legal label sequences, optionally with transition scores; immutable.
 
-    Made once and used for many documents: ``Scheme.named`` for the usual schemes,
-    ``Scheme.table`` for any other, ``with_scores`` for a CRF. It does not change afterwards.
+    Made once for many documents: ``Scheme.named`` for the usual schemes, ``Scheme.table`` for any
+    other, ``with_scores`` for a CRF.
     """
 
     def __init__(
@@ -124,7 +126,7 @@ class Scheme:
         labels: tuple[str, ...],
         spans: _Spans | None = None,
     ) -> None:
-        """From checked costs: use the class methods, which check."""
+        """From checked costs; the class methods check them."""
         self._costs = costs
         self._labels = labels
         self._spans = spans
@@ -135,29 +137,29 @@ class Scheme:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The names of the labels; their numbers where a table has none."""
+        """The names of the labels; their numbers if a table has no names."""
         return self._labels
 
     @property
     def is_named(self) -> bool:
-        """Whether its labels have names; a table may have their numbers only."""
+        """Whether its labels have names, and not only numbers, as in a table."""
         return self._labels != tuple(map(str, range(len(self))))
 
     @classmethod
     def named(cls, name: str, labels: Iterable[str]) -> Scheme:
         """BIO (or IOB2), IOB1, IO, IOBES (or BIOES) or BILOU over ``labels``, in any order.
 
-        Labels may lack their ``B-`` or ``I-`` partner; what can then never be reached is legal
-        nowhere. An unprefixed label is outside all spans, like ``O``.
+        A label may lack its ``B-`` or ``I-`` partner; one that can then never be reached is never
+        legal. A label without prefix is outside all spans, like ``O``.
         """
         prefixes = SCHEMES.get(name.upper()) if isinstance(name, str) else None
         if prefixes is None:
             raise SchemeError(f"unknown scheme {name!r}; schemes: {', '.join(SCHEMES)}")
         names = check_names(labels)
-        split = [_split(label, name.upper(), prefixes.known) for label in names]
-        index = np.array([prefixes.known.index(prefix) for prefix, _ in split])
-        types = {type_: i for i, (_, type_) in enumerate(split)}
-        type_index = np.array([types[type_] for _, type_ in split])
+        parsed = [_parse_label(label, name.upper(), prefixes.known) for label in names]
+        index = np.array([prefixes.known.index(prefix) for prefix, _ in parsed])
+        types = {type_: i for i, (_, type_) in enumerate(parsed)}
+        type_index = np.array([types[type_] for _, type_ in parsed])
 
         follow, continue_ = (
             np.array(
@@ -169,15 +171,15 @@ class Scheme:
         same_type = type_index[:, None] == type_index[None, :]
         legal = cls.table(
             follow[pairs] | continue_[pairs] & same_type,
-            start=np.array([prefix in prefixes.first for prefix, _ in split]),
-            end=np.array([prefix in prefixes.last for prefix, _ in split]),
+            start=np.array([prefix in prefixes.first for prefix, _ in parsed]),
+            end=np.array([prefix in prefixes.last for prefix, _ in parsed]),
         )
-        inside = list(dict.fromkeys(type_ for prefix, type_ in split if prefix != "O"))
+        inside = list(dict.fromkeys(type_ for prefix, type_ in parsed if prefix != "O"))
         spans = _Spans(
             tuple(inside),
-            np.array([inside.index(type_) if prefix != "O" else -1 for prefix, type_ in split]),
-            tuple(prefix in _OPENS for prefix, _ in split),
-            tuple(prefix in _CLOSES for prefix, _ in split),
+            np.array([inside.index(type_) if prefix != "O" else -1 for prefix, type_ in parsed]),
+            tuple(prefix in _OPENS for prefix, _ in parsed),
+            tuple(prefix in _CLOSES for prefix, _ in parsed),
         )
         return cls(legal._costs, names, spans)
 
@@ -192,13 +194,15 @@ class Scheme:
     ) -> Scheme:
         """Any scheme: ``between[i, j]`` says whether label ``j`` may follow label ``i``.
 
-        ``start`` and ``end`` say which labels may come first and last: all, unless given.
+        ``start`` and ``end`` say which labels may come first and last; by default, all may.
         """
         allowed = _as_table(between, "between", None)
         size = len(allowed)
         names = tuple(map(str, range(size))) if labels is None else check_names(labels)
         if len(names) != size:
-            raise SchemeError(f"{len(names)} labels, but between is a table of {size}")
+            raise SchemeError(
+                f"{len(names)} label{'s' * (len(names) != 1)}, but between is a table of {size}"
+            )
         everyone = np.ones(size, dtype=np.bool_)
         first = everyone if start is None else _as_table(start, "start", size)
         last = everyone if end is None else _as_table(end, "end", size)
@@ -210,9 +214,8 @@ class Scheme:
     ) -> Scheme:
         """The same scheme with learned scores added to its transitions, for a bare matrix.
 
-        A ``Scores`` has them of its own: ``Scores.with_chain``. Scores are added to
-        log-probabilities: higher is better, ``-inf`` forbids. What the scheme forbids stays
-        forbidden.
+        A ``Scores`` has its own transition scores: ``Scores.with_chain``. Scores are added to
+        log-probabilities: higher is better, ``-inf`` forbids. Forbidden transitions stay forbidden.
         """
         size = len(self)
         costs = self._costs
@@ -227,7 +230,7 @@ class Scheme:
         )
 
     def score(self, labels: NDArray[np.integer[Any]]) -> float:
-        """The sum of a labelling's transition scores; ``-inf`` where it is not legal."""
+        """The sum of a labelling's transition scores; ``-inf`` if it is not legal."""
         if not len(labels):
             return 0.0
         start, between, end = self._costs
@@ -242,22 +245,22 @@ class Scheme:
 
     @cached_property
     def transitions(self) -> Transitions:
-        """The scheme as the core wants it; compiled on first use."""
+        """The scheme in the core's form; compiled on first use."""
         return Transitions(*self._costs)
 
     def indices(self, names: Iterable[str]) -> NDArray[np.integer[Any]]:
-        """A sequence of label names as the indices that everything else works with."""
+        """The indices of a sequence of label names."""
         index = {name: i for i, name in enumerate(self._labels)}
         return np.array([index[name] for name in names], dtype=np.intp)
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The types of spans that the labels can make."""
+        """The types of spans that the labels have."""
         return () if self._spans is None else self._spans.types
 
     @cached_property
     def reachable_types(self) -> frozenset[str]:
-        """The types that some legal sequence has."""
+        """The types that occur in some legal sequence."""
         start, between, _ = self.allowed
         reached = start.copy()
         while True:
@@ -269,7 +272,7 @@ class Scheme:
         return frozenset(type_ for type_ in types if type_ is not None)
 
     def labels_of(self, types: tuple[str, ...]) -> NDArray[np.bool_]:
-        """Which labels belong to one of these types, one truth value per label."""
+        """A mask of the labels of these types, (labels,)."""
         found = self._labels_of.get(types)
         if found is None:
             found = np.array([self.type_of(label) in types for label in range(len(self))])
@@ -283,22 +286,22 @@ class Scheme:
 
     @property
     def marks(self) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """By label, whether it opens a span whatever came before, and whether it closes one."""
+        """By label, whether it always opens a span, and whether it always closes one."""
         if self._spans is None:
-            raise SchemeError("a table of transitions does not say which labels make a span")
+            raise SchemeError(_NO_SPANS)
         return np.array(self._spans.opens, np.uint8), np.array(self._spans.closes, np.uint8)
 
     def spans(
         self, labels: NDArray[np.integer[Any]], only: NDArray[np.bool_] | None = None
     ) -> list[Span]:
-        """The spans that a sequence of label indices makes, in order of words.
+        """The spans of a sequence of label indices, in order of words.
 
-        An illegal sequence is read leniently: an inside label that continues nothing opens a span.
-        With ``only``, one truth value per label, spans of the other labels are left out; labels of
-        one type must have the same.
+        An illegal sequence is accepted: an inside label that continues nothing opens a span.
+        ``only`` is a mask of labels, the same for all labels of a type: spans of other labels are
+        left out.
         """
         if self._spans is None:
-            raise SchemeError("a table of transitions does not say which labels make a span")
+            raise SchemeError(_NO_SPANS)
         types, type_of, opens, closes = self._spans
         chosen = np.flatnonzero(type_of[labels] >= 0 if only is None else only[labels])
         found: list[Span] = []
@@ -318,7 +321,7 @@ class Scheme:
 
     @cached_property
     def allowed(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
-        """The tables: which label may start (labels), follow (labels, labels) and end (labels)."""
+        """Which labels may start (labels,), follow another (labels, labels) and end (labels,)."""
         start, between, end = (np.isfinite(costs) for costs in self._costs)
         return start, between, end
 
@@ -336,14 +339,14 @@ class Scheme:
         if not row.size:
             row = row.astype(np.intp)
         if row.ndim != 1 or row.dtype.kind not in "iu":
-            raise SchemeError(f"{labels!r} is no sequence of label indices")
+            raise SchemeError(f"{labels!r} is not a sequence of label indices")
         if row.size and not 0 <= row.min() <= row.max() < len(self):
             raise SchemeError(f"label indices run from 0 to {len(self) - 1}, found {labels!r}")
         return bool(self.allow(row[None])[0])
 
 
 def check_names(labels: Iterable[str]) -> tuple[str, ...]:
-    """Label names: at least one, all strings, none empty, none twice."""
+    """Label names as a tuple, checked: at least one, all strings, none empty, none twice."""
     if isinstance(labels, str | bytes | Mapping | Set) or not isinstance(labels, Iterable):
         raise SchemeError(f"labels is {labels!r}, expected a list of names, in column order")
     names = tuple(labels)
@@ -354,15 +357,15 @@ def check_names(labels: Iterable[str]) -> tuple[str, ...]:
         if not isinstance(name, str) or not name or name != name.strip():
             raise SchemeError(f"label {i} is {name!r}, expected a name such as 'O' or 'B-total'")
         if name in seen:
-            raise SchemeError(f"label {i} is {name!r} again, as label {seen[name]} already")
+            raise SchemeError(f"label {i} is {name!r}, the same as label {seen[name]}")
         seen[name] = i
     return names
 
 
 def labels_of_pieces(labels: Sequence[str], joins: Sequence[bool]) -> tuple[str, ...]:
-    """The labels of words as those of their pieces: ``B-x`` goes on as ``I-x``.
+    """The labels of word pieces from those of words: ``B-x`` continues as ``I-x``.
 
-    ``joins`` says of every piece whether it belongs to the word of the one before.
+    ``joins`` says for every piece whether it continues the word of the piece before.
     """
     pieces: list[str] = []
     following = iter(labels)
@@ -375,11 +378,11 @@ def labels_of_pieces(labels: Sequence[str], joins: Sequence[bool]) -> tuple[str,
     return tuple(pieces)
 
 
-def _split(label: str, scheme: str, known: str) -> tuple[str, str]:
-    """A label's prefix and type; ``O`` for what has no prefix."""
+def _parse_label(label: str, scheme: str, known: str) -> tuple[str, str]:
+    """A label's prefix and type; the prefix is ``O`` if there is none."""
     match = _PREFIXED.fullmatch(label)
     if match is None:
-        # What was surely meant as a prefix would otherwise silently be read as O.
+        # A misspelled prefix would otherwise silently count as O.
         looks = unicodedata.normalize("NFKC", label)
         if looks[0] in known and looks[1:2] in _LOOK_LIKE_A_HYPHEN:
             expected = "O" if looks[0] == "O" else f"{looks[0]}-{looks[2:] or 'name'}"

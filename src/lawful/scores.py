@@ -1,9 +1,9 @@
 """A model's scores for every word and label, checked once.
 
-``Scores`` are log-probabilities tied to label names. The core wants costs, which ``as_costs`` makes
-of anything a user may have. A cost is ``-log p``: lower is better and ``inf`` forbids a label.
-Other modules rely on what is checked here: two dimensions, at least one label, float64, C order, no
-NaN, no cost of ``-inf``, and nothing so large that a sum of costs could overflow.
+``Scores`` are log-probabilities with label names. The core takes costs, which ``as_costs`` makes
+from scores of any kind. A cost is ``-log p``: lower is better and ``inf`` forbids a label. Other
+modules rely on the checks here: two dimensions, at least one label, float64, C order, no NaN, no
+cost of ``-inf``, and no cost so large that a sum could overflow.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ if TYPE_CHECKING:
     Costs: TypeAlias = NDArray[np.float64]  # (words, labels)
 
 ScoreKind: TypeAlias = Literal["probs", "log_probs", "emissions", "costs"]
-"""How to read a matrix of scores.
+"""Kinds of scores in a matrix.
 
 ``probs`` and ``log_probs`` are normalised: each row, as probabilities, sums to one. ``emissions``
-(higher is better, such as a CRF emits) and ``costs`` (lower is better) are any real numbers, used
-as they are. A label is forbidden by ``0``, ``-inf``, ``-inf`` and ``inf`` respectively; a row
-that forbids every label is allowed, and leaves nothing to enumerate.
+(higher is better, as in a CRF) and ``costs`` (lower is better) are any real numbers, not
+normalised. A label is forbidden by ``0``, ``-inf``, ``-inf`` and ``inf`` respectively. A row may
+forbid every label; then there are no candidates.
 """
 
 TOLERANCE = 1e-3
-"""Allowed distance of a row's sum from one; ten times as much for half-precision input."""
+"""Largest difference of a row's sum from one; ten times as large for half-precision input."""
 
 Pooling: TypeAlias = Literal["mean", "first", "product"]
-"""A word's scores from those of its pieces: the mean of their log-probabilities, the first piece's
-distribution, or the product of their probabilities."""
+"""Ways to pool word pieces into words: the mean of the pieces' log-probabilities, the first piece's
+distribution, or the product of the pieces' probabilities."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
-    """Log-probabilities of every word's labels, tied to label names.
+    """Log-probabilities of every word's labels, with label names; read-only.
 
-    Made by one of the class methods, which check; read-only from then on. Every row is a
-    distribution, or forbids every label. With a ``chain``, a labelling is as probable as the CRF
-    says: its rows' and its transitions' scores together, over those of all labellings.
+    Made by the class methods, which check. Every row is a distribution, or forbids every label.
+    With a ``chain``, the probability of a labelling is the CRF's: the scores of its labels and
+    transitions, normalised over all labellings.
     """
 
     log_probs: NDArray[np.float64]  # (words, labels)
@@ -67,7 +67,7 @@ class Scores:
     def from_logits(
         cls, logits: ArrayLike, labels: Iterable[str], *, temperature: float = 1.0
     ) -> Scores:
-        """From a model's raw outputs: divided by ``temperature``, then normalised by row."""
+        """From a model's logits: divided by ``temperature``, then normalised by row."""
         check_temperature(temperature)
         scores = _as_log_scores(logits, "emissions")
         return cls._checked(log_softmax(np.divide(scores, temperature, out=scores)), labels)
@@ -77,7 +77,8 @@ class Scores:
         names = check_names(labels)
         if len(names) != log_probs.shape[1]:
             raise ScoresError(
-                f"{len(names)} labels, but the scores have {log_probs.shape[1]} columns"
+                f"{len(names)} label{'s' * (len(names) != 1)}, but the scores have "
+                f"{log_probs.shape[1]} columns"
             )
         log_probs.flags.writeable = False
         return cls(log_probs, names)
@@ -87,10 +88,10 @@ class Scores:
 
     @property
     def costs(self) -> Costs:
-        """``-log p``, for the core: a fresh array.
+        """``-log p`` in a new array, for the core.
 
-        With a chain, the first word also pays for the total of all labellings, so that a path's
-        costs and its transitions' add up to the path's own ``-log p``.
+        With a chain, the first row includes the log of the CRF's normaliser, so that the costs of a
+        path and of its transitions add up to the path's ``-log p``.
         """
         costs = np.negative(self.log_probs)
         if self.chain is not None:
@@ -99,7 +100,7 @@ class Scores:
         return costs
 
     def with_temperature(self, temperature: float) -> Scores:
-        """The same scores, flatter (above one) or sharper; the order of labels stays."""
+        """The same scores, flatter (above 1) or sharper (below 1); the ranking of labels stays."""
         check_temperature(temperature)
         scores = Scores._checked(log_softmax(self.log_probs / temperature), self.labels)
         if self.chain is None:
@@ -110,35 +111,35 @@ class Scores:
     def with_chain(
         self, *, start: ArrayLike | None = None, between: ArrayLike, end: ArrayLike | None = None
     ) -> Scores:
-        """The same scores with a CRF's for transitions, which ``paths`` then adds up."""
+        """The same scores with a CRF's transition scores, for ``paths``."""
         chain = Chain.checked(len(self.labels), start=start, between=between, end=end)
         return replace(self, chain=chain)
 
     @property
     def log_total(self) -> float:
-        """The logarithm of what all labellings score together: zero where there is no chain."""
+        """The log of the CRF's normaliser; zero without a chain."""
         if self.chain is None or not len(self):
             return 0.0
         return self.chain.log_total(self.log_probs)
 
     def marginals(self) -> Scores:
-        """Without a chain: for every word, how probable its labels are over all labellings."""
+        """Scores without a chain: the marginal distribution of every word's labels."""
         if self.chain is None or not len(self):
             return replace(self, chain=None)
         return Scores._checked(log_softmax(self.chain.log_marginals(self.log_probs)), self.labels)
 
     def to_words(self, joins: Sequence[bool], how: Pooling = "mean") -> Scores:
-        """From word pieces to words: ``joins[i]`` says that piece ``i`` belongs to the word before.
+        """Scores of words from those of word pieces; ``joins[i]``: piece ``i`` continues a word.
 
-        A word that is ``B-x`` is a ``B-x`` piece and then ``I-x`` pieces, so that is where its
-        evidence is taken from; a label without such a partner speaks for all pieces.
+        A word labelled ``B-x`` has one ``B-x`` piece and then ``I-x`` pieces, so its score for
+        ``B-x`` is pooled from these; any other label is pooled from itself.
         """
         if self.chain is not None:
-            raise ScoresError("scores with a chain cannot be pooled: it is over these words")
+            raise ScoresError("scores with a chain cannot be pooled: its transitions are of pieces")
         if how not in get_args(Pooling):
             raise ScoresError(f"unknown pooling {how!r}; poolings: {', '.join(get_args(Pooling))}")
         if len(joins) != len(self):
-            raise ScoresError(f"{len(joins)} marks of joins for {len(self)} pieces")
+            raise ScoresError(f"joins has length {len(joins)}, expected {len(self)}: one per piece")
         starts = np.flatnonzero(~np.asarray(joins, dtype=np.bool_))
         if len(self) and (not starts.size or starts[0] != 0):
             raise ScoresError("piece 0 joins the word before it, but there is none")
@@ -150,11 +151,11 @@ class Scores:
             for i, name in enumerate(self.labels)
         ]
         if any(name[:2] in ("E-", "S-", "L-", "U-") for name in self.labels):
-            raise ScoresError(f"pooling {how!r} knows B- and I- only; take how='first'")
+            raise ScoresError(f"pooling {how!r} knows only B- and I-; use how='first'")
         pieces = self.log_probs[:, inside]
         pieces[starts] = self.log_probs[starts]
         pooled = np.add.reduceat(pieces, starts, axis=0)
-        # Pieces that rule out all labels between them have contradicted each other, not the page.
+        # Pieces that together forbid every label contradict each other: none is forbidden then.
         clash = np.isinf(pooled).all(axis=1)
         if clash.any():
             pooled[clash] = np.add.reduceat(np.maximum(pieces, _FLOOR), starts, axis=0)[clash]
@@ -167,7 +168,7 @@ _FLOOR = float(np.log(1e-12))
 
 
 def log_softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Log-probabilities along the last axis; all ``-inf`` where everything is forbidden."""
+    """Log-probabilities along the last axis; all ``-inf`` if every label is forbidden."""
     top = scores.max(axis=-1, keepdims=True, initial=-np.inf)
     shift = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -176,7 +177,7 @@ def log_softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def check_temperature(temperature: float) -> None:
-    """A number above zero, or a ``ScoresError``."""
+    """Raises a ``ScoresError`` unless this is a number from 1e-6 to 1e6."""
     if isinstance(temperature, bool) or not isinstance(temperature, int | float):
         raise ScoresError(f"temperature is {temperature!r}, expected a number")
     if not 1e-6 <= temperature <= 1e6:
@@ -184,7 +185,7 @@ def check_temperature(temperature: float) -> None:
 
 
 def as_costs(scores: ArrayLike, kind: ScoreKind, *, ragged: bool = False) -> Costs:
-    """The scores as a fresh cost matrix, or a ``ScoresError`` that names the row and the value.
+    """The scores as a new cost matrix; raises a ``ScoresError`` that names the row and the value.
 
     With ``ragged``, rows of different lengths are padded with forbidden labels.
     """
@@ -195,7 +196,7 @@ def as_costs(scores: ArrayLike, kind: ScoreKind, *, ragged: bool = False) -> Cos
 def _as_log_scores(
     scores: ArrayLike, kind: ScoreKind, *, ragged: bool = False
 ) -> NDArray[np.float64]:
-    """The scores as a fresh matrix of logarithms: higher is better, ``-inf`` forbids."""
+    """The scores as a new matrix of logarithms: higher is better, ``-inf`` forbids."""
     if kind not in (kinds := get_args(ScoreKind)):
         raise ScoresError(f"unknown kind of scores {kind!r}; kinds: {', '.join(kinds)}")
     matrix = _as_matrix(scores, kind, ragged)
@@ -216,10 +217,10 @@ def _as_log_scores(
 
 def _as_matrix(scores: ArrayLike, kind: str, ragged: bool) -> NDArray[np.float64]:
     if isinstance(scores, np.ndarray) and hasattr(scores, "mask"):
-        raise ScoresError(f"{kind} is a masked array: fill what is masked, or forbid it")
+        raise ScoresError(f"{kind} is a masked array: fill or forbid the masked entries")
     try:
         matrix = np.asarray(scores)
-    except ValueError:  # NumPy's word for rows of different lengths
+    except ValueError:  # NumPy raises it for rows of different lengths
         matrix = _pad(scores, kind, ragged)
     if matrix.ndim != 2:
         raise ScoresError(
@@ -240,7 +241,7 @@ def _as_matrix(scores: ArrayLike, kind: str, ragged: bool) -> NDArray[np.float64
 
 
 def _pad(scores: Any, kind: str, ragged: bool) -> NDArray[Any]:
-    """Rows of different lengths as one matrix, the missing labels forbidden."""
+    """Rows of different lengths as one matrix, padded with forbidden labels."""
     rows = [np.asarray(row) for row in scores] if isinstance(scores, Sequence) else []
     if not rows or any(row.ndim != 1 or row.dtype.kind not in "fiub" for row in rows):
         raise ScoresError(f"{kind} is not a matrix: expected words x labels of real numbers")
@@ -248,7 +249,8 @@ def _pad(scores: Any, kind: str, ragged: bool) -> NDArray[Any]:
     if not ragged:
         short = next(i for i, row in enumerate(rows) if row.size != longest)
         raise ScoresError(
-            f"row {short} of {kind} has {rows[short].size} labels, expected {longest} as in others"
+            f"row {short} of {kind} has {rows[short].size} label{'s' * (rows[short].size != 1)}, "
+            f"expected {longest} as in other rows"
         )
     forbidden = {"probs": 0.0, "costs": np.inf}.get(kind, -np.inf)
     matrix = np.full((len(rows), longest), forbidden)
@@ -258,7 +260,7 @@ def _pad(scores: Any, kind: str, ragged: bool) -> NDArray[Any]:
 
 
 def _check_probs(probs: NDArray[np.float64], tolerance: float) -> None:
-    # Comparisons with NaN are false, so this also asks for NaN; a sum catches inf.
+    # Comparisons with NaN are false, so this also catches NaN; the sums catch inf.
     if probs.size and not probs.min() >= 0:
         _raise_first(~(probs >= 0), probs, "probs", "a probability between 0 and 1")
     with np.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""The streams: assignments, legal paths and readings, the most probable first."""
+"""The streams: assignments and legal paths, most probable first, and readings, best first."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def assignments(
 ) -> Stream:
     """All label assignments of independent words, by falling probability, each once.
 
-    ``scores`` is a ``Scores``, or a matrix (words x labels) that ``kind`` says how to read, whose
-    rows may have different lengths. Labels of probability zero never appear. Nothing is searched
-    before it is asked for, the first ``k`` cost O(words x labels + k log k), and a candidate takes
-    some 40 bytes whatever the number of words. With ``memory``, the stream stops with a
-    ``MemoryBudgetError`` rather than hold more bytes.
+    ``scores`` is a ``Scores``, or a matrix (words x labels) of the given ``kind``, whose rows may
+    have different lengths. Labels of probability zero never appear. The stream is lazy: the first
+    ``k`` assignments take O(words x labels + k log k) time, and some 40 bytes each, however many
+    words there are. With ``memory``, the stream raises a ``MemoryBudgetError`` rather than hold
+    more bytes.
     """
     if isinstance(scores, Scores):
         if scores.chain is not None:
-            raise InputError("the scores have a chain, so words depend on each other: take paths")
+            raise InputError("the scores have a chain, so words depend on each other: use paths")
         return _core.assignments(scores.costs, _bytes(memory))
     return _core.assignments(as_costs(scores, kind, ragged=True), _bytes(memory))
 
@@ -44,12 +44,12 @@ def paths(
     kind: ScoreKind = "probs",
     memory: int | None = None,
 ) -> Stream:
-    """All label sequences that ``scheme`` allows, by falling probability, each once.
+    """All legal label sequences under ``scheme``, by falling probability, each once.
 
-    The first one is the Viterbi path. Of a ``Scores``, the scheme may be a name such as ``"BIO"``,
-    and a chain counts: ``log_prob`` is the CRF's. Of a matrix, it is the sum of the words'
-    log-probabilities and of the scheme's transition scores, where it has any. In neither case is it
-    renormalised over the legal paths. Memory and laziness are as in ``assignments``.
+    The first one is the Viterbi path. For a ``Scores``, the scheme may be a name such as ``"BIO"``,
+    and ``log_prob`` is the CRF's if it has a chain. For a matrix, ``log_prob`` is the sum of the
+    words' log-probabilities and of the scheme's transition scores, if any. It is never renormalised
+    over the legal paths. Memory and laziness are as in ``assignments``.
     """
     if isinstance(scores, Scores) and isinstance(scheme, str):
         scheme = Scheme.named(scheme, scores.labels)
@@ -64,21 +64,23 @@ def paths(
         )
     if isinstance(scores, Scores):
         if scheme.is_named and scheme.labels != scores.labels:
-            raise SchemeError("the scheme and the scores have other labels, or another order")
+            raise SchemeError(
+                "the scheme and the scores differ in their labels or the order of them"
+            )
         if scores.chain is not None:
             scheme = scheme.with_scores(**scores.chain._asdict())
     return _core.paths(costs, scheme.transitions, _bytes(memory))
 
 
 def readings(document: Document, scores: Scores, rules: Rules) -> ReadingStream:
-    """What the rules can see of a document, most probable first: one labelling for each.
+    """The readings of a document by falling worth, each with its best labelling.
 
-    Labels that belong to no field do not count: between the spans of fields lies the best legal
-    run of all others. A span that a hard rule refuses by itself never appears, one that violates a
-    weighted rule pays for it, and an ambiguous text appears in each of its readings where the
-    rules' ``ambiguity`` says at what price.
+    Labels of no field do not count: the words between the spans of fields have the best legal
+    labels. A span that violates a hard condition of its field never appears, one that violates a
+    weighted condition pays for it. An ambiguous text appears with each of its possible values, at
+    the price that ``ambiguity`` sets.
     """
-    # Users of the other streams need neither rules nor decoders.
+    # Imported here: the other streams need neither rules nor decoders.
     from lawful.search.problem import Problem
     from lawful.search.reading_stream import ReadingStream
 

@@ -80,7 +80,7 @@ def test_scores_in_an_npz_beside_the_lines(tmp_path):
         ({"probs": None}, "document 'r1' has no scores, expected one of probs, log_probs, logits"),
         ({"logits": [[0, 0, 0]] * 2}, "has probs and logits, expected one of"),
         ({"labels": None}, "document 'r1' has no labels"),
-        ({"labels": ["O", "O", "x"]}, "label 1 is 'O' again"),
+        ({"labels": ["O", "O", "x"]}, "label 1 is 'O', the same as label 0"),
         ({"boxes": [[0, 0, 1, 1]]}, "document 'r1' has 2 words, but 1 box"),
         ({"gold": ["O"]}, "document 'r1' has 2 words, but 1 gold label"),
         ({"gold": ["O", "B-x"]}, "gold of word 1 is 'B-x', which is not among the labels"),

@@ -413,10 +413,10 @@ def test_scores_are_streamed_like_their_matrix(probs):
 def test_scores_and_a_scheme_of_other_labels_are_refused(probs):
     labels = bio_labels(9)
     scores = lawful.Scores.from_probs(probs, labels)
-    with pytest.raises(lawful.SchemeError, match="other labels, or another order"):
+    with pytest.raises(lawful.SchemeError, match="differ in their labels or the order"):
         lawful.paths(scores, lawful.Scheme.named("BIO", labels[::-1]))
     with pytest.raises(lawful.SchemeError, match="unknown scheme 'BIOX'"):
         lawful.paths(scores, "BIOX")
     chained = scores.with_chain(between=np.zeros((9, 9)))
-    with pytest.raises(lawful.InputError, match=r"have a chain.*take paths"):
+    with pytest.raises(lawful.InputError, match=r"have a chain.*use paths"):
         lawful.assignments(chained)
