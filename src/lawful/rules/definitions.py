@@ -29,7 +29,7 @@ Presence: TypeAlias = Literal["keep", "free", "required"]
 be present. ``free``: it may be missing, and rules that need it are then vacuous (the paper)."""
 
 Repeat: TypeAlias = Literal["agree", "first", "any"]
-"""If a field that is no list occurs again: its values must ``agree``, only the ``first`` one counts
+"""If a field that is no list occurs again: its values must ``agree``, only the ``first`` counts
 (the paper), or a rule holds if it holds for ``any`` of them."""
 
 Weight: TypeAlias = float
