@@ -127,7 +127,7 @@ def test_gold_may_come_from_another_file(tmp_path):
     assert (found.name, found.pages[0].gold) == ("p", ("B-total", "I-total", "O"))
     with pytest.raises(InputError, match=r"'a' of .*p.jsonl has no gold labels, and --data"):
         load(*files)
-    with pytest.raises(InputError, match=r"has 2 words, its gold in .*other.jsonl 4 labels"):
+    with pytest.raises(InputError, match=r"has 2 words, but 4 gold labels in .*other.jsonl"):
         load(*files, tmp_path / "other.jsonl")
     with pytest.raises(InputError, match=r"2 files of predictions and 0 of rules, expected one"):
         load(files[0] * 2, [])
