@@ -382,7 +382,7 @@ class _Writer:
             yield (_centre(self.dice.digits(13)),)
 
     def included(self, purchase: Purchase) -> Iterator[Row]:
-        """The tax within the total: amounts that are nobody's field, some of them the total's."""
+        """Rows about the tax that is included in the total; their amounts have no labels."""
         rate = purchase.tax_rate
         net = round(purchase.total / (1 + rate / 100))
         tax = _money(purchase.total - net, self.plain_style)

@@ -88,8 +88,8 @@ def load(
         return [generated(GENERATED, rules[0] if rules else None)]
     if len(rules) not in (1, len(predictions)):
         raise InputError(
-            f"{len(predictions)} files of predictions and {len(rules)} of rules, expected one rule "
-            f"file for all or one for each: a file, or one of {', '.join(RULES)}"
+            f"--rules is given {len(rules)} times and --predictions {len(predictions)} times, "
+            f"expected --rules once or for each: a file, or one of {', '.join(RULES)}"
         )
     gold = {} if data is None else {page.document.id: page.gold for page in read_labelled(data)}
     each = rules if len(rules) == len(predictions) else list(rules) * len(predictions)
