@@ -1,1 +1,1 @@
-"""Timings only; correctness lives in tests/."""
+"""Benchmarks of time and memory; correctness is tested in tests/."""

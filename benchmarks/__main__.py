@@ -1,9 +1,9 @@
-"""``make bench``: the streams against their peers, as ratios in one run.
+"""``make bench``: the streams compared with other implementations, as ratios.
 
     python -m benchmarks [--quick] [--out build/benchmarks.json]
 
-Times are medians over repeats in one process, peers and ours next to each other; memory is
-measured in a process of its own. Absolute times depend on the machine, the ratios hardly.
+Times are medians over repeats in one process; memory is measured in separate processes. Absolute
+times depend on the machine, ratios hardly.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ MILLION = 1e6
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table: our time (or bytes) against a peer's."""
+    """One line of the table: our time (or bytes) and a peer's."""
 
     what: str
     words: int
     labels: int
     k: int
     ours: float
-    peer: str | None  # none: too slow or too large to be run
+    peer: str | None  # None if all are too slow or too large to run
     theirs: float | None
     unit: str
 
     @property
     def ratio(self) -> float | None:
-        """How many times more the peer takes."""
+        """The peer's time (or bytes) divided by ours."""
         return None if self.theirs is None else self.theirs / self.ours
 
     def __str__(self) -> str:
@@ -58,9 +58,9 @@ class Row:
 
 
 def timed(*calls: Callable[[], object], repeats: int) -> list[float]:
-    """The median time of each call in microseconds, after a first call that does not count.
+    """The median time of each call in microseconds, after a warm-up call.
 
-    Quick calls are repeated more often: until they have filled a tenth of a second.
+    Fast calls are repeated more often, for at least a tenth of a second.
     """
     medians = []
     for call in calls:
@@ -75,12 +75,12 @@ def timed(*calls: Callable[[], object], repeats: int) -> list[float]:
 
 
 def consume(stream: Iterator[object], k: int) -> None:
-    """Makes ``k`` Python objects, one after another."""
+    """Takes ``k`` items from a stream, one after another."""
     deque(islice(stream, k), maxlen=0)
 
 
 def assignments(ks: list[int], repeats: int) -> Iterator[Row]:
-    """Arrays out, and one Python object per step, against the peer package."""
+    """The k best assignments, as arrays and one by one, compared with lazy-k."""
     for words, labels in SIZES:
         probs = peaked(np.random.default_rng(words), words, labels)
         for k in ks:
@@ -96,7 +96,7 @@ def assignments(ks: list[int], repeats: int) -> Iterator[Row]:
 
 
 def paths(ks: list[int], repeats: int) -> Iterator[Row]:
-    """The k best BIO paths, against a k-best Viterbi and OpenFst."""
+    """The k best BIO paths, compared with a k-best Viterbi and OpenFst."""
     has_fst = find_spec("pynini") is not None
     for words, labels in SIZES:
         probs = peaked(np.random.default_rng(words), words, labels)
@@ -121,7 +121,7 @@ def paths(ks: list[int], repeats: int) -> Iterator[Row]:
 
 
 def first_candidate(repeats: int) -> Iterator[Row]:
-    """What a document pays whose best labelling is fine, checks of the input included."""
+    """Time to the first candidate, including checks of the input."""
     for words, labels in SIZES:
         probs = peaked(np.random.default_rng(words), words, labels)
         costs = -np.log(probs)
@@ -153,7 +153,7 @@ def memory(k: int) -> Iterator[Row]:
 
 
 def threads(k: int, repeats: int) -> Iterator[Row]:
-    """Two streams in two threads against the same two one after the other."""
+    """Two streams in two threads, compared with the same two one after the other."""
     words, labels = SIZES[-1]
     probs = peaked(np.random.default_rng(words), words, labels)
 
@@ -177,7 +177,7 @@ def threads(k: int, repeats: int) -> Iterator[Row]:
 
 
 def import_time(repeats: int) -> Iterator[Row]:
-    """``import lawful`` against ``import numpy``, each in a new interpreter."""
+    """``import lawful`` compared with ``import numpy``, each in a new interpreter."""
 
     def load(module: str) -> Callable[[], object]:
         return lambda: subprocess.run([sys.executable, "-c", f"import {module}"], check=True)

@@ -1,12 +1,12 @@
-"""How often fields with a given confidence are right, on the outputs of real models.
+"""Calibration of the confidence of fields, on the outputs of real models.
 
     python -m benchmarks.confidence [--outputs cord-l2,wild-l2text] [--seconds 1]
 
 Every page is decoded with the confidence of its fields, at temperature 1 and at the one that
-``lawful calibrate`` fits on half of the pages; the tables are about the other half. What counts is
-each field of one value that a rule reads, and that the page has, truly or as decoded: is the value
-the true one? ``gap`` is how much too sure it is. The middle of each interval is taken, and fields
-whose interval is wider than a tenth are left out of the table, and counted.
+``lawful calibrate`` fits on half of the pages; the tables are about the other half. Counted are
+fields that a rule reads and that are no lists, if the page has a true or a decoded value. ``gap``
+is confidence minus accuracy. The confidence is the middle of its interval; fields with an interval
+wider than 0.1 are left out of the table and counted separately.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
 
 
 class Measured(NamedTuple):
-    """The fields of some pages: the ends of their confidence, whether they are right; and times."""
+    """Bounds of the confidence of fields, whether their values are right, and times."""
 
     low: list[float]
     high: list[float]
@@ -86,9 +86,9 @@ def table(name: str, measured: Measured) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="How often fields that are so sure are right.")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--outputs", default=",".join(OUTPUTS))
-    parser.add_argument("--seconds", type=float, default=1.0, help="For each page.")
+    parser.add_argument("--seconds", type=float, default=1.0, help="Time limit per page.")
     arguments = parser.parse_args()
     require_outputs(parser)
     names = arguments.outputs.split(",")

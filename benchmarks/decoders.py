@@ -2,7 +2,7 @@
 
     python -m benchmarks.decoders [--pages 1000] [--ilp-pages 20] [--out build/decoders.json]
 
-Each decoder has the budget that it has by default, which is about what the paper gave it.
+Each decoder has its default budget, which is close to the paper's.
 """
 
 from __future__ import annotations
@@ -68,7 +68,9 @@ def measure(name: str, pages: list[Scored], rules: Rules) -> Row:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pages", type=int, default=1000)
-    parser.add_argument("--ilp-pages", type=int, default=20, help="lazy_ilp takes a second a page")
+    parser.add_argument(
+        "--ilp-pages", type=int, default=20, help="lazy_ilp takes a second per page"
+    )
     parser.add_argument("--out", type=Path, default=Path("build/decoders.json"))
     arguments = parser.parse_args()
     rules = Rules.load(demo.RULES)

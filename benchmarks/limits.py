@@ -1,12 +1,11 @@
-"""Limits that hold: the seconds that a call may take, what it took, and how soon it hears Ctrl-C.
+"""Time limits: how far calls exceed them, and how quickly calls react to Ctrl-C.
 
     python -m benchmarks.limits [--seconds 0.05,0.5,2] [--cases a,b]
 
-Each case is a document of ``tests.fixtures.slow``, on which some part of decoding takes long when
-nobody stops it. Every call runs in a process of its own. ``over`` is what it took beyond what was
-asked for; the goal is at most 10 % or 20 ms over. ``memory`` is what the process grew by. Last, the
-same calls without a limit are interrupted after half a second: ``Ctrl-C`` says how long they took
-to end.
+Each case is a document of ``tests.fixtures.slow``, on which a part of decoding takes long without a
+limit. Every call runs in its own process. ``over`` is the time beyond the limit; the goal is at
+most 10 % or 20 ms. ``memory`` is the growth of the process. Finally, the same calls without a limit
+are interrupted after half a second: ``Ctrl-C`` is the time until they end.
 """
 
 from __future__ import annotations
@@ -58,20 +57,20 @@ def _run(case: Case, seconds: float | None) -> tuple[float, float, str]:
         result = ended - first, memory, status
     else:
         took, memory, status, _ = first
-        result = took, memory, status if seconds is not None else "ended by itself"
+        result = took, memory, status if seconds is not None else "ended before"
     process.join()
     return result
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="What was asked for, and what it took.")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", default="0.05,0.5,2")
-    parser.add_argument("--cases", default="", help="Only those whose name has one of these.")
+    parser.add_argument("--cases", default="", help="Only cases whose name contains one of these.")
     arguments = parser.parse_args()
     try:
         asked = [float(part) for part in arguments.seconds.split(",")]
     except ValueError:
-        parser.error(f"--seconds is {arguments.seconds!r}, expected numbers with commas between")
+        parser.error(f"--seconds is {arguments.seconds!r}, expected numbers separated by commas")
     wanted = arguments.cases.split(",")
     print(f"{'case':32}" + "".join(f"{s:>7g} s  {'over':>8}  {'memory':>7}" for s in asked)
           + "   Ctrl-C")  # fmt: skip

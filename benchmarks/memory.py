@@ -1,8 +1,8 @@
-"""Bytes of resident memory a candidate costs, in a process of its own: run by ``benchmarks``.
+"""Resident memory per candidate, in bytes, measured in a separate process by ``benchmarks``.
 
     python -m benchmarks.memory assignments 353 53 65536
 
-Candidates are dropped as they come; what grows is what the search has to remember.
+Candidates are not kept, so the growth is that of the search.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.fixtures.rows import bio_labels, peaked
 
 
 def bytes_per_candidate(method: str, words: int, labels: int, k: int) -> float:
-    """Growth of peak resident memory over the first candidate's, divided by ``k``."""
+    """Growth of peak resident memory after the first candidates, divided by ``k``."""
     probs = peaked(np.random.default_rng(words), words, labels)
     if method == "lazy-k":
         from lazyk import lazyk

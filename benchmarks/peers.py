@@ -1,8 +1,6 @@
-"""The peers of the streams, each used as its own documentation suggests.
+"""Other implementations of the streams, used as their documentation suggests.
 
-    python -m benchmarks
-
-measures the streams against them.
+``python -m benchmarks`` compares the streams with them.
 """
 
 from __future__ import annotations
@@ -18,17 +16,17 @@ Floats = NDArray[np.float64]
 
 
 def lazy_k(probs: Floats, k: int) -> None:
-    """The paper's authors' own C++ implementation, iterated from Python."""
+    """The C++ implementation of the paper's authors, iterated from Python."""
     from lazyk import lazyk
 
     deque(islice(lazyk(probs), k), maxlen=1)
 
 
 def k_best_viterbi(costs: Floats, k: int) -> Floats:
-    """The costs of the k best BIO paths; vectorised, and the always-legal labels share one merge.
+    """The costs of the k best BIO paths by k-best Viterbi, vectorised.
 
-    Labels are those of ``bio_labels``: O, then B and I by turns. Every label keeps its k best
-    ways in, with back-pointers (word, label, rank), which is what a k-best Viterbi is.
+    Labels are those of ``bio_labels``: O, then B and I alternating. Every label keeps its k best
+    ways in, with back-pointers (word, label, rank). Labels that may follow any other share a merge.
     """
     words, labels = costs.shape
     inside = np.arange(2, labels, 2)
@@ -52,10 +50,10 @@ def k_best_viterbi(costs: Floats, k: int) -> Floats:
 
 
 def open_fst(costs: Floats) -> Callable[[int], object]:
-    """OpenFst's n-best on the lattice of BIO paths; only the search is timed, not the building.
+    """OpenFst's n-best on the lattice of BIO paths; building it is not timed.
 
-    Every position has a node for each type whose span may go on, and one for everything else,
-    reached by an epsilon: as many arcs as labels, not as labels squared.
+    Every position has a node for each type whose span may continue, and one for all other labels,
+    reached by an epsilon: the number of arcs grows with labels, not with their square.
     """
     import pynini
 
@@ -67,9 +65,9 @@ def open_fst(costs: Floats) -> Callable[[int], object]:
     for word in range(words):
         for label in range(labels):
             type_ = (label + 1) // 2
-            goes_on = label > 0 and label % 2 == 0
+            continues = label > 0 and label % 2 == 0
             arc = pynini.Arc(label + 1, label + 1, costs[word, label], nodes[word + 1][type_])
-            fst.add_arc(nodes[word][type_ if goes_on else 0], arc)
+            fst.add_arc(nodes[word][type_ if continues else 0], arc)
         for node in nodes[word][1:]:
             fst.add_arc(node, pynini.Arc(0, 0, 0, nodes[word][0]))
     for node in nodes[words]:

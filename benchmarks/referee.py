@@ -2,7 +2,7 @@
 
     python -m benchmarks.referee [--pages 20] [--words 40 150] [--seconds 60] [--all-spans]
 
-``tests.oracles.referee`` makes the program, and OR-tools solves it. Each line has both times, and
+``tests.oracles.referee`` builds the program, and OR-tools solves it. Each line has both times, and
 says whether both found a labelling of the same worth.
 """
 
@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=20)
     parser.add_argument("--words", type=int, nargs=2, default=(40, 150))
     parser.add_argument("--seconds", type=float, default=60.0, help="for the referee, per page")
-    parser.add_argument("--all-spans", action="store_true", help="leave no span out beforehand")
+    parser.add_argument("--all-spans", action="store_true", help="leave out no spans in advance")
     arguments = parser.parse_args()
     rules = Rules.load(demo.RULES).with_defaults(unchecked=0.0)
     pages = demo.generate(arguments.pages, seed=17, words=tuple(arguments.words))

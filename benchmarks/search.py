@@ -1,12 +1,12 @@
-"""What rules inside the search cost and solve.
+"""Rules inside the search: their cost, and the problems they solve.
 
     python -m benchmarks.search [--receipts 20] [--out build/search.json]
 
-First, what rules cost: a step of the search with compiled rules, and a labelling judged in Python.
-Then the hard case, ``subtotal == sum(items)``, by the number of items: lines with a name, a
-quantity, a price for one and a price for all of them, which the model confuses on some lines, so
-that up to four labels must change together before the sum is right; and the same with a subtotal
-that no choice adds up to.
+First, the time of a step of the search with compiled rules, and of judging a labelling in Python.
+Then a hard case, ``subtotal == sum(items)``, by the number of items. Each line has a name, a
+quantity, a unit price and a total price, and the model confuses them on some lines: up to four
+labels must change together before the sum is right. Finally, the same with a subtotal that no
+choice of items adds up to.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ITEMS = Rules(
 def check_speed(extensions: int = 20_000) -> tuple[float, float]:
     """Microseconds on a long page: to extend a partial reading, and to judge a labelling in Python.
 
-    An extension takes every step that may come next, and judges what each does to the rules.
+    An extension tries all possible next steps and judges each by the rules.
     """
     rules = Rules.load(demo.RULES)
     page = max(demo.generate(40, seed=11), key=lambda page: len(page.document))
@@ -51,20 +51,20 @@ def check_speed(extensions: int = 20_000) -> tuple[float, float]:
     labellings = 200
     begin = perf_counter()
     for _ in range(labellings):
-        judge.keep_fields(judge.kept)  # forgets what it has seen, but for the values of texts
+        judge.keep_fields(judge.kept)  # clears its caches, except that of values
         judge.weigh(reading)
     return 1e6 * native, 1e6 * (perf_counter() - begin) / labellings
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One number of items."""
+    """The results for one number of items."""
 
     items: int
     weight: str
     adds_up: bool
     proven: float
-    right: float  # found at least as good an answer as the truth
+    right: float  # share of satisfied answers
     median_ms: float
     worst_ms: float
 
@@ -97,13 +97,15 @@ def measure(items: int, rules: Rules, *, adds_up: bool, receipts: int, decoder: 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--receipts", type=int, default=20, help="of each kind; %(default)s")
-    parser.add_argument("--decoder", default="exact", help="%(default)s")
+    parser.add_argument(
+        "--receipts", type=int, default=20, help="receipts per row; default: %(default)s"
+    )
+    parser.add_argument("--decoder", default="exact", help="default: %(default)s")
     parser.add_argument("--out", type=Path, default=Path("build/search.json"))
     arguments = parser.parse_args()
     native, python = check_speed()
-    print(f"a partial reading extended, every next step judged by compiled rules: {native:.1f} us")
-    print(f"one labelling judged in Python: {python:.0f} us")
+    print(f"to extend a partial reading by all next steps, with compiled rules: {native:.1f} us")
+    print(f"to judge a labelling in Python: {python:.0f} us")
     print(f"\n{'items':>5}  weight subtotal   proven satisfied  median ms   worst ms")
     rows = []
     for items in (10, 20, 30, 40, 50, 60):

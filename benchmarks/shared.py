@@ -3,10 +3,10 @@
     python -m benchmarks.shared [--pages N] [--decoders a,b] [--candidates 8192] [--seconds 20]
         [--units words|pieces] [--semantics lawful|paper] [--out build/shared.json]
 
-All decoders have the same budget of candidates, and of seconds a page, without which lazy_ilp takes
-hours; a wide beam on a long page may reach that too. Pages are decoded one after another in this
-process. ``--decoders paths --candidates 1`` is the best legal labelling, the baseline to beat.
-First comes how the rules judge the true labels.
+All decoders have the same budget of candidates, and of seconds per page, without which lazy_ilp
+takes hours; a wide beam on a long page may also reach the time limit. Pages are decoded one after
+another in this process. ``--decoders paths --candidates 1`` is the baseline, the best legal
+labelling. The rules' verdicts on the gold labels are printed first.
 """
 
 from __future__ import annotations
@@ -91,25 +91,29 @@ def measure(outputs: str, decoder: str, pages: list[Scored], rules: Rules, budge
 def describe(data: str, truth: Truth) -> str:
     rules = "".join(
         f"\n  {name:<8}{states['satisfied']:>5} satisfied{states['violated']:>5} violated"
-        f"{states['vacuous']:>5} unchecked"
+        f"{states['vacuous']:>5} vacuous"
         for name, states in truth.states.items()
     )
     return (
-        f"true labels of {data}, {truth.documents} pages: "
-        f"{truth.lawful} ({truth.lawful / truth.documents:.1%}) break no rule, "
-        f"{truth.unchecked} of these because none can be checked, "
-        f"{truth.clean} ({truth.clean / truth.documents:.1%}) nor what fields imply{rules}"
+        f"gold labels of {data}, {truth.documents} pages: "
+        f"{truth.lawful} ({truth.lawful / truth.documents:.1%}) violate no rule, "
+        f"{truth.unchecked} of these because no rule could be checked; "
+        f"{truth.clean} ({truth.clean / truth.documents:.1%}) violate no check at all{rules}"
     )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--pages", type=int, help="of each model's outputs; all of them by default")
-    parser.add_argument("--ilp-pages", type=int, default=5, help="lazy_ilp takes seconds a page")
-    parser.add_argument("--beam-pages", type=int, default=20, help="a wide beam takes one")
+    parser.add_argument("--pages", type=int, help="pages per model; default: all")
+    parser.add_argument("--ilp-pages", type=int, default=5, help="lazy_ilp takes seconds per page")
+    parser.add_argument(
+        "--beam-pages", type=int, default=20, help="a wide beam takes a second per page"
+    )
     parser.add_argument("--decoders", default=",".join(DECODERS), help="default: %(default)s")
     parser.add_argument("--candidates", type=int, default=2**13, help="default: %(default)s")
-    parser.add_argument("--seconds", type=float, default=20, help="a page; for lazy_ilp")
+    parser.add_argument(
+        "--seconds", type=float, default=20, help="time limit per page; default: %(default)s"
+    )
     parser.add_argument("--units", choices=("words", "pieces"), default="words")
     parser.add_argument("--semantics", choices=("lawful", "paper"), default="lawful")
     parser.add_argument("--out", type=Path, default=Path("build/shared.json"))

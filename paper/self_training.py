@@ -1,19 +1,19 @@
-"""The paper's future work: a model learns from pages that rules have corrected.
+"""Self-training, the paper's future work: a model is trained on pages that rules have corrected.
 
     python paper/self_training.py --data build/cord --base MiniLM --layers 2 --rules cord.yaml
 
-A teacher is trained on a share of the training documents and labels the rest, whose gold labels
-nobody looks at. Students are trained anew on the share and, of the rest, on
+A teacher is trained on a share of the training documents and labels the rest, without their gold
+labels. Students are trained from scratch on the share and, of the rest, on
 
-- nothing: the teacher again, with another seed;
-- legal: every page, with the best legal labelling;
-- sure: pages whose best legal labelling is probable enough, as many as ``rules`` keeps;
-- rules: pages that satisfy the rules, decoded by ``auto``, with a good margin over the next best
-  values and at least one rule checked;
-- gold: every page, with its true labels: what could be had at most.
+- nothing: as the teacher, with another seed;
+- legal: all pages, with the best legal labelling;
+- sure: the pages with the most probable legal labellings, as many as in ``rules``;
+- rules: pages that ``auto`` decodes with status ``satisfied`` and a margin of at least ``--margin``
+  over the next best values;
+- gold: all pages, with gold labels: the upper bound.
 
-For each, on the test documents: entity F1 of the best legal labelling, and value F1 without and
-with rules. Results are added to ``--out``, a line each; ``--show FILE...`` sets a table of them.
+Measured on the test documents: entity F1 of the best legal labelling, and value F1 without and with
+rules. Each result is a line added to ``--out``; ``--show FILE...`` prints a table of results.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def fitted(
     arguments: argparse.Namespace,
     seed: int,
 ) -> Tagger:
-    """A model of these pages, the best of its epochs."""
+    """A model trained on these pages, from its best epoch."""
     network = Network.start(arguments.base, labels, layers=arguments.layers, seed=seed)
-    # The same number of steps for all: otherwise whoever has more pages also learns for longer.
+    # The same number of steps for all, so that more pages do not mean longer training.
     epochs = max(1, round(arguments.pages / len(pages)))
     recipe = Recipe(epochs=epochs, batch=16, rate=arguments.rate, patience=epochs, seed=seed)
     with TemporaryDirectory() as folder:
@@ -61,7 +61,7 @@ def fitted(
 def corrected(
     pages: Sequence[Scored], rules: Rules, margin: float
 ) -> Iterator[tuple[Labelled, bool]]:
-    """By page, labels under rules, and whether they are to be trusted."""
+    """For each page, its labels under rules, and whether they are used for training."""
     for page in pages:
         found = decode(page.document, page.scores, rules, alternatives=1)
         sure = found.margin is not None and found.margin >= margin
@@ -70,14 +70,14 @@ def corrected(
 
 
 def legal(pages: Sequence[Scored], rules: Rules) -> Iterator[tuple[Labelled, float]]:
-    """By page, the best legal labelling, and its log-probability a word."""
+    """For each page, the best legal labelling, and its log-probability per word."""
     for page in pages:
         found = decode(page.document, page.scores, rules, decoder="paths")
         yield Labelled(page.document, found.labels), found.log_prob / max(1, len(page.document))
 
 
 def measured(tagger: Tagger, test: Sequence[Labelled], rules: Rules) -> dict[str, float]:
-    """How a model does on the test documents."""
+    """The scores of a model on the test documents."""
     plain, ruled = Scoreboard(rules), Scoreboard(rules)
     for scored in tagger.predict(test):
         plain.add_labels(scored, best_legal(scored, rules))
@@ -130,12 +130,12 @@ def run(arguments: argparse.Namespace, seed: int) -> Iterator[dict[str, object]]
 
 
 def show(files: Sequence[Path]) -> None:
-    """Means and deviations over seeds, as Markdown."""
+    """Prints means and standard deviations over seeds, as Markdown."""
     found: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for file in files:
         for line in map(json.loads, file.read_text().splitlines()):
             found.setdefault((line["data"], line["arm"]), []).append(line)
-    print("| data | learns from | pages | all right | entity F1 | value F1 | with rules |")
+    print("| data | trained on | pages | all right | entity F1 | value F1 | with rules |")
     print("| --- " * 7 + "|")
     for (data, arm), lines in sorted(found.items(), key=lambda pair: pair[0][0]):
         counts = [f"{mean(line[key] for line in lines):.0f}" for key in ("added", "added_right")]
@@ -148,16 +148,20 @@ def show(files: Sequence[Path]) -> None:
 
 
 def main() -> None:
-    """Runs what the command line asks for."""
+    """Trains and measures all arms for one seed, or prints a table of results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--show", type=Path, nargs="+", help="results, to set a table of")
-    parser.add_argument("--data", type=Path, help="a folder of splits")
+    parser.add_argument("--show", type=Path, nargs="+", help="files of results to print a table of")
+    parser.add_argument(
+        "--data", type=Path, help="folder with train.jsonl, validation.jsonl and test.jsonl"
+    )
     parser.add_argument("--rules", type=Path)
-    parser.add_argument("--base", type=Path, help="the encoder's folder")
+    parser.add_argument("--base", type=Path, help="folder of the encoder")
     parser.add_argument("--layers", type=int, default=2)
-    parser.add_argument("--share", type=float, default=0.1, help="with gold labels")
-    parser.add_argument("--margin", type=float, default=2.0, help="in nats")
-    parser.add_argument("--pages", type=int, default=10_000, help="to learn from, repeats counted")
+    parser.add_argument(
+        "--share", type=float, default=0.1, help="share of documents with gold labels"
+    )
+    parser.add_argument("--margin", type=float, default=2.0, help="minimum margin, in nats")
+    parser.add_argument("--pages", type=int, default=10_000, help="pages in all epochs together")
     parser.add_argument("--rate", type=float, default=2e-4)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("build/self_training.jsonl"))

@@ -1,12 +1,12 @@
-"""The paper's second experiment: what decoding under rules is worth to smaller models.
+"""The paper's second experiment: the gain of decoding under rules, by size of the model.
 
     lawful data split cord.jsonl --rules cord --out build/cord
     python paper/sizes.py fit --data build/cord --base MiniLM --layers 1,2,3,6 --seeds 0,1,2
     python paper/sizes.py draw --rules cord
 
-``fit`` trains an encoder, cut to its first layers, once for every size and seed, and scores the
-test documents with it: word pieces, as in the paper. A model that is there is not trained again.
-``draw`` decodes them as the paper does and writes a table and a figure of F1^s by size.
+``fit`` trains an encoder, cut to its first layers, for every size and seed, and scores the word
+pieces of the test documents with it. Models that exist are not trained again. ``draw`` decodes the
+scores as the paper does, prints a table of F1^s by size, and writes a figure.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from lawful.experiments.plots import LOOKS, figure
 from lawful.experiments.store import Store
 
 WEIGHTS = "weights.json"
-"""By encoder and layers, how many weights a model has, with and without its embeddings."""
+"""File with the number of weights by encoder and layers, with and without embeddings."""
 
 ROWS = (("argmax", 1), ("lazyk", 2**14), ("paths", 8), ("exact", 2**17))
-"""Lazy-ILP with 8 iterations tries the labellings of ``paths`` with 8 candidates, one by one."""
+"""Methods and candidates. Lazy-ILP with 8 iterations has the same candidates as ``paths``."""
 
 VALUES = (("paths", 1), ("auto", 2**17))
-"""For the values of words, under rules as their file has them: without rules, and with them."""
+"""Methods and candidates for value F1, without and with the rules of the file."""
 
 SHOWN = {"argmax": "argmax", "lazyk": "Lazy-k, 2¹⁴", "paths": "Lazy-ILP, 8", "exact": "exact"}
 
@@ -63,7 +63,7 @@ def fit(data: Path, base: Path, layers: int, seed: int, out: Path, more: list[st
 
 
 def lawful(*arguments: object) -> None:
-    """Runs a command of lawful, quietly; what went wrong is said."""
+    """Runs a command of lawful and prints its last message; exits if it fails."""
     command = [sys.executable, "-m", "lawful", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -72,7 +72,7 @@ def lawful(*arguments: object) -> None:
 
 
 def fit_all(arguments: argparse.Namespace, more: list[str]) -> None:
-    """Every size and seed on every set of documents, some at a time."""
+    """Trains all sizes and seeds on all data sets, ``--jobs`` at a time."""
     arguments.out.mkdir(parents=True, exist_ok=True)
     file = arguments.out / WEIGHTS
     counts = json.loads(file.read_text()) if file.exists() else {}
@@ -89,7 +89,7 @@ def fit_all(arguments: argparse.Namespace, more: list[str]) -> None:
 
 
 def weights(base: Path, layers: int) -> list[int]:
-    """How many weights an encoder has, cut to its first layers: all, and without embeddings."""
+    """The number of weights of an encoder cut to its first layers: all, and without embeddings."""
     from lawful.models.network import Network
 
     network = Network.start(base, ("O",), layers=layers)
@@ -99,7 +99,7 @@ def weights(base: Path, layers: int) -> list[int]:
 
 
 def decoded(arguments: argparse.Namespace) -> Iterator[tuple[str, str, Cell]]:
-    """Data, size and cell for every model and row; finished ones are not decoded again."""
+    """Data, size and cell for every model and row; measured cells are not decoded again."""
     store = Store(arguments.out / "measured.jsonl", Cell)
     for file in sorted(arguments.out.glob("*.jsonl")):
         if not (match := NAME.fullmatch(file.name)):
@@ -116,7 +116,7 @@ def decoded(arguments: argparse.Namespace) -> Iterator[tuple[str, str, Cell]]:
 
 
 def draw(arguments: argparse.Namespace) -> None:
-    """The table on standard output, and the figure."""
+    """Prints the table and writes the figure."""
     counts = json.loads((arguments.out / WEIGHTS).read_text())
     found: dict[tuple[str, str, str], list[Cell]] = {}
     values: dict[tuple[str, str, str], list[Cell]] = {}
@@ -143,12 +143,12 @@ def draw(arguments: argparse.Namespace) -> None:
 
 
 def spread(shares: Sequence[float]) -> str:
-    """Mean and deviation over seeds, in per cent."""
+    """Mean and standard deviation over seeds, in percent."""
     return f"{100 * mean(shares):.1f} ± {100 * pstdev(shares):.1f}"
 
 
 def draw_panel(axis: Any, panel: Any, *, is_first: bool) -> None:
-    """F1^s against weights without embeddings, a line a method, the range over seeds."""
+    """F1^s by weights without embeddings: one line per method, with the range over seeds."""
     data, found, counts = panel
     for method, _ in ROWS:
         sizes = sorted({size for size, m in found if m == method}, key=lambda s: counts[s][1])
@@ -174,7 +174,7 @@ def draw_panel(axis: Any, panel: Any, *, is_first: bool) -> None:
 
 
 def numbers(text: str) -> list[int]:
-    """Whole numbers, parted by commas."""
+    """Whole numbers, separated by commas."""
     return [int(part) for part in text.split(",")]
 
 
@@ -185,15 +185,17 @@ def named(text: str) -> tuple[str, str]:
 
 
 def main() -> None:
-    """Runs what the command line asks for."""
+    """Runs ``fit`` or ``draw``."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    fitting = commands.add_parser("fit", help="what is not listed goes to lawful train")
-    fitting.add_argument("--data", type=Path, nargs="+", required=True, help="folders of splits")
-    fitting.add_argument("--base", type=Path, required=True, help="the encoder's folder")
+    fitting = commands.add_parser("fit", help="other options are passed to lawful train")
+    fitting.add_argument(
+        "--data", type=Path, nargs="+", required=True, help="folders of lawful data split"
+    )
+    fitting.add_argument("--base", type=Path, required=True, help="folder of the encoder")
     fitting.add_argument("--layers", type=numbers, required=True, help="such as 1,2,3,6")
-    fitting.add_argument("--seeds", type=numbers, default=[0, 1, 2], help="0,1,2")
-    fitting.add_argument("--jobs", type=int, default=1, help="models at a time")
+    fitting.add_argument("--seeds", type=numbers, default=[0, 1, 2], help="default: 0,1,2")
+    fitting.add_argument("--jobs", type=int, default=1, help="number of parallel trainings")
     drawing = commands.add_parser("draw")
     drawing.add_argument("--rules", type=named, nargs="+", required=True, help="cord, wild=FILE")
     for each in (fitting, drawing):

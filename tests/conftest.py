@@ -1,4 +1,4 @@
-"""Hypothesis runs without deadlines: a shared machine is slow now and then."""
+"""Hypothesis runs without deadlines, since a shared machine may be slow."""
 
 import signal
 
@@ -7,5 +7,5 @@ from hypothesis import settings
 settings.register_profile("lawful", deadline=None, print_blob=True)
 settings.load_profile("lawful")
 
-# A shell that runs tests in the background has them ignore Ctrl-C, and all that they start.
+# In the background of a shell, tests and the processes that they start would ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)

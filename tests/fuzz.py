@@ -1,4 +1,4 @@
-"""Looks for a small document of which ``lawful.decode`` says something false.
+"""Searches for a small document about which ``lawful.decode`` makes a false statement.
 
     python -m tests.fuzz 100000 --workers 2
     python -m tests.fuzz --case 17
@@ -26,7 +26,14 @@ import numpy as np
 import lawful
 from lawful import Budget, Document, Field, Rule, RuleDefaults, Rules, Scores
 from lawful.rules.plan import plan_of
-from tests.oracles.checks_by_hand import CHECKS, FUNCTIONS, NUMBERS, READINGS, WORDS, hand_made
+from tests.oracles.checks_by_hand import (
+    CHECKS,
+    FUNCTIONS,
+    NUMBERS,
+    POSSIBLE_VALUES,
+    WORDS,
+    hand_made,
+)
 from tests.oracles.statements import Oracle, plain
 
 EXACT = ("auto", "exact", "readings", "paths", "lazyk", "best_first")
@@ -44,11 +51,11 @@ CLOSE = 1e-8  # nats: decoders take costs that differ by less than 1e-9 for equa
 
 
 class FalseStatementError(AssertionError):
-    """Something was said of a document that is not so."""
+    """A statement about a document that is false."""
 
 
 class Asked(NamedTuple):
-    """How a document was decoded."""
+    """The decoder and options that a document is decoded with."""
 
     decoder: str
     budget: Budget
@@ -56,7 +63,7 @@ class Asked(NamedTuple):
 
     @property
     def generous(self):
-        """Whether what is true has to be proven, not only what is said has to be true."""
+        """Whether the decoder must prove all true statements, not only make no false ones."""
         return self.decoder in EXACT and self.budget == ENOUGH
 
 
@@ -66,9 +73,9 @@ TYPES = {  # by field: its types, the kinds of words that suit it, whether it is
     "total": (("money", "money", "number", "integer"), NUMBERS, False),
     "tax": (("money", "number"), NUMBERS, False),
     "parts": (("money",), NUMBERS, True),
-    "day": (("date",), READINGS["date"], False),
-    "due": (("date",), READINGS["date"], False),
-    "days": (("date",), READINGS["date"], True),
+    "day": (("date",), POSSIBLE_VALUES["date"], False),
+    "due": (("date",), POSSIBLE_VALUES["date"], False),
+    "days": (("date",), POSSIBLE_VALUES["date"], True),
     "shop": (("text",), ("A", "B", "net"), False),
     "name": (("text",), ("A", "B", "net"), False),
 }
@@ -86,7 +93,7 @@ MOST_LABELLINGS = 1300
 
 
 def draw(number):
-    """The problem with this number, and how to ask for its solution."""
+    """The problem with this number, and the options to decode it with."""
     rng = np.random.default_rng(number)
 
     def one_of(*options):
@@ -108,7 +115,7 @@ def draw(number):
     longest = max(n for n in range(1, 6) if n == 1 or len(labels) ** n <= MOST_LABELLINGS)
     size = int(rng.integers(1, min(longest, 4) + 1)) if rng.random() < 0.5 else longest
     suited = [word for name in names for word in TYPES[name][1]] or ["A"]
-    few = [one_of(*suited) for _ in range(3)]  # that words repeat makes rules hold
+    few = [one_of(*suited) for _ in range(3)]  # repeated words make rules hold
     words = [one_of(*few, one_of(*suited), one_of(*suited, "Rp", "net")) for _ in range(size)]
     if rng.random() < 0.1:
         words = [one_of(*WORDS) for _ in range(size)]
@@ -202,7 +209,7 @@ def _draw_questions(one_of, rng):
 
 
 def check_decoding(oracle, found, asked, count):
-    """Raises ``FalseStatementError`` where a decoding is wrong; counts statements by kind."""
+    """Raises ``FalseStatementError`` if a decoding is wrong; counts statements by topic."""
     say = partial(_say, count)
     answer = None
     say("labels", len(found.labels) == len(oracle.words), f"{found.labels} for {oracle.words}")
@@ -245,7 +252,7 @@ def _close(a, b):
 
 
 def _check_answer(oracle, found, asked, say):
-    """Labels, fields, worth and checks of a decoding with legal labels; its verdict."""
+    """Checks labels, fields, worth and checks of a decoding; returns the oracle's verdict."""
     spans = oracle.spans_of(found.labels)
     shown = {name: list(values) for name, values in found.fields.items()}
     values = []
@@ -348,7 +355,7 @@ def _check_alternatives(oracle, found, asked, answer, say):
 def _check_confidence(oracle, found, asked, answer, say):
     unknown = set(found.confidence) - set(oracle.names)
     say("confidence", not unknown, f"{unknown} are no fields")
-    # Where every rule is compiled; what stays Python makes an interval of it.
+    # A single number if every rule is compiled; rules judged in Python give an interval.
     narrow = asked.generous and not plan_of(oracle.rules).python
     for number, name in enumerate(oracle.names):
         probability = oracle.probability(number, answer.seen[number])
@@ -367,7 +374,7 @@ def _check_confidence(oracle, found, asked, answer, say):
 
 
 def check_case(number):
-    """Counts of the true statements about one problem; raises where one is false."""
+    """Counts of true statements about one problem; raises if a statement is false."""
     document, scores, rules, questions = draw(number)
     count = Counter(cases=1)
     asked = found = None

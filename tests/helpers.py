@@ -21,13 +21,13 @@ DOCUMENTS, RULES = str(demo.shipped()), str(demo.RULES)
 """The documents and the rule file that the package ships, as the command line takes them."""
 
 ENOUGH = Budget(candidates=10**6)
-"""A budget in which an exact decoder proves its answer to any problem of these tests."""
+"""A budget with which exact decoders prove their answers to all problems of these tests."""
 
 needs_shared = pytest.mark.skipif(not outputs.HERE, reason=outputs.NEEDED)
 
 
 def run(*arguments, stdin=None, cwd=ROOT):
-    """The command line, in a process of its own."""
+    """Runs the command line in a separate process."""
     return subprocess.run(
         [sys.executable, "-m", "lawful", *map(str, arguments)],
         input=stdin, cwd=cwd, capture_output=True, text=True, timeout=600, check=False,
@@ -46,7 +46,7 @@ def without(line, *keys):
 
 
 def assert_yields(stream, expected, cost_of):
-    """Asserts that a stream is ``expected``, up to the order of ties, at the right costs."""
+    """Asserts that a stream yields ``expected``, up to the order of ties, with the right costs."""
     found = [(tuple(labels.tolist()), log_prob) for labels, log_prob in stream]
     assert len({labels for labels, _ in found}) == len(found)
     assert {labels for labels, _ in found} == {labels for _, labels in expected}
@@ -58,7 +58,7 @@ def assert_yields(stream, expected, cost_of):
 
 
 def status_of_optimum(found):
-    """The status that a decoding has if it is proven to be the best."""
+    """The status of a decoding if it is proven optimal."""
     held = any(check.state == "satisfied" for check in found.checks)
     return "relaxed" if found.violations else "satisfied" if held else "unchecked"
 
@@ -67,7 +67,7 @@ JUDGED_LABELS = ["O", "B-total", "I-total", "B-sub", "I-sub", "B-tax", "B-item",
 
 
 def judged(words, labels, rules, best=None):
-    """The judge's checks of one labelling, by id; ``best`` has the fields that may not vanish."""
+    """The judge's checks of one labelling, by id; the fields of the labelling ``best`` are kept."""
     scheme = rules.scheme_for(tuple(JUDGED_LABELS))
     made = Judge(Document("d", words), rules, scheme)
     if best is not None:

@@ -1,4 +1,4 @@
-"""Random instances: small enough for brute force, mean enough to be interesting."""
+"""Random instances, small enough for brute force, with ties, zeros and forbidden labels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def small_costs(draw, most_words=5, labels=None):
 
 @st.composite
 def small_probs(draw):
-    """A probability matrix with zeros, and now and then a row of nothing else."""
+    """A probability matrix with zeros, and sometimes a row of zeros."""
     words, labels = draw(st.integers(1, 4)), draw(st.integers(1, 4))
     rows = st.lists(st.integers(0, 9), min_size=labels, max_size=labels)
     weights = np.array(draw(st.lists(rows, min_size=words, max_size=words)), dtype=float)
@@ -35,7 +35,7 @@ def small_probs(draw):
 
 
 def label_lists(prefixes):
-    """Some labels of a scheme, in any order, with partners missing and names without prefix."""
+    """Labels of a scheme in any order, some without their partners or without a prefix."""
     names = ["O", "other", "X-ray", *(f"{p}-{t}" for p in prefixes for t in "ab"), *prefixes]
     return st.lists(st.sampled_from(names), min_size=1, max_size=5, unique=True)
 
@@ -45,7 +45,7 @@ AMOUNTS = ["1", "2", "3", "1.000", "x", "-1", "0.5"]
 
 @st.composite
 def total_and_parts(draw):
-    """A problem that ``tests.oracles.definitions`` knows: up to four words, zeros and ties."""
+    """A problem for ``tests.oracles.definitions``: up to four words, zeros and ties."""
     words = draw(st.lists(st.sampled_from(AMOUNTS), min_size=1, max_size=4))
     row = st.lists(st.integers(0, 4), min_size=4, max_size=4)
     weights = np.array(draw(st.lists(row, min_size=len(words), max_size=len(words))), dtype=float)
@@ -123,7 +123,7 @@ def python_rule(total, parts):
 
 @st.composite
 def rule_sets(draw):
-    """Rules of every kind, coupled by chance."""
+    """Rules of all types, on random fields."""
     weight = st.sampled_from([0.0, 0.3, 1.0, 3.0, 10.0, inf])
     presence = st.sampled_from(["keep", "free", "required", None])
     repeat = st.sampled_from(["agree", "first", "any", None])
@@ -162,7 +162,7 @@ def rule_sets(draw):
 
 @st.composite
 def problems(draw):
-    """A document of up to three words, peaked or tied scores with zeros, and rules of any kind."""
+    """A document of up to three words, peaked or tied scores with zeros, and rules of all types."""
     rules = draw(rule_sets())
     words = draw(st.lists(st.sampled_from(AMOUNTS_AND_DAYS), min_size=1, max_size=3))
     labels = LABELS[rules.scheme]

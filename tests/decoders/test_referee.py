@@ -154,7 +154,7 @@ def test_agrees_with_the_judge(pool):
 def test_refuses_what_it_cannot_model(pool, check):
     scores = Scores.from_probs([[0.5, 0.5]], ["O", "B-total"])
     rules = Rules([Field("total", "total", "money")], [check]).with_defaults(unchecked=0.0)
-    with pytest.raises(UnsupportedRule, match="the referee cannot do"):
+    with pytest.raises(UnsupportedRule, match="no linear constraint for"):
         pool.submit(referee, Document("d", ["2"]), scores, rules).result()
 
 

@@ -127,9 +127,9 @@ def test_gold_may_come_from_another_file(tmp_path):
     assert (found.name, found.pages[0].gold) == ("p", ("B-total", "I-total", "O"))
     with pytest.raises(InputError, match=r"'a' of .*p.jsonl has no gold labels, and --data"):
         load(*files)
-    with pytest.raises(InputError, match=r"has 2 words, its gold in .*other.jsonl 4 labels"):
+    with pytest.raises(InputError, match=r"has 2 words, but 4 gold labels in .*other.jsonl"):
         load(*files, tmp_path / "other.jsonl")
-    with pytest.raises(InputError, match=r"2 files of predictions and 0 of rules, expected one"):
+    with pytest.raises(InputError, match=r"--rules is given 0 times and --predictions 2 times"):
         load(files[0] * 2, [])
 
 
@@ -210,7 +210,7 @@ def test_a_part_of_the_split_may_be_asked_for(tmp_path, capsys):
     ("arguments", "message"),
     [
         (["--methods", "magic"], "unknown method 'magic'; methods: argmax, beam, best_first"),
-        (["--predictions", str(demo.shipped())], "expected one file of rules for all"),
+        (["--predictions", str(demo.shipped())], "expected --rules once or for each"),
         (["--rules", "nowhere.yaml"], "no rule file 'nowhere.yaml'; rules by name: cord"),
         (["--units", "letters"], "unknown units 'letters'; units: pieces, first, mean"),
         (["--mass", "2"], "mass is 2.0, expected a share above 0 and at most 1"),

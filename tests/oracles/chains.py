@@ -1,4 +1,4 @@
-"""A CRF over labels, summed over every labelling."""
+"""A CRF by brute force: sums over all labellings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def score_of(rows, labels, start, between, end):
 
 
 def every_labelling(scores):
-    """Every labelling with its probability, and the logarithm of what all their scores sum to."""
+    """The probability of every labelling, and the log of the partition function."""
     found = {
         labels: np.exp(score_of(scores.log_probs, labels, *scores.chain))
         for labels in product(range(len(scores.labels)), repeat=len(scores))

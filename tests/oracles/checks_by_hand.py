@@ -1,4 +1,4 @@
-"""Words, what they may be read as, and checks as Python functions: all written by hand."""
+"""Possible values of words, and checks as Python functions, all written by hand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from fractions import Fraction
 from functools import lru_cache
 
-# What each word may be read as, most plausible first.
+# The possible values of each word, the most plausible first.
 NUMBERS = {
     **{
         text: (Fraction(text),)
@@ -18,7 +18,7 @@ NUMBERS = {
         for text in ("1.000", "1.004", "2.000", "3.350")
     },
 }
-READINGS = {
+POSSIBLE_VALUES = {
     "money": NUMBERS,
     "number": NUMBERS,
     "integer": {
@@ -33,24 +33,24 @@ READINGS = {
         "05/04/2024": (date(2024, 4, 5), date(2024, 5, 4)),
     },
 }
-WORDS = (*NUMBERS, *READINGS["date"], "net", "A", "B", "Rp")
+WORDS = (*NUMBERS, *POSSIBLE_VALUES["date"], "net", "A", "B", "Rp")
 
 
-def readings(text, type_):
-    """What a text of ``WORDS`` may be read as; a currency may stand on either side of an amount."""
+def possible_values(text, type_):
+    """The possible values of a text of ``WORDS``; amounts may have a currency on either side."""
     if type_ == "text":
         return (text,)
     if type_ == "money":
         text = text.removeprefix("Rp ").removesuffix(" Rp")
-    return READINGS[type_].get(text, ())
+    return POSSIBLE_VALUES[type_].get(text, ())
 
 
-# Checks. A function's parameters name what it reads: a field's value, how often it stands on the
-# page (count_total), or the tolerance.
+# Checks. A function's parameters name what it reads: the value of a field, its number of
+# occurrences (count_total), or the tolerance (t).
 
 
 def strict(check):
-    """A check that is unknown where a value is missing, or something is divided by zero."""
+    """A check that is unknown if a value is missing, or on division by zero."""
 
     def known(*values):
         try:
@@ -77,7 +77,7 @@ def either(a, b):
 
 
 def same(a, b, tolerance=0):
-    """Whether two values are equal; unknown where one is missing."""
+    """Whether two values are equal; unknown if one is missing."""
     if a is None or b is None:
         return None
     return abs(a - b) <= tolerance if tolerance else a == b
@@ -195,7 +195,7 @@ CHECKS = {
 
 @lru_cache
 def hand_made(text):
-    """The function of a check, and what it reads."""
+    """The function of a check, and the names of its parameters."""
     check = CHECKS[text]
     return check, tuple(inspect.signature(check).parameters)
 

@@ -1,7 +1,7 @@
 """The worth of every labelling, from the definitions of labels, fields and rules.
 
-Nothing here asks lawful but to read a text as money, and to say which of several best labellings
-is meant. It knows two fields, ``total`` and ``parts``, BIO labels and the rules in ``CHECKS``.
+It uses lawful only to read texts as money, and to choose among several best labellings. It supports
+two fields, ``total`` and ``parts``, BIO labels and the rules in ``CHECKS``.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def both(a, b):
     return False if False in (a, b) else None if None in (a, b) else True
 
 
-# Each check by itself, in plain Python: of the total (or None), the parts (or None) and how often
-# either occurs.
+# Each check in plain Python. Arguments: the total or None, the parts or None, and the number of
+# occurrences of each.
 CHECKS = {
     "total == sum(parts)": lambda t, p, *_: None if None in (t, p) else close(t, sum(p)),
     "total == 3": lambda t, *_: None if t is None else close(t, 3),
@@ -58,7 +58,7 @@ CHECKS = {
 
 
 def penalty_of(document, labels, rules, kept):
-    """The weights that a labelling violates, from the definitions, without the judge."""
+    """The sum of the weights that a labelling violates, without the judge."""
     texts = {"total": [], "part": []}
     penalty = 0.0
     weight, policy = rules.defaults.weight, rules.defaults
@@ -89,7 +89,7 @@ def penalty_of(document, labels, rules, kept):
 
 
 def kept_by(document, labels, rules):
-    """The types that the best legal labelling has, with a text that can be read."""
+    """The types of a labelling's spans that have a value, if fields are to be kept."""
     if rules.defaults.presence != "keep":
         return set()
     return {
@@ -100,7 +100,7 @@ def kept_by(document, labels, rules):
 
 
 def best_worth(document, scores, rules):
-    """The worth of the best legal labelling; minus infinity when hard rules refuse them all."""
+    """The highest worth of a legal labelling; minus infinity if hard rules refuse all."""
     words = len(document)
     legal = [
         labels
@@ -110,8 +110,8 @@ def best_worth(document, scores, rules):
     ]
     if not legal:
         return -inf
-    # Where the best legal labelling is a tie, what is to be kept depends on which one is meant;
-    # decoders mean the one that ``paths`` yields first.
+    # If several legal labellings are best, the kept fields depend on which one is chosen; decoders
+    # choose the one that ``paths`` yields first.
     best, _ = next(lawful.paths(scores.costs, rules.scheme_for(LABELS), kind="costs"))
     kept = kept_by(document, [LABELS[i] for i in best], rules)
     return max(

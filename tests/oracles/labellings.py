@@ -1,4 +1,4 @@
-"""Every labelling of a document and every way to read its texts, judged in Python.
+"""All labellings of a document and all choices of possible values, judged in Python.
 
 The judge itself is compared with ``tests.oracles.definitions`` and ``tests.oracles.statements``.
 """
@@ -16,7 +16,7 @@ from lawful.search.problem import Problem
 def every_legal_row(problem):
     """All legal labellings of positive probability: rows of label indices, and log-probabilities.
 
-    There are none where ``problem.best_legal`` is ``None``.
+    There are none if ``problem.best_legal`` is ``None``.
     """
     possible = [np.flatnonzero(np.isfinite(row)) for row in problem.scores.log_probs]
     rows = np.array(list(product(*possible)))
@@ -25,7 +25,7 @@ def every_legal_row(problem):
 
 
 def best_worth(document, scores, rules):
-    """The worth of the best labelling; minus infinity when hard rules refuse all of them."""
+    """The highest worth of a labelling; minus infinity if hard rules refuse all."""
     problem = Problem(document, scores, rules)
     if problem.best_legal is None:
         return -inf
@@ -35,7 +35,7 @@ def best_worth(document, scores, rules):
 
 
 def every_reading(judge, reading):
-    """All ways to read the texts of a labelling."""
+    """All readings with the spans of a reading, one for each choice of possible values."""
     places = [(i, at) for i, spans in enumerate(reading) for at in range(len(spans))]
     counts = [
         len(judge.values(i, *reading[i][at][:2])) if judge.rules.fields[i].ambiguity < inf else 1
@@ -49,7 +49,7 @@ def every_reading(judge, reading):
 
 
 def priced_readings(judge, reading):
-    """Every way to read the spans of a reading, with its price: readings times faults."""
+    """Every choice of values for the spans of a reading, with the price of values and faults."""
     places = [(i, span) for i, spans in enumerate(reading) for span in spans]
     options = []
     for i, span in places:
@@ -68,7 +68,7 @@ def priced_readings(judge, reading):
 
 
 def seen_by_a_person(rules, fields):
-    """The first value that can be read, or all values of a list."""
+    """By field, its first value, or all values of a list."""
     seen = []
     for f in rules.fields:
         values = [found.value for found in fields.get(f.name, ()) if found.value is not None]

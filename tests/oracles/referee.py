@@ -1,14 +1,13 @@
 """A referee for exact decoders: the same problem as an integer program over spans, for CP-SAT.
 
-A labelling parts the words into spans: those of fields, and runs that no rule sees. Every span
-that could matter is a truth value, every word lies in exactly one of them, and rules become linear
-constraints between them, in whole numbers, so that a cent is a cent. Of lawful this shares the
-reading of values and the ``Field`` and ``Rule`` objects; legality, parsing, the meaning of rules
-and the search are all its own.
+A labelling divides the words into spans: those of fields, and runs that no rule sees. Every span is
+a Boolean variable, every word is in exactly one span, and rules are linear constraints in whole
+numbers, so that they are exact. The referee uses lawful only to read values, and for ``Field`` and
+``Rule``; legality, parsing, the semantics of rules and the search are independent.
 
-It knows the rules that are linear: sums and differences of fields, ``sum``, ``count``, ``abs`` of a
-field and constants, compared with each other, and such comparisons chained or joined by ``and``.
-Never import it into a process that has imported ``highspy``: OR-tools brings a HiGHS of its own.
+It supports linear rules: sums and differences of fields, ``sum``, ``count``, ``abs`` of a field and
+constants, compared with each other, and such comparisons chained or joined by ``and``. Do not
+import it in a process that has imported ``highspy``, since OR-tools has its own copy of HiGHS.
 """
 
 from __future__ import annotations
@@ -36,23 +35,23 @@ if TYPE_CHECKING:
     Costs: TypeAlias = NDArray[np.float64]
 
 NAT = 10**6
-"""CP-SAT counts in whole numbers: in millionths of a nat."""
+"""Units of cost per nat in the program, which has whole numbers only."""
 
 FIRST_SLACK = 8.0
-LAST_SLACK = 1e4  # everything, whatever it costs
-"""How much worse than the best path a span may be to be looked at, to begin with."""
+LAST_SLACK = 1e4  # all spans
+"""How much worse than the best path a span may be, in nats, to be modelled: at first, at last."""
 
 
 class UnsupportedRule(ValueError):  # noqa: N818 - as in "unsupported rule: ..."
-    """A rule that is not linear, or a field whose values cannot be told in one linear model."""
+    """A rule that is not linear, or a field that cannot be modelled linearly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the best labelling is worth; no labelling is worth more than ``bound``.
+    """The worth of the best labelling found, and an upper bound on the worth of all labellings.
 
-    ``optimal`` is a proof, and so is ``infeasible``: hard rules refuse every legal labelling.
-    Where the time ended first, ``feasible`` comes with what was found and ``unknown`` with nothing.
+    ``optimal`` is proven, and so is ``infeasible``: hard rules refuse every legal labelling. If the
+    time ended first, the status is ``feasible`` or, if no labelling was found, ``unknown``.
     """
 
     status: Literal["optimal", "feasible", "infeasible", "unknown"]
@@ -71,12 +70,11 @@ def referee(
 ) -> Verdict:
     """The highest log-probability minus weights of violated rules, over all legal labellings.
 
-    Spans of any length count. Only those are modelled first that lie on a path nearly as good as
-    the best; what is found says how bad a span may be and still be of use, and if that is more
-    than was assumed, the program is solved again with all of those. Costs are rounded to
-    millionths of a nat, so a labelling that is better by less may be missed. ``kept`` are the
-    fields that may not vanish; where the best legal labelling is a tie, that depends on which one
-    is meant.
+    Spans may have any length. At first, only spans on a path nearly as good as the best one are
+    modelled. The worth that is found bounds how much worse a useful span can be; if that is more
+    than was assumed, the program is solved again with more spans. Costs are rounded to millionths
+    of a nat, so a labelling that is better by less may be missed. ``kept`` are the fields that must
+    be present; if several legal labellings are best, they depend on which one is chosen.
     """
     ends = perf_counter() + seconds
     page = _Page(document, scores, rules)
@@ -87,7 +85,7 @@ def referee(
     slack = min(slack, LAST_SLACK)
     while True:
         found = _Program(page, laws, must, slack).solve(max(ends - perf_counter(), 0.01))
-        # Whatever uses a span that was left out is worth no more than this.
+        # An upper bound on the worth of labellings with a span that was left out.
         others = -page.best - slack if page.leaves_out(slack) else -inf
         if found.status in ("feasible", "unknown"):
             return Verdict(found.status, found.worth, max(found.bound, others))
@@ -99,12 +97,12 @@ def referee(
 # ---- rules ---------------------------------------------------------------------------------------
 
 Term: TypeAlias = tuple[Literal["value", "abs", "sum", "count"], str]
-"""What a rule may read of a field, and the field's name."""
+"""A quantity of a field that a rule may read, and the field's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Linear:
-    terms: Mapping[Term, Fraction]  # zeros stay: what is read must be there, whatever it counts
+    terms: Mapping[Term, Fraction]  # with zeros: a field that is read must be present
     constant: Fraction
 
     def plus(self, other: _Linear, times: Fraction) -> _Linear:
@@ -116,7 +114,7 @@ class _Linear:
 
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """One comparison: ``difference`` is to be ``sign`` zero, give or take ``tolerance``."""
+    """A comparison: ``difference`` ``sign`` 0, within ``tolerance``."""
 
     difference: _Linear
     sign: str
@@ -140,7 +138,7 @@ class _Law:
         tolerance = rules.defaults.tolerance if rule.tolerance is None else rule.tolerance
         weight = rules.defaults.weight if rule.weight is None else rule.weight
         if rules.defaults.unchecked if rule.unchecked is None else rule.unchecked:
-            raise UnsupportedRule(f"{rule.id}: only where leaving it unchecked costs nothing")
+            raise UnsupportedRule(f"{rule.id}: only with the price unchecked 0")
         parser = _Parser(rule.check, {f.name: f for f in rules.fields}, Fraction(tolerance))
         tree = ast.parse(" ".join(rule.check.split()), mode="eval").body
         return cls(weight, tuple(parser.links(tree)))
@@ -194,7 +192,7 @@ class _Parser:
         return _Linear({(kind, name): Fraction(1)}, Fraction(0))
 
     def refuse(self, node: ast.expr) -> UnsupportedRule:
-        return UnsupportedRule(f"the referee cannot do {ast.unparse(node)!r} in {self.text!r}")
+        return UnsupportedRule(f"no linear constraint for {ast.unparse(node)!r} in {self.text!r}")
 
 
 # ---- the page as a lattice of spans --------------------------------------------------------------
@@ -202,22 +200,22 @@ class _Parser:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """Words ``start`` to ``end`` as a span of a field, or of none: ``cost`` is in nats."""
+    """Words ``start`` to ``end`` as a span of a field or of none; ``cost`` is in nats."""
 
     start: int
     end: int
     cost: float
     field: Field | None = None
-    value: Any = None  # none: unreadable
-    fault: float = 0.0  # the weights that it violates by itself
+    value: Any = None  # None if the text has no value
+    fault: float = 0.0  # weights of the implied checks that it violates by itself
 
 
 class _Page:
-    """Every span with its cost, and what the best path through each of them costs."""
+    """All spans with their costs, and the costs of the best paths through them."""
 
     def __init__(self, document: Document, scores: Scores, rules: Rules) -> None:
         if rules.scheme not in ("BIO", "IOB2"):
-            raise UnsupportedRule(f"the referee knows BIO only, found {rules.scheme}")
+            raise UnsupportedRule(f"scheme is {rules.scheme}, expected BIO: the only one supported")
         self.document, self.rules = document, rules
         self.words = words = len(document)
         costs = -scores.log_probs
@@ -237,7 +235,7 @@ class _Page:
         self.costs = [spans.pop(f.label) for f in rules.fields]
         self.outside = _undominated(np.minimum.reduce([outside, *spans.values()]))
         step = np.minimum.reduce([self.outside, *self.costs])
-        self.ahead = np.full(words + 1, inf)  # the cheapest way from the first word to here
+        self.ahead = np.full(words + 1, inf)  # cost of the cheapest path to here
         self.after = np.full(words + 1, inf)  # and from here to the end
         self.ahead[0] = self.after[words] = 0.0
         for end in range(1, words + 1):
@@ -247,20 +245,20 @@ class _Page:
         self.best = float(self.ahead[words])
 
     def slack(self, costs: Costs) -> Costs:
-        """How much worse than the best path the best path through each span is."""
+        """The cost of the best path through each span, minus that of the best path."""
         through: Costs = self.ahead[:-1, None] + costs + self.after - self.best
         return through
 
     def leaves_out(self, slack: float) -> bool:
-        """Whether some possible span may have more slack than this, at worst with three faults."""
+        """Whether a possible span, with up to three faults, may have more slack than this."""
         weight = self.rules.defaults.weight
-        faults = 3 * weight if isfinite(weight) else 0.0  # hard ones are out for good
+        faults = 3 * weight if isfinite(weight) else 0.0  # spans with hard faults are never used
         everything = (self.slack(costs) for costs in (self.outside, *self.costs))
         return any(bool((np.isfinite(s) & (s + faults > slack)).any()) for s in everything)
 
     def spans(self, slack: float) -> Iterator[_Span]:
-        """The spans with at most this slack, their own faults included."""
-        slack += 1e-6  # for what sums of floats lose
+        """The spans with at most this slack, including their faults."""
+        slack += 1e-6  # rounding errors of sums
         for start, end in np.argwhere(self.slack(self.outside) <= slack).tolist():
             yield _Span(start, end, float(self.outside[start, end]))
         for f, costs in zip(self.rules.fields, self.costs, strict=True):
@@ -279,13 +277,11 @@ class _Page:
             f.pattern is not None and not re.fullmatch(f.pattern, text),
         )
         value = values[0] if values else None
-        weight = (
-            self.rules.defaults.weight if any(faults) else 0.0
-        )  # inf times nothing is no number
+        weight = self.rules.defaults.weight if any(faults) else 0.0  # inf * 0 is NaN
         return _Span(start, end, cost, f, value, weight * max(1, sum(faults)))
 
     def kept(self) -> set[str]:
-        """The fields that the best path has, with a text that can be read, and that say so."""
+        """The fields with presence keep that have a value on the best path."""
         found = set()
         end = self.words
         while end > 0:
@@ -308,7 +304,7 @@ def _span_costs(begin: Costs, inside: Costs) -> Costs:
 
 
 def _undominated(costs: Costs) -> Costs:
-    """Without the spans that shorter ones make up for: rules cannot tell them apart."""
+    """Without spans that are not cheaper than a sequence of shorter ones, as rules see neither."""
     words = len(costs)
     cheapest = np.full((words + 1, words + 1), inf)  # from, to
     np.fill_diagonal(cheapest, 0.0)
@@ -326,12 +322,12 @@ def _undominated(costs: Costs) -> Costs:
 
 @dataclass(slots=True)
 class _Sight:
-    """What the program knows of a field: truth values, and values by the span they come from."""
+    """The variables of a field, and the values of its spans."""
 
     field: Field
-    spans: list[tuple[Any, _Span]] = dataclass_field(default_factory=list)  # with its truth value
-    known: Any = None  # true where rules have a value; may be true elsewhere, at their cost
-    # What adds up to the value: numbers, each with the truth value that lets it count.
+    spans: list[tuple[Any, _Span]] = dataclass_field(default_factory=list)  # with variables
+    known: Any = None  # true if rules have a value; it may be true without, at a cost
+    # Terms that add up to the value: numbers, each with the variable that selects it.
     sources: list[tuple[Any, Fraction]] = dataclass_field(default_factory=list)
 
     @property
@@ -340,19 +336,19 @@ class _Sight:
 
 
 class _Program:
-    """The integer program for the spans of at most some slack."""
+    """The integer program for the spans with at most this slack."""
 
     def __init__(self, page: _Page, laws: list[_Law], kept: Collection[str], slack: float) -> None:
         from ortools.sat.python import cp_model
 
         self.cp, self.page, self.model = cp_model, page, cp_model.CpModel()
         self.weight = page.rules.defaults.weight
-        self.prices: list[tuple[cp_model.IntVar, float, float]] = []  # in the program, and in fact
+        self.prices: list[tuple[cp_model.IntVar, float, float]] = []  # relative, and true ones
         self.sights = {f.name: _Sight(f) for f in page.rules.fields}
         cover: list[list[cp_model.IntVar]] = [[] for _ in range(page.words)]
         for span in page.spans(slack):
             x = self.model.new_bool_var("")
-            # Less what the best way there gains: nothing on the best path, so nothing to round.
+            # Relative to the best path, whose spans then cost zero and are not rounded.
             extra = float(page.ahead[span.start] + span.cost - page.ahead[span.end])
             self.prices.append((x, extra + span.fault, span.cost + span.fault))
             for word in range(span.start, span.end):
@@ -410,7 +406,7 @@ class _Program:
         apart = self.violated(self.weight) if f.repeat == "agree" else None
         none = model.new_constant(1)  # true only if no readable span starts ahead of ``start``
         start = 0
-        starting: list[Any] = []  # the spans that start there
+        starting: list[Any] = []  # variables of spans that start there
         for one, (x, span) in zip(first, readable, strict=True):
             if span.start != start:
                 earlier, none = none, model.new_bool_var("")
@@ -455,7 +451,7 @@ class _Program:
             numbers = [int(unit * value) for _, value in parts]
             shift, near = int(unit * constant), floor(unit * link.tolerance)
             if sum(map(abs, numbers), abs(shift) + near) >= 2**62:
-                raise UnsupportedRule("amounts of so many digits do not fit into 64 bits")
+                raise UnsupportedRule("amounts have too many digits for 64 bits")
             sums = self.cp.LinearExpr.weighted_sum([x for x, _ in parts], numbers) + shift
             domain = self.cp.Domain.from_intervals(_allowed(link.sign, near))
             self.model.add_linear_expression_in_domain(sums, domain).only_enforce_if(*checked)
@@ -467,7 +463,7 @@ class _Program:
         solver = self.cp.CpSolver()
         solver.parameters.max_time_in_seconds = seconds
         solver.parameters.num_workers = 1
-        # The presolve of OR-tools 9.15 calls what is not the best optimal (google/or-tools#5293).
+        # The presolve of OR-tools 9.15 reports suboptimal answers as optimal (or-tools#5293).
         solver.parameters.cp_model_presolve = False
         solver.parameters.linearization_level = 2
         status = solver.solve(self.model)
@@ -489,7 +485,7 @@ _FAR = 2**62
 
 
 def _allowed(sign: str, near: int) -> list[list[int]]:
-    """The intervals of whole numbers that are ``sign`` zero, give or take ``near``."""
+    """The intervals of whole numbers that are ``sign`` 0, within ``near``."""
     less, equal, more = [-_FAR, -near - 1], [-near, near], [near + 1, _FAR]
     allowed = {"==": "e", "!=": "lm", "<": "l", "<=": "le", ">": "m", ">=": "em"}[sign]
     return [{"l": less, "e": equal, "m": more}[part] for part in allowed]

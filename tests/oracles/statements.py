@@ -1,9 +1,9 @@
-"""Everything that can be said of a small document under rules, found by trying everything.
+"""All statements of a decoding about a small document, by brute force.
 
-The specification of ``lawful.decode``, written from the definitions. From ``lawful`` it takes the
-values that a user writes (fields, rules, scores) and one fact that ties leave open: which of the
-best legal labellings ``lawful.paths`` yields first. Texts are read by a table made by hand, checks
-are Python functions written by hand, and labellings are enumerated.
+This is the specification of ``lawful.decode``, written from the definitions. It uses lawful for
+fields, rules and scores, and to choose among ties for the best legal labelling: the one that
+``lawful.paths`` yields first. Values of texts are in a table and checks are Python functions, both
+written by hand; labellings are enumerated.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import NamedTuple
 import numpy as np
 
 import lawful
-from tests.oracles.checks_by_hand import hand_made, readings, strict
+from tests.oracles.checks_by_hand import hand_made, possible_values, strict
 from tests.oracles.streams import LEGAL
 
 # Labellings.
 
 
 class Span(NamedTuple):
-    """The words from ``start`` to ``end``, exclusive, of the field with this number."""
+    """The words from ``start`` to ``end``, exclusive, as a span of the field with this index."""
 
     field: int
     start: int
@@ -34,7 +34,7 @@ class Span(NamedTuple):
 
 
 def split(label, scheme):
-    """A label's prefix and type; a label without a prefix is outside, but a type under IO."""
+    """The prefix and type of a label; one without prefix is outside or, under IO, a type."""
     if label == "O":
         return "O", None
     if label[1:2] == "-":
@@ -43,7 +43,7 @@ def split(label, scheme):
 
 
 def spans_of(labels, scheme, types):
-    """The spans of ``types`` in a legal labelling: one begins where none of its type goes on."""
+    """The spans of ``types`` in a legal labelling."""
     spans, before = [], None
     for at, (prefix, type_) in enumerate(split(label, scheme) for label in labels):
         if type_ in types:
@@ -66,7 +66,7 @@ def is_legal(labels, scheme):
 def legal_labellings(scheme, labels, words, types):
     """All legal labellings, grouped by their spans of ``types``.
 
-    As rows of label numbers, where each group starts among them, and the spans of each group.
+    Returns rows of label indices, the first row of each group, and the spans of each group.
     """
     groups = {}
     for row in product(range(len(labels)), repeat=words):
@@ -82,16 +82,16 @@ def legal_labellings(scheme, labels, words, types):
 
 
 class Verdict(NamedTuple):
-    """What rules say of a labelling whose spans are read in one way."""
+    """The rules' verdict on one reading."""
 
     cost: float
     violated: frozenset[str]
-    satisfied: frozenset[str]  # of the rules alone
-    seen: tuple[tuple, ...]  # by field, its values: all for a list, else the first
+    satisfied: frozenset[str]  # rules only, no implied checks
+    seen: tuple[tuple, ...]  # by field: all values of a list, the first of any other field
 
 
 class Pair(NamedTuple):
-    """All labellings with the same spans, read in one way: the best of them, and all together."""
+    """All labellings with one reading: the log-probability of the best, and the mass of all."""
 
     log_prob: float
     mass: float
@@ -103,12 +103,12 @@ class Pair(NamedTuple):
 
 
 def plain(value):
-    """A value of the library as the oracle has it: numbers as fractions."""
+    """A value of lawful as a value of the oracle, which has numbers as fractions."""
     return Fraction(value) if isinstance(value, int | Decimal) else value
 
 
 class Oracle:
-    """A document, its scores and rules, and all there is to say about them."""
+    """A document with scores and rules, and all true statements about it."""
 
     def __init__(self, document, scores, rules):
         self.words, self.rules, self.scheme = document.words, rules, rules.scheme
@@ -117,7 +117,7 @@ class Oracle:
         self.names = tuple(field.name for field in self.fields)
         self._looks, self._verdicts = {}, {}
         self._log_probs = dict(zip(scores.labels, scores.log_probs.T, strict=True))
-        self._compile()
+        self._resolve()
 
         labels = tuple(sorted(scores.labels))
         rows, starts, groups = legal_labellings(self.scheme, labels, len(document), self.types)
@@ -133,7 +133,7 @@ class Oracle:
                 if of_labellings[0] > -inf:
                     self.pairs.extend(self._read(spans, *of_labellings))
 
-        self.worths, self.masses = {}, {}  # by what is seen
+        self.worths, self.masses = {}, {}  # by the values seen
         for pair in self.pairs:
             if pair.worth > -inf:
                 seen = pair.verdict.seen
@@ -143,20 +143,20 @@ class Oracle:
         self.best = max(self.worths.values(), default=-inf)
 
     def best_without(self, seen):
-        """The highest worth of what has other values than these."""
+        """The highest worth of a reading with other values than these."""
         return max((w for values, w in self.worths.items() if values not in seen), default=-inf)
 
     def probability(self, field, values):
-        """How probable it is that a field's values are these."""
+        """The probability that a field has these values."""
         there = sum(mass for seen, mass in self.masses.items() if seen[field] == values)
         return there / sum(self.masses.values())
 
     def can_hold(self, demands):
-        """Whether some labelling, read in some way, meets all of these hard demands."""
+        """Whether some reading meets all of these hard conditions."""
         return any(not (self._broken(pair.verdict) & set(demands)) for pair in self.pairs)
 
     def demands(self):
-        """All that may not be violated."""
+        """The ids of all hard conditions."""
         rules = {rule.id for rule, weight, *_ in self._rules if weight == inf}
         required = {f"{f.name}:required" for f in self.fields if f.presence == "required"}
         of_file = required | {"every span"} if self.weight == inf else set()
@@ -175,7 +175,7 @@ class Oracle:
         return " ".join(self.words[span.start : span.end])
 
     def judge(self, spans, values):
-        """The verdict on these spans with these values, ``None`` where a text cannot be read."""
+        """The verdict on these spans with these values; ``None`` for a text without a value."""
         by_field, violated, price = [[] for _ in self.fields], [], 0.0
         for span, value in zip(spans, values, strict=True):
             found, faults = self.look(span)
@@ -191,10 +191,10 @@ class Oracle:
         return verdict._replace(cost=cost, violated=verdict.violated.union(violated))
 
     def look(self, span):
-        """The readings of a span that are allowed, and what is wrong with it by itself."""
+        """The allowed values of a span, and the implied checks that it violates by itself."""
         if span not in self._looks:
             field, text = self.fields[span.field], self.text(span)
-            found = readings(text, field.type)
+            found = possible_values(text, field.type)
             faults = [
                 (not found, "reads"),
                 (field.max_words and span.end - span.start > field.max_words, "max_words"),
@@ -205,8 +205,8 @@ class Oracle:
             self._looks[span] = allowed, names
         return self._looks[span]
 
-    def _compile(self):
-        """Of each rule: itself, weight, price where unchecked, check and condition, reads."""
+    def _resolve(self):
+        """For each rule: itself, weight, price if vacuous, check and condition, reads."""
         defaults = self.rules.defaults
         known = {*self.names, *(f"count_{name}" for name in self.names), "t"}
         self._rules = []
@@ -223,7 +223,7 @@ class Oracle:
             self._rules.append((rule, weight, price, asked, reads, tolerance))
 
     def _kept_by(self, scores):
-        """The fields that the best legal labelling has, with a text that can be read."""
+        """The fields with presence keep that have a value in the best legal labelling."""
         scheme = self.rules.scheme_for(scores.labels)
         best, _ = next(lawful.paths(scores.costs, scheme, kind="costs"))
         spans = self.spans_of([scores.labels[number] for number in best])
@@ -231,19 +231,19 @@ class Oracle:
         return frozenset(self.names[i] for i in there if self.fields[i].presence == "keep")
 
     def _read(self, spans, log_prob, mass):
-        """Every way to read the spans of a group of labellings."""
+        """All readings of a group of labellings with the same spans."""
         for values in product(*(self.look(span)[0] or (None,) for span in spans)):
             yield Pair(log_prob, mass, self.judge(spans, values))
 
     def _broken(self, verdict):
-        """The violations of a verdict, as hard demands are named."""
+        """The violations of a verdict, named as in ``demands``."""
         of_spans = (":reads", ":max_words", ":pattern", ":agrees")
         every = any(name.endswith(of_spans) for name in verdict.violated)
         return verdict.violated | {"every span"} if every else verdict.violated
 
     def _judge_values(self, by_field):
         violated, satisfied, seen, cost = [], [], [], 0.0
-        options = {}  # by name, what rules may take for it
+        options = {}  # by name: the values that rules may use
         for field, values in zip(self.fields, by_field, strict=True):
             name = field.name
             readable = tuple(value for value in values if value is not None)

@@ -1,4 +1,4 @@
-"""Slow and obvious versions of what the core does: the specification that tests compare with."""
+"""The streams of the core by brute force: the specification that tests compare with."""
 
 from __future__ import annotations
 

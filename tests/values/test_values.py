@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawful import values
-from lawful.demo.money import MONEY_STYLES, format_money
-from lawful.errors import InputError, RulesError
+from lawful.demo.money import MoneyStyle, format_money
+from lawful.errors import RulesError
 from lawful.values import format_value, read, register_type, type_named
 from lawful.values.money import read_integer, read_money, read_number
 
@@ -213,20 +213,52 @@ def test_readings_do_not_depend_on_the_precision_a_caller_has_set():
         assert str(read_money("-123,456.78")[0]) == "-123456.78"
         assert str(read_number("1234.5678%")[0]) == "12.345678"
         assert str(read_integer("123456789")[0]) == "123456789"
-        assert format_money(Decimal("-123456.78"), "us") == "-123,456.78"
+        assert format_money(Decimal("-123456.78"), STYLES["us"]) == "-123,456.78"
 
+
+STYLES = {
+    "plain": MoneyStyle(),
+    "plain.00": MoneyStyle(2),
+    "id": MoneyStyle(0, "."),
+    "id,00": MoneyStyle(2, ".", ","),
+    "id-comma": MoneyStyle(0, ","),
+    "id-dash": MoneyStyle(0, ".", printed="{},-"),
+    "rp": MoneyStyle(0, ".", printed="Rp {}"),
+    "rp.00": MoneyStyle(2, ",", printed="Rp. {}"),
+    "idr": MoneyStyle(0, ".", printed="IDR {}", negative="({})"),
+    "us": MoneyStyle(2, ","),
+    "us-dollar": MoneyStyle(2, ",", printed="${}"),
+    "us-parentheses": MoneyStyle(2, ",", printed="${}", negative="({})"),
+    "us-flag": MoneyStyle(2, ",", printed="{} T"),
+    "usd": MoneyStyle(2, ",", printed="USD{}"),
+    "trailing-minus": MoneyStyle(2, ",", negative="{}-"),
+    "id-trailing-minus": MoneyStyle(0, ",", negative="{} -"),
+    "brackets": MoneyStyle(0, ",", printed="[{}]"),
+    "gb": MoneyStyle(2, ",", printed="£{}"),
+    "jp": MoneyStyle(0, ",", printed="¥{}"),
+    "my": MoneyStyle(2, ",", printed="RM{}"),
+    "eu": MoneyStyle(2, ".", ",", printed="{} €"),
+    "eu-minus": MoneyStyle(2, ".", ",", printed="{} €", negative="\N{MINUS SIGN}{}"),
+    "fr": MoneyStyle(2, " ", ","),
+    "fr-thin": MoneyStyle(2, "\N{NARROW NO-BREAK SPACE}", ",", printed="{}\N{NO-BREAK SPACE}€"),
+    "se": MoneyStyle(2, " ", ",", printed="{} kr"),
+    "pl": MoneyStyle(2, " ", ",", printed="{} zł"),
+    "ch": MoneyStyle(2, "'"),
+    "ch-franc": MoneyStyle(2, "’", printed="CHF {}"),
+    "kw": MoneyStyle(3, ",", printed="KD {}"),
+}
 
 # Seventeen digits with three decimals is a trillion more than any receipt has.
 amounts = st.integers(-(10**17), 10**17) | st.integers(-(10**6), 10**6)
 
 
-@pytest.mark.parametrize("name", MONEY_STYLES)
+@pytest.mark.parametrize("name", STYLES)
 @given(units=amounts)
 def test_printed_amounts_are_read_back(name, units):
-    decimals = MONEY_STYLES[name].decimals
+    decimals = STYLES[name].decimals
     amount = Decimal(units).scaleb(-decimals)
 
-    readings = read(format_money(amount, name), "money")
+    readings = read(format_money(amount, STYLES[name]), "money")
 
     assert amount in readings
     # Three decimals look like thousands, which is the doubt that comes second.
@@ -250,12 +282,7 @@ def test_printed_amounts_are_read_back(name, units):
     ],
 )
 def test_styles_print_as_tills_do(amount, style, printed):
-    assert format_money(Decimal(amount), style) == printed
-
-
-def test_an_unknown_style_lists_the_known_ones():
-    with pytest.raises(InputError, match="unknown style 'klingon'; styles: plain,"):
-        format_money(Decimal(1), "klingon")
+    assert format_money(Decimal(amount), STYLES[style]) == printed
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Receipts to try lawful on: generated pages, a simulated tagger, and the rules they obey.
+"""Receipts to try lawful on: generated pages, a simulated tagger, and rules.
 
 >>> from lawful import demo
 >>> example = next(demo.generate(1))
@@ -28,18 +28,18 @@ __all__ = ["LABELS", "MODEL", "RULES", "generate", "json_line", "shipped"]
 def generate(
     count: int, *, seed: int = 0, words: tuple[int, int] | None = None, noise: float = 1.0
 ) -> Iterator[Scored]:
-    """Receipts and invoices with gold labels and scores, made one by one as they are asked for.
+    """Receipts and invoices with gold labels and scores, generated lazily.
 
-    Repeatable: a page depends on ``seed``, ``words``, ``noise`` and its number alone, so a longer
-    run starts with the shorter one; on another machine the probabilities may differ in their last
-    bits. The printed page and its gold labels do not depend on ``noise``. Without ``words``, pages
-    have some 20 to 450 words; ``words`` is the smallest and the largest size wanted, both
-    included, up to many thousands.
+    Repeatable: a page depends only on ``seed``, ``words``, ``noise`` and its number, so a longer
+    run begins with the pages of a shorter one; on another machine, the probabilities may differ in
+    their last bits. The page and its gold labels do not depend on ``noise``. By default, pages have
+    about 20 to 450 words; ``words`` is the smallest and the largest size, both included, up to many
+    thousands.
 
-    Gold labels are legal BIO, and the amounts they mark obey ``RULES`` but for 28 % of the pages,
-    where a till rounded, a tip was paid, a price was misprinted or a line is missing. ``noise``
-    multiplies the tagger's mistakes: at 0 the best label of every word is right, at 1 two pages
-    in five have a wrong amount.
+    Gold labels are legal BIO. On 72 % of the pages, their amounts obey ``RULES``; on the others, a
+    total was rounded, a tip was paid, a price was misprinted or a line is missing. ``noise``
+    multiplies the rates of the tagger's mistakes: at 0, the best label of every word is right; at
+    1, two pages in five have a wrong amount.
     """
     _check(count, seed, words, noise)
     return (_page(number, seed, words, noise) for number in range(count))
@@ -71,10 +71,10 @@ def _check(count: int, seed: int, words: tuple[int, int] | None, noise: float) -
 
 
 def json_line(page: Scored) -> str:
-    """A page as a line of a document file, its probabilities rounded to five decimals."""
+    """A page as a line of JSON, with probabilities rounded to five decimals."""
     return scored_line(page, decimals=5)
 
 
 def shipped() -> Path:
-    """The 48 pages that come with the package, gzipped JSON lines; ``generate(48)``, rounded."""
+    """The shipped documents as gzipped JSON lines: ``generate(48)``, rounded."""
     return Path(__file__).with_name("documents.jsonl.gz")

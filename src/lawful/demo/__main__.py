@@ -1,4 +1,4 @@
-"""``python -m lawful.demo`` writes the shipped documents again: the same bytes each time."""
+"""``python -m lawful.demo`` writes the shipped documents: the same bytes every time."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ PAGES = 48
 
 
 def text() -> str:
-    """What the shipped file holds, before it is compressed."""
+    """The content of the shipped file, before compression."""
     return "".join(demo.json_line(example) + "\n" for example in demo.generate(PAGES))
 
 
 def write(path: Path) -> None:
-    """Write the shipped documents to ``path``."""
-    # A time stamp would make the bytes differ from day to day.
+    """Writes the shipped documents to ``path``."""
+    # With a time stamp, the bytes would differ every time.
     path.write_bytes(gzip.compress(text().encode(), mtime=0))
 
 

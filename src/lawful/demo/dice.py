@@ -1,4 +1,4 @@
-"""Random choices that come out the same on every machine."""
+"""Random choices that are the same on every machine."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ T = TypeVar("T")
 
 
 class Dice:
-    """The choices of one document: they depend on the seed and the document's number alone.
+    """The random choices of one document, which depend only on the seed and its number.
 
-    Everything is made from uniform draws of PCG64, whose stream NumPy promises to keep; it makes
-    no such promise for its other distributions.
+    All are derived from uniform draws of PCG64, whose stream NumPy guarantees to be stable; other
+    distributions of NumPy are not.
     """
 
     def __init__(self, seed: int, number: int) -> None:
         self.generator = np.random.Generator(np.random.PCG64([seed, number]))
 
     def chance(self, probability: float) -> bool:
-        """True this often."""
+        """True with this probability."""
         return self.generator.random() < probability
 
     def between(self, low: float, high: float) -> float:
@@ -33,11 +33,11 @@ class Dice:
         return low + int((high - low + 1) * self.generator.random())
 
     def pick(self, options: Sequence[T]) -> T:
-        """One of the options, all as likely."""
+        """One of the options, with equal probability."""
         return options[int(len(options) * self.generator.random())]
 
     def weighted(self, options: Sequence[tuple[T, float]]) -> T:
-        """One of the options, each as likely as the weight next to it says."""
+        """One of the options, with a probability proportional to its weight."""
         left = self.generator.random() * sum(weight for _, weight in options)
         for option, weight in options:
             left -= weight
@@ -46,5 +46,5 @@ class Dice:
         return options[-1][0]
 
     def digits(self, count: int) -> str:
-        """A number of this many digits, such as a receipt is full of."""
+        """A random number with this many digits."""
         return str(self.whole(10 ** (count - 1), 10**count - 1))

@@ -1,4 +1,4 @@
-"""A page as a printer sets it: rows of cells in, words with boxes and labels out."""
+"""Layout of a page: from rows of cells to words with boxes and labels."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from lawful.document import Box
 
 
 class Cell(NamedTuple):
-    """A piece of text in a row, all of it of one field or of none.
+    """A text in a row, which belongs to one field or to none.
 
-    ``at`` is where the cell starts (``left``) or ends (``right``), as a share of the width;
-    ``centre`` and ``next`` (right behind the cell before) do not use it.
+    ``at`` is the position of the cell's start (``left``) or end (``right``), as a share of the
+    width. It has no effect with ``centre``, or with ``next``: directly after the previous cell.
     """
 
     text: str
     field: str | None = None
     align: Literal["left", "right", "centre", "next"] = "left"
     at: float = 0.0
-    continues: bool = False  # the span that the row above ended with
+    continues: bool = False  # whether it continues the span at the end of the row above
 
 
 Row: TypeAlias = tuple[Cell, ...]
@@ -28,13 +28,13 @@ Row: TypeAlias = tuple[Cell, ...]
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """What is printed on, in pixels; ``height`` is None on a roll, which never ends."""
+    """The size of the paper, in pixels; ``height`` is None for a roll."""
 
-    columns: int  # characters across
-    character: int  # width of one
+    columns: int  # characters per line
+    character: int  # width of a character
     margin: int
     height: int | None = None
-    tilt: float = 0.0  # how far a line sinks for each pixel to the right
+    tilt: float = 0.0  # slope of lines: pixels down per pixel to the right
 
     @property
     def width(self) -> int:
@@ -44,7 +44,7 @@ class Paper:
 
 @dataclass(slots=True)
 class Print:
-    """Words in reading order with what was known when they were printed."""
+    """Words in reading order, with their boxes, pages and labels."""
 
     words: list[str] = field(default_factory=list)
     boxes: list[Box] = field(default_factory=list)
@@ -53,15 +53,15 @@ class Print:
 
 
 def count_words(rows: Iterable[Row]) -> int:
-    """How many words these rows will print."""
+    """The number of words in the rows."""
     return sum(len(cell.text.split()) for row in rows for cell in row)
 
 
 def set_rows(rows: Iterable[Row], paper: Paper) -> Print:
-    """Print the rows in turn; an empty row leaves a gap.
+    """Prints the rows in order; an empty row leaves a gap.
 
-    A cell that would touch the one before it, and a word that would leave the paper, start a new
-    line, so that no two boxes overlap.
+    A cell that would touch the previous one, or a word that would leave the paper, starts a new
+    line, so boxes never overlap.
     """
     done = Print()
     letter = 2 * paper.character

@@ -1,4 +1,4 @@
-"""What was bought and what it came to: the arithmetic of a page, and how pages get it wrong."""
+"""The items and amounts of a page, and deliberate errors in its arithmetic."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FLAWS = ("rounded", "tipped", "misprinted", "missing")
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A line of the page; amounts are in hundredths, here and below."""
+    """A line of the page; all amounts are in hundredths."""
 
     name: str
     count: int
@@ -26,7 +26,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """How likely a page has each of the optional amounts."""
+    """Probabilities of the optional amounts of a page."""
 
     discount: float
     service: float
@@ -37,10 +37,10 @@ class Extras:
 
 @dataclass(frozen=True, slots=True)
 class Purchase:
-    """The amounts of a page; what is None is not on it.
+    """The amounts of a page; those that are None are not printed.
 
     Without a flaw, ``subtotal`` is the sum of the items, ``total`` is ``subtotal - discount +
-    service + tax``, and ``cash`` is ``total + change``. With one, exactly one of these fails.
+    service + tax``, and ``cash`` is ``total + change``. With a flaw, exactly one of these fails.
     """
 
     items: tuple[Item, ...]
@@ -60,7 +60,7 @@ class Purchase:
 def settle(
     dice: Dice, market: Market, items: Sequence[Item], extras: Extras, step: int
 ) -> Purchase:
-    """Add up the items; ``step`` is the smallest amount that the page can print."""
+    """Computes the amounts of a page; ``step`` is the smallest amount it can print."""
     flaw = dice.pick(FLAWS) if dice.chance(FLAWED) else None
     subtotal = sum(item.price for item in items)
     discount = service = tax = rounding = None
@@ -85,7 +85,7 @@ def settle(
         items = [item for i, item in enumerate(items) if i != gone]
     elif flaw in ("missing", "misprinted") or (flaw == "rounded" and due == exact):
         flaw, items = "misprinted", _misprint(dice, items, market.ends[0])
-    # A page with nothing but a total is sound for want of anything to compare it with.
+    # A flaw shows only if there is a subtotal to compare with.
     shown = bool(flaw) or dice.chance(0.92 if exact != subtotal else 0.55)
     return Purchase(
         items=tuple(items),
@@ -128,13 +128,13 @@ def _share(percent: float, amount: int, step: int) -> int:
 
 
 def _round(dice: Dice, amount: int, coins: Sequence[int]) -> int:
-    """The nearest amount that a coin can pay, of a coin that makes a difference if there is one."""
+    """The amount rounded to a coin; if possible, a coin that changes the amount."""
     coin = dice.pick([coin for coin in coins if amount % coin] or coins)
     return round(amount / coin) * coin or coin
 
 
 def _misprint(dice: Dice, items: Sequence[Item], step: int) -> list[Item]:
-    """One of the prices with one digit too high."""
+    """The items, with one digit of one price too high."""
     wrong = dice.whole(0, len(items) - 1)
     slip = step * 10 ** dice.whole(1, 2)
     return [

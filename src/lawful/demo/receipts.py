@@ -1,7 +1,7 @@
-"""Receipts and invoices that a person would recognise, with the label of every word.
+"""Realistic receipts and invoices, with a label for every word.
 
-A page is drawn in two steps: what was bought (``purchase``), then the rows that say so, which
-``layout`` sets in type. Each template has its own manner of printing items.
+A page is generated in three steps: its items and amounts (``purchase``), its rows, and their
+positions (``layout``). Each template prints items in its own way.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lawful.demo.purchase import Extras, Item, Purchase, settle
 from lawful.demo.vocabulary import MARKETS, MINUS_SIGNS, Market
 
 AMOUNTS = ("item.price", "subtotal", "discount", "service", "tax", "total", "cash", "change")
-"""The fields that hold money."""
+"""The fields with amounts of money."""
 
 FIELDS = ("shop.name", "shop.address", "date", "item.name", "item.count", *AMOUNTS)
 
@@ -27,21 +27,21 @@ LABELS = ("O", *(f"{prefix}-{field}" for field in FIELDS for prefix in "BI"))
 """``O``, then ``B-`` and ``I-`` of every field."""
 
 SMALLEST = 24
-"""Every page can be cut down to this many words."""
+"""The smallest size that every template can reach, in words."""
 
 _WORDS_PER_LINE = 6  # of an item, roughly: where the search for a page's size starts
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A sort of page: what is sold, how many lines of it, and on what it is printed."""
+    """A type of page: its goods, its number of lines, its prices and its paper."""
 
     name: Literal["slip", "restaurant", "supermarket", "invoice"]
     stock: Literal["goods", "dishes", "jobs"]
     lines: tuple[int, int]
-    prices: tuple[float, float]  # in dollars, or what costs as much
-    columns: tuple[int, int]  # characters across
-    height: int | None  # of a sheet; a roll has none
+    prices: tuple[float, float]  # in dollars or their equivalent
+    columns: tuple[int, int]  # characters per line
+    height: int | None  # of a sheet; None for a roll
     extras: Extras
 
 
@@ -64,18 +64,18 @@ TEMPLATES: tuple[tuple[Template, float], ...] = (
     (_SUPERMARKET, 2),
     (_INVOICE, 2),
 )
-"""The kinds of pages, and how often each comes."""
+"""The templates and their weights."""
 
 
 def print_receipt(dice: Dice, words: tuple[int, int] | None = None) -> Print:
-    """One page, or a few where an invoice is long; with ``words``, of a size in that range.
+    """One page, or several for a long invoice; with ``words``, of a size in that range.
 
-    A size is reached with more or fewer items, and the last few words with a notice at the foot.
+    The size is adjusted by the number of items, and by a notice at the foot.
     """
     market, template = dice.weighted(MARKETS), dice.weighted(TEMPLATES)
     if words is None:
         fewest, most = template.lines
-        # Short pages are commoner than long ones.
+        # Short pages are more frequent than long ones.
         lines = round(fewest + (most - fewest) * dice.generator.random() ** 2)
         rows = _Writer(dice, market, template).rows(lines)
     else:
@@ -134,9 +134,9 @@ def _money(hundredths: int, style: MoneyStyle) -> str:
 
 
 class _Writer:
-    """Writes the rows of one page; its habits (currency signs, colons) hold all over the page.
+    """Writes the rows of one page, in one style (currency signs, colons).
 
-    A ``bare`` page has little but names and amounts.
+    A ``bare`` page has little more than names and amounts.
     """
 
     def __init__(
@@ -166,15 +166,15 @@ class _Writer:
         return [tuple(map(self.voice, row)) for row in rows] if self.loud else rows
 
     def voice(self, cell: Cell) -> Cell:
-        """In capitals, but for values that would read differently."""
+        """The cell in capitals, except for dates and amounts, whose values could change."""
         if cell.field == "date" or cell.field in AMOUNTS:
             return cell
         return cell._replace(text=cell.text.upper())
 
-    # What was bought.
+    # The items.
 
     def item(self) -> Item:
-        """Something this shop sells, at a price that looks like one."""
+        """A random item of the shop, at a plausible price."""
         low, high = self.template.prices
         dollars = low * (high / low) ** self.dice.generator.random()
         end = self.dice.pick(self.market.ends)
@@ -184,14 +184,14 @@ class _Writer:
         name = next(filter(self.is_new, (self.dice.pick(stock) for _ in range(4))), None)
         if name is None:
             name = f"{self.dice.pick(stock)} {self.dice.digits(3)}"
-        unit = self.units.setdefault(name, unit)  # the same thing costs the same all over the page
+        unit = self.units.setdefault(name, unit)  # equal items have equal prices on a page
         return Item(name, count, unit, count * unit)
 
     def is_new(self, name: str) -> bool:
         return name not in self.units
 
     def extras(self) -> Extras:
-        """What may stand between the items and the total; shops may include the tax instead."""
+        """Probabilities of the optional amounts; shops may include the tax in prices."""
         extras = self.template.extras
         tax = 0.0 if self.market.tax_included and not self.invoice else extras.tax
         if self.bare:
@@ -201,7 +201,7 @@ class _Writer:
     # The head.
 
     def key(self, name: str, rate: float = 0.0) -> str:
-        """The words before a value."""
+        """The words before a value, such as "Total:"."""
         percent = f"{rate:g}".replace(".", self.sum_style.point)
         return self.dice.pick(self.language.keys[name]).replace("{rate}", percent) + self.colon
 
@@ -280,7 +280,7 @@ class _Writer:
             _left(self.key("receipt"), at=0.6),
             _right(self.number()),
         )
-        # The customer's address looks like the shop's, and is not.
+        # The customer's address looks like the shop's, but has no label.
         yield (
             _left(f"{self.person()} {self.person()[0]}."),
             _left(self.key("date"), at=0.6),
@@ -293,7 +293,7 @@ class _Writer:
         if chance(0.5):
             yield (_left(self.dice.pick(self.language.greetings)),)
 
-    # The items and what they come to.
+    # The rows of items and amounts.
 
     def amount(self, amount: int, field: str | None) -> Cell:
         return _right(_money(amount, self.sum_style), field)
@@ -324,7 +324,7 @@ class _Writer:
                 )
 
     def table_row(self, place: Cell, name: Cell, count: Cell, unit: Cell, price: Cell) -> Row:
-        """A row of an invoice's table: its head, or an item."""
+        """A row of an invoice's table: the headings, or an item."""
         return (
             place,
             name._replace(at=0.08),
@@ -382,7 +382,7 @@ class _Writer:
             yield (_centre(self.dice.digits(13)),)
 
     def included(self, purchase: Purchase) -> Iterator[Row]:
-        """The tax within the total: amounts that are nobody's field, some of them the total's."""
+        """Rows about the tax that is included in the total; their amounts have no labels."""
         rate = purchase.tax_rate
         net = round(purchase.total / (1 + rate / 100))
         tax = _money(purchase.total - net, self.plain_style)
@@ -393,7 +393,7 @@ class _Writer:
             yield (_left("A"), before, _right(tax, at=0.72), after)
 
     def notice(self, words: int) -> Iterator[Row]:
-        """Exactly this many words of small print."""
+        """Rows of small print with exactly this many words."""
         text = cycle(self.language.notices.split())
         across = 12 if self.invoice else 4
         while words > 0:

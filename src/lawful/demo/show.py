@@ -1,4 +1,4 @@
-"""What ``lawful demo`` shows: pages before and after, and four ways of decoding them compared."""
+"""The output of ``lawful demo``: pages before and after decoding, and four ways to decode."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lawful.rules.definitions import PAPER, Rules
 from lawful.values import format_value
 
 _HEADINGS = (
-    "rules checked", "passed", "unchecked", "value F1", "entity F1", "pages right",
+    "rules checked", "passed", "vacuous", "value F1", "entity F1", "pages right",
     "fixed", "broken",
 )  # fmt: skip
 
@@ -32,12 +32,12 @@ def show(out: Path, pages: int) -> None:
     """Decodes the shipped receipts, prints what changed, writes the HTML report to ``out``."""
     console = Console(highlight=False, emoji=False, soft_wrap=True)
     if not console.is_terminal:
-        console.width = 120  # a file or a pipe has no width of its own
+        console.width = 120  # a file or a pipe
     rules = Rules.load(demo.RULES)
     documents = list(_documents())
     console.print(
-        f"{len(documents)} generated receipts and invoices, the scores of a simulated tagger (the "
-        "truth, with mistakes as models make them), and rules:"
+        f"{len(documents)} generated receipts and invoices, scores of a simulated tagger (gold "
+        "labels with realistic mistakes), and rules:"
     )
     for rule in rules.rules:
         console.print(f"    {rule.check}", markup=False)
@@ -45,15 +45,15 @@ def show(out: Path, pages: int) -> None:
     with atomic_text(out) as file:
         items = zip(documents, decodings, strict=True)
         write_report(file, items, title="lawful demo", rules=rules)
-    console.print(f"every page, with its boxes: {out}", markup=False)
+    console.print(f"report with all pages: {out}", markup=False)
     try:
         tagger = from_pretrained(demo.MODEL)
     except MissingExtraError as error:
-        console.print(f"\nleft out: the same pages, read by a real model; {error}", markup=False)
+        console.print(f"\nleft out: the same pages, scored by a model; {error}", markup=False)
         return
     console.print(
-        "\nthe same pages, read by the small model that comes with lawful, which has learned from\n"
-        "2,500 others and makes more mistakes:"
+        "\nthe same pages, scored by the small model that comes with lawful, which was trained on\n"
+        "2,500 other pages and makes more mistakes:"
     )
     _show_all(console, list(tagger.predict(documents)), rules, min(pages, 1))
 
@@ -61,7 +61,7 @@ def show(out: Path, pages: int) -> None:
 def _show_all(
     console: Console, documents: list[Scored], rules: Rules, pages: int
 ) -> list[Decoding]:
-    """Decodes the documents, shows some that came right, and compares ways of decoding them."""
+    """Decodes the documents, shows some that the rules corrected, and compares ways to decode."""
     decodings = [decode(d.document, d.scores, rules) for d in documents]
     corrected = [(d, r) for d, r in zip(documents, decodings, strict=True) if _improved(d, r)]
     for scored, decoding in corrected[:pages]:
@@ -82,7 +82,7 @@ def _documents() -> Iterator[Scored]:
 
 
 def _improved(scored: Scored, decoding: Decoding) -> bool:
-    """Whether corrections that a rule asked for made the page right."""
+    """Whether corrections because of a rule made the page right."""
     asked = any(set(c.because or ()) - {"legal"} for c in decoding.corrections)
     return asked and decoding.labels == scored.gold
 
@@ -129,7 +129,9 @@ def _compare(
     boards["lawful's defaults"] = _score(rules, documents, decodings)
     baseline = boards["best legal labelling"]
 
-    console.print("\nhow ways of decoding compare (fixed and broken: against the best legal one)")
+    console.print(
+        "\nways to decode (pages fixed and broken: compared with the best legal labelling)"
+    )
     table = Table(box=None, padding=(0, 1))
     table.add_column("")
     for heading in _HEADINGS:

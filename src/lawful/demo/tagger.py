@@ -1,7 +1,7 @@
-"""A simulated tagger: what a decent but not perfect model would say of a page.
+"""A simulated tagger: scores as a good but imperfect model would give them.
 
-It is sure of most words. Where it errs it errs as models do: by the whole amount, between fields
-that look alike, and with the truth mostly not far behind.
+It is sure of most words. Its mistakes are like those of models: they affect whole amounts, confuse
+similar fields, and give the true label mostly the second highest probability.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ _MISTAKEN_FOR: Mapping[str, tuple[tuple[str, float], ...]] = {
     "date": (("O", 3), ("shop.address", 1)),
     "O": (("item.name", 4), ("shop.address", 2), ("shop.name", 1), ("item.count", 1)),
 }
-"""What each field is taken for when it is, and how often."""
+"""Fields that each field is mistaken for, with weights."""
 
 _NUMBER_MISTAKEN_FOR = (("item.price", 3), ("item.count", 2), ("total", 1), ("date", 1))
-"""What a number that belongs to no field is taken for."""
+"""Fields that a number outside all fields is mistaken for, with weights."""
 
 _PARTNERS = {"total": ("cash", "subtotal"), "cash": ("total", "change"), "subtotal": ("total",)}
-"""Fields that change places: the other one then goes where this one was."""
+"""Fields that may be swapped."""
 
-# How often things go wrong at a noise of one: for each span, or for each word of no field.
+# Rates of mistakes at a noise of 1: per span, or per word outside all fields.
 _MOVES = {
     **dict.fromkeys(AMOUNTS, 0.075),
     **dict.fromkeys(("shop.name", "shop.address", "date"), 0.1),
@@ -53,12 +53,12 @@ _MOVES = {
     "item.name": 0.04,
 }
 _SWAPS_BACK = 0.6
-_TEARS = 0.2  # of moves: only a part of the span goes
-_SPLITS = {True: 0.025, False: 0.05}  # amounts, and all other fields
+_TEARS = 0.2  # of moves: only a part of the span moves
+_BREAKS = {True: 0.025, False: 0.05}  # amounts, and all other fields
 _TAKES_KEY = 0.015
 _INVENTS = 0.012
-_CERTAIN = 0.12  # of mistakes: made without a doubt
-_NEARLY = 0.2  # of mistakes: thought of, but not made
+_CERTAIN = 0.12  # of mistakes: the wrong label is almost certain
+_NEARLY = 0.2  # of mistakes: the wrong label is only the second most probable
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class _Span:
     end: int
 
     def labels(self, field: str) -> dict[int, str]:
-        """The labels of its words if it were of this field."""
+        """The labels of the span's words if it belonged to this field."""
         if field == "O":
             return dict.fromkeys(range(self.start, self.end), "O")
         inside = dict.fromkeys(range(self.start + 1, self.end), f"I-{field}")
@@ -78,21 +78,21 @@ class _Span:
 def tag(
     dice: Dice, words: Sequence[str], gold: Sequence[str], noise: float = 1.0
 ) -> NDArray[np.float64]:
-    """A probability for every word and label, of shape ``(words, labels)``.
+    """Probabilities of shape ``(words, labels)``.
 
-    Rows sum to one and nothing is zero. ``noise`` multiplies the rates of mistakes; without
-    noise the best label of every word is the right one.
+    Rows sum to 1 and have no zeros. ``noise`` multiplies the rates of mistakes; at 0, the best
+    label of every word is the true one.
     """
     everyone = np.arange(len(gold))
     truth = np.array([_INDEX[label] for label in gold], dtype=np.intp)
     claims = np.zeros((len(gold), len(LABELS)))
     uniform = dice.generator.random
-    # The doubt about a sure word: mostly below one in a hundred, with a tail.
+    # The doubt about a sure word: mostly below 1 %, with a tail.
     doubt = 0.001 * np.exp(4.0 * uniform(len(gold)) ** 1.5)
     claims[everyone, truth] = 1.0 - doubt
     for mistake in _mistakes(dice, words, gold, noise):
         _make(dice, mistake, truth, claims)
-    # What nobody claims goes to all labels, over three orders of magnitude.
+    # The remaining probability is spread over all labels, across three orders of magnitude.
     spread = np.exp(7.0 * uniform(claims.shape))
     spread /= spread.sum(axis=1, keepdims=True)
     probabilities = claims + (1.0 - claims.sum(axis=1, keepdims=True)) * spread
@@ -102,7 +102,7 @@ def tag(
 def _make(
     dice: Dice, mistake: Mapping[int, str], truth: NDArray[np.intp], claims: NDArray[np.float64]
 ) -> None:
-    """Let the words of one mistake go wrong together, with about the same probabilities."""
+    """Makes one mistake: its words get wrong labels with similar probabilities."""
     if dice.chance(_CERTAIN):
         wrong, right = dice.between(0.9, 0.97), dice.between(0.01, 0.025)
     else:
@@ -125,13 +125,13 @@ def _make(
 def _mistakes(
     dice: Dice, words: Sequence[str], gold: Sequence[str], noise: float
 ) -> Iterator[dict[int, str]]:
-    """Wrong labels for words, those of one mistake together."""
+    """Mistakes, each as wrong labels by word."""
     spans = list(_spans(gold))
     for span in spans:
         if dice.chance(noise * _MOVES[span.field]):
             yield _move(dice, span, spans)
-        elif span.end - span.start > 1 and dice.chance(noise * _SPLITS[span.field in AMOUNTS]):
-            yield _split(dice, span)
+        elif span.end - span.start > 1 and dice.chance(noise * _BREAKS[span.field in AMOUNTS]):
+            yield _break(dice, span)
         elif _has_key(span, gold) and dice.chance(noise * _TAKES_KEY):
             yield _taken_key(dice, span)
     for i, label in enumerate(gold):
@@ -142,7 +142,7 @@ def _mistakes(
 
 
 def _move(dice: Dice, span: _Span, spans: Sequence[_Span]) -> dict[int, str]:
-    """The span goes to another field, mostly whole, and sometimes one from there comes back."""
+    """Moves a span, or a part of it, to another field; sometimes swaps it with that field's."""
     field = dice.weighted(_MISTAKEN_FOR[span.field])
     mistake = span.labels(field)
     if dice.chance(_TEARS):
@@ -154,14 +154,14 @@ def _move(dice: Dice, span: _Span, spans: Sequence[_Span]) -> dict[int, str]:
     return mistake
 
 
-def _split(dice: Dice, span: _Span) -> dict[int, str]:
-    """The span breaks in two, or loses its first or last word."""
+def _break(dice: Dice, span: _Span) -> dict[int, str]:
+    """Breaks a span in two, or removes its first or last word."""
     begin = f"B-{span.field}"
     return dice.pick(
         (
             {dice.whole(span.start + 1, span.end - 1): begin},
             {span.start: "O", span.start + 1: begin},
-            {span.start: "O"},  # the rest is still sure to be inside, which no scheme allows
+            {span.start: "O"},  # the rest stays I-, which is illegal
             {span.end - 1: "O"},
         )
     )
@@ -172,7 +172,7 @@ def _has_key(span: _Span, gold: Sequence[str]) -> bool:
 
 
 def _taken_key(dice: Dice, span: _Span) -> dict[int, str]:
-    """The word before an amount is taken for its beginning, or for an amount of its own."""
+    """Labels the word before an amount as its beginning, or as another amount."""
     begin = {span.start - 1: f"B-{span.field}"}
     return {**begin, span.start: f"I-{span.field}"} if dice.chance(0.6) else begin
 

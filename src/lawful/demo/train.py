@@ -1,7 +1,7 @@
-"""``python -m lawful.demo.train`` makes the shipped model again, from generated receipts alone.
+"""``python -m lawful.demo.train`` trains the shipped model on generated receipts.
 
-An encoder of its own, small enough to ship: its tokenizer and its weights are learned from pages
-that the demo never shows, with other seeds. Needs the ``train`` extra, and a GPU or some patience.
+The encoder is small enough to ship. Its tokenizer and its weights are trained from scratch, on
+pages with other seeds than the demo's. Needs the ``train`` extra; slow without a GPU.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from lawful.models.tokenizer import Tokenizer
 from lawful.models.training import Recipe, train
 
 SEED = 1
-"""Of the pages to learn from; the demo's own have seed 0."""
+"""Seed of the training pages; the demo's pages have seed 0."""
 
-MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
+SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 
 
 def pages(count: int, seed: int) -> list[Labelled]:
-    """Generated pages with their true labels."""
+    """Generated pages with gold labels."""
     return [Labelled(e.document, e.gold or ()) for e in demo.generate(count, seed=seed)]
 
 
 def make_encoder(
     documents: list[Labelled], folder: Path, vocabulary: int, width: int, layers: int
 ) -> None:
-    """A tokenizer of these documents' words, and an encoder that knows nothing yet."""
+    """Writes a tokenizer trained on the words of documents, and an untrained encoder."""
     tokenizers = needed("tokenizers", "making the model")
     transformers = needed("transformers", "making the model")
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordPiece(unk_token="[UNK]"))  # noqa: S106 - a mark, not a secret
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordPiece(unk_token="[UNK]"))  # noqa: S106 - a special token, no secret
     tokenizer.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=True)
-    # Words are cut nowhere but by the vocabulary, so that a piece shows whether it begins one.
+    # Only the vocabulary cuts words, so that a piece shows whether it begins a word.
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     trainer = tokenizers.trainers.WordPieceTrainer(
-        vocab_size=vocabulary, special_tokens=list(MARKS), show_progress=False
+        vocab_size=vocabulary, special_tokens=list(SPECIAL_TOKENS), show_progress=False
     )
     words = (word for page in documents for word in page.document.words)
     tokenizer.train_from_iterator(words, trainer)
@@ -62,7 +62,7 @@ def make_encoder(
 
 
 def main() -> None:
-    """Trains, exports and says how good it is."""
+    """Trains and exports the model, and prints its F1 after every epoch."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pages", type=int, default=2500)
     parser.add_argument("--epochs", type=int, default=10)

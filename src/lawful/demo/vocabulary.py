@@ -1,4 +1,4 @@
-"""The words on the pages, by language, and what differs between markets; all invented."""
+"""The words on generated pages, by language, and the properties of markets; all invented."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _list(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """What a page says in one language; ``keys`` has the words before each kind of value."""
+    """The words of pages in one language; ``keys`` has the words before values."""
 
     shops: tuple[str, ...]
     trades: tuple[str, ...]
@@ -33,14 +33,14 @@ class Language:
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """Where a page is from: its money, its prices and its taxes. Amounts are in hundredths."""
+    """The currency, prices and taxes of a page. Amounts are in hundredths."""
 
     language: Language
     styles: tuple[MoneyStyle, ...]
-    level: int  # what costs one dollar elsewhere
+    level: int  # the equivalent of one dollar
     ends: tuple[int, ...]  # prices are multiples of one of these
-    notes: tuple[int, ...]  # what a customer hands over comes in these
-    coins: tuple[int, ...]  # a till that rounds rounds to one of these
+    notes: tuple[int, ...]  # cash is a multiple of one of these
+    coins: tuple[int, ...]  # a rounded total is a multiple of one of these
     tax_rates: tuple[float, ...]
     tax_included: bool  # in shops; invoices always add it
     dates: tuple[str, ...]
@@ -461,7 +461,7 @@ MARKETS: tuple[tuple[Market, float], ...] = (
     (FRANCE, 2),
     (SPAIN, 2),
 )
-"""The markets, and how often a page is from each."""
+"""The markets and their weights."""
 
 MINUS_SIGNS = ("-{}", "-{}", "({})", "{}-", "{} -")
-"""How discounts are marked, where they are."""
+"""Formats of negative amounts."""

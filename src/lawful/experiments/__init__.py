@@ -1,1 +1,1 @@
-"""The paper's experiments, to be run again: methods, cells, tables and plots."""
+"""The paper's experiments: methods, measurements, tables and plots."""

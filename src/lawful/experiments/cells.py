@@ -1,4 +1,4 @@
-"""A cell of a table: one method with one budget on one set of pages, measured once and kept."""
+"""Cells of a table: measurements of one method with one budget on one set of pages."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from lawful.experiments.methods import MASS_CANDIDATES, Method
 from lawful.experiments.pages import Pages
 
 PATIENCE = 60.0
-"""Seconds: a page stops its search, and a cell starts no further repeat, after so many."""
+"""Time limit in seconds, for the search on one page and for starting another repeat."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What came out; ratios are between 0 and 1, arrays have one number a page."""
+    """The measurements; ratios are between 0 and 1, lists have one entry per page."""
 
     outputs: str
     data: str
     units: str
     semantics: str
-    fingerprint: str  # of the pages and the rules
+    fingerprint: str  # hash of the pages and the rules
     method: str
     candidates: int
-    mass: float | None  # where that is the budget
-    asked: int  # repeats; fewer were made where one takes long
+    mass: float | None  # if that is the budget
+    asked: int  # requested repeats; slow ones are repeated less often
     pages: int
     f1s: float
     f1: float
-    satisfied: float  # as the paper counts: pages on which no rule can be checked are in it
-    unchecked: float  # the share of those
+    satisfied: float  # as in the paper, including pages on which no rule could be checked
+    unchecked: float  # share of pages on which no rule could be checked
     value_f1: float
     repeats: int
-    seconds: float  # a page, mean over repeats
-    deviation: float  # of that, over repeats
+    seconds: float  # per page, mean over repeats
+    deviation: float  # standard deviation of seconds over repeats
     memory: float | None  # MiB
     page_words: list[int]
     page_seconds: list[float]
@@ -48,7 +48,7 @@ class Cell:
 
     @property
     def key(self) -> Hashable:
-        """What tells it from other cells before it is measured."""
+        """The identity of the cell, known before it is measured."""
         return (
             self.outputs, self.units, self.semantics, self.fingerprint,
             self.method, self.candidates, self.mass, self.asked,
@@ -56,13 +56,13 @@ class Cell:
 
     @property
     def budget(self) -> str:
-        """The budget as people read it."""
+        """The budget as text."""
         return f"{self.candidates:,}" if self.mass is None else f"mass {self.mass:g}"
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A cell that is to be measured."""
+    """A cell to be measured."""
 
     pages: Pages
     fingerprint: str
@@ -73,7 +73,7 @@ class Task:
 
     @property
     def key(self) -> Hashable:
-        """As of the cell."""
+        """The key of the cell."""
         return (
             self.pages.name, self.pages.units, self.pages.semantics, self.fingerprint,
             self.method.name, self.candidates, self.mass, self.repeats,
@@ -84,10 +84,10 @@ class Task:
         return f"{self.pages.name}, {self.pages.units}: {self.method.name} {budget}"
 
     def measure(self) -> Cell:
-        """Decodes the pages, in a process of its own, and compares with the true labels.
+        """Decodes the pages in a separate process and compares with the gold labels.
 
-        A method that accepts nothing within its budget answers with its first candidate, under the
-        paper's semantics: of those that try assignments that is the argmax.
+        As in the paper, a method that accepts no candidate within its budget answers with its
+        first candidate, which is the argmax for methods that try assignments.
         """
         pages, rules = self.pages.pages, self.pages.rules
         budget = Budget(self.candidates, PATIENCE, self.mass)
@@ -136,7 +136,7 @@ def plan(
     slow_pages: int,
     repeats: int,
 ) -> Iterator[Task]:
-    """The cells of a table in its order; slow methods have the first few pages only."""
+    """The tasks of a table, in order; slow methods get only the first ``slow_pages``."""
     everything = pages, pages.fingerprint
     few = pages.only(pages.pages[:slow_pages])
     first = few, few.fingerprint

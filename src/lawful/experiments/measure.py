@@ -1,4 +1,4 @@
-"""Decoding pages in a process of its own: how long it takes, and how much memory it needs."""
+"""Time and memory of decoding, measured in a separate process."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _STATUS = Path("/proc/self/status")
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What became of each page, and what it took."""
+    """The answers for each page, with time and memory."""
 
-    labels: list[Any]  # by page, indices of labels
-    proven: list[bool]  # by page, whether the search ended with an answer
+    labels: list[Any]  # by page: indices of labels
+    proven: list[bool]  # by page: whether the search ended with an answer
     tried: list[int]
     seconds: list[list[float]]  # by repeat, by page
-    memory: float | None  # MiB by which the peak grew; none where nobody can say
+    memory: float | None  # growth of peak memory in MiB; None if the system does not report it
 
 
 def measure(
@@ -41,7 +41,7 @@ def measure(
     repeats: int,
     patience: float,
 ) -> Measured:
-    """Decodes the pages some times over; no further time when that took ``patience`` seconds."""
+    """Decodes the pages up to ``repeats`` times; no further repeat after ``patience`` seconds."""
     context = _context()
     ours, theirs = context.Pipe(duplex=False)
     work = (theirs, list(pages), rules, decoder, budget, repeats, patience)
@@ -54,7 +54,7 @@ def measure(
         process.join()
         raise LawfulError(
             f"the process that measured {decoder.name} died with code {process.exitcode}, "
-            "out of memory perhaps"
+            "perhaps out of memory"
         ) from None
     except BaseException:
         process.kill()
@@ -70,7 +70,7 @@ def measure(
 
 
 def _context() -> Any:
-    """Processes that hold the package and nothing of what this one has made."""
+    """A context for processes with the package loaded, but none of this process's data."""
     methods = multiprocessing.get_all_start_methods()
     context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
     if "forkserver" in methods:
@@ -79,7 +79,7 @@ def _context() -> Any:
 
 
 def _work(pipe: Connection, *what: Any) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and stops us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets Ctrl-C and ends this process
     try:
         pipe.send(_decode_all(*what))
     except LawfulError as error:
@@ -94,7 +94,7 @@ def _decode_all(
     repeats: int,
     patience: float,
 ) -> Measured:
-    for page in pages[:1]:  # what is loaded when first used is no part of it
+    for page in pages[:1]:  # warm-up: lazy imports are not measured
         decode(page.document, page.scores, rules, decoder=decoder, budget=Budget(1))
     before = resident("VmRSS")
     labels, proven, tried = [], [], []
@@ -118,7 +118,7 @@ def _decode_all(
 
 
 def resident(field: str) -> int | None:
-    """``VmRSS`` (now) or ``VmHWM`` (peak) of this process in bytes, where the system says."""
+    """``VmRSS`` (now) or ``VmHWM`` (peak) of this process in bytes, on Linux."""
     if not _STATUS.exists():
         return None
     for line in _STATUS.read_text().splitlines():

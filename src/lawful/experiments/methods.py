@@ -1,4 +1,4 @@
-"""The rows of the paper's table: its methods, and lawful's decoders beside them."""
+"""The methods of the paper's table, and lawful's decoders."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from lawful.search.problem import Problem
 from lawful.search.walk import Chunk, walk
 
 Order: TypeAlias = Literal["assignments", "paths", "readings", "partial readings"]
-"""What a method counts as its candidates, and in what order it tries them."""
+"""The candidates of a method, which it tries by falling probability or worth."""
 
 
 @dataclass(frozen=True, slots=True)
 class Enumerated:
-    """Assignments enumerated in Python, judged as ``lazyk`` judges them.
+    """Assignments enumerated in Python, and judged as by the decoder ``lazyk``.
 
-    By the pseudo-code of the paper, or by the package lazy-k, whose authors are the paper's.
+    Enumerated by the paper's pseudo-code (``published``), or by the authors' package lazy-k.
     """
 
     name: str
@@ -57,10 +57,10 @@ class Enumerated:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way to decode, and the budgets of candidates that it is tried with.
+    """A way to decode, and its budgets of candidates.
 
-    ``masses``: it may also stop by the probability mass that it has seen. ``slow``: takes seconds a
-    page. ``needs``: a module that may be missing.
+    ``masses``: it is also measured with budgets of probability mass. ``slow``: it takes seconds per
+    page. ``needs``: an optional module.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Method:
 
     @property
     def is_here(self) -> bool:
-        """Whether what it needs is installed."""
+        """Whether the module that it needs is installed."""
         return self.needs is None or find_spec(self.needs) is not None
 
 
@@ -104,10 +104,10 @@ METHODS: Mapping[str, Method] = {
         Method("auto", DECODERS["auto"], "partial readings", (2**17,)),
     )
 }
-"""By name. Budgets of the paper's methods are the paper's."""
+"""Methods by name. The paper's methods have the paper's budgets."""
 
 MASS_CANDIDATES = 2**16
-"""The most that a method tries whose budget is a probability mass: a flat page has no end."""
+"""Maximum number of candidates with a budget of probability mass, which may never be reached."""
 
 
 def methods_named(names: Iterable[str]) -> list[Method]:

@@ -1,4 +1,4 @@
-"""What experiments run on: scored pages with their true labels, chosen as in the paper."""
+"""Pages for experiments: scored, with gold labels, selected as in the paper."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lawful.labels import labels_of_pieces
 from lawful.rules.definitions import PAPER, Rules
 
 GENERATED = 200
-"""How many receipts are generated where there are no predictions."""
+"""Number of generated receipts if no predictions are given."""
 
 Semantics: TypeAlias = Literal["paper", "lawful"]
 Units: TypeAlias = Literal["pieces", "first", "mean"]
@@ -26,10 +26,10 @@ Units: TypeAlias = Literal["pieces", "first", "mean"]
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Pages to decode under rules, and what they are called in tables."""
+    """A named set of pages, and the rules to decode them under."""
 
     name: str
-    data: str  # the data set whose rules of the paper these are; empty where they are not
+    data: str  # the data set, if its rules are the paper's; otherwise empty
     rules: Rules
     pages: tuple[Scored, ...]
     units: str = "pieces"
@@ -37,7 +37,7 @@ class Pages:
 
     @property
     def fingerprint(self) -> str:
-        """Differs where what is decoded differs, or the rules that it is decoded under."""
+        """A hash of the pages, with scores and gold labels, and of the rules."""
         digest = sha256(repr((self.rules.fields, self.rules.rules, self.rules.defaults)).encode())
         for page in self.pages:
             digest.update(repr((page.document.words, page.document.joins, page.gold)).encode())
@@ -45,7 +45,7 @@ class Pages:
         return digest.hexdigest()[:16]
 
     def under(self, semantics: Semantics) -> Pages:
-        """The same pages, under rules that mean what the paper says or what their file says."""
+        """The same pages, under rules with the paper's semantics or with that of their file."""
         rules = self.rules.with_defaults(**PAPER) if semantics == "paper" else self.rules
         return replace(self, rules=rules, semantics=semantics)
 
@@ -56,17 +56,17 @@ class Pages:
         return self.only(page for page in self.pages if parts[page.document.id] == part)
 
     def satisfied(self) -> Pages:
-        """The pages whose true labels satisfy the rules: the others no decoder can get right."""
+        """The pages whose gold labels satisfy the rules; no decoder can get the others right."""
         return self.only(page for page in self.pages if gold_obeys(page, self.rules))
 
     def only(self, pages: Iterable[Scored]) -> Pages:
-        """Some of the pages."""
+        """The same set with only these pages."""
         return replace(self, pages=tuple(pages))
 
     def in_units(self, units: Units) -> Pages:
-        """Word pieces as they are, or words: by their first piece's scores, or all pieces' mean.
+        """Pages in word pieces, or in words with the scores of the first or the mean piece.
 
-        Where no piece joins another these are words, whatever was asked for.
+        Pages without word pieces stay in words.
         """
         if not any(any(page.document.joins or ()) for page in self.pages):
             return replace(self, units="words")
@@ -79,17 +79,17 @@ class Pages:
 def load(
     predictions: Sequence[Path], rules: Sequence[str], data: Path | None = None
 ) -> list[Pages]:
-    """The pages of each file of predictions, under its rules; generated receipts where none is.
+    """The pages of each file of predictions, with its rules; without files, generated receipts.
 
-    Rules are files, or named after their data set: one for all, or one for each. A page without
-    true labels takes those of the document of the same id in ``data``.
+    Rules are paths or names of data sets: one for all files, or one for each. Pages without gold
+    labels get those of the document with the same id in ``data``.
     """
     if not predictions:
         return [generated(GENERATED, rules[0] if rules else None)]
     if len(rules) not in (1, len(predictions)):
         raise InputError(
-            f"{len(predictions)} files of predictions and {len(rules)} of rules, expected one file "
-            f"of rules for all or one for each: a file, or one of {', '.join(RULES)}"
+            f"--rules is given {len(rules)} times and --predictions {len(predictions)} times, "
+            f"expected --rules once or for each: a file, or one of {', '.join(RULES)}"
         )
     gold = {} if data is None else {page.document.id: page.gold for page in read_labelled(data)}
     each = rules if len(rules) == len(predictions) else list(rules) * len(predictions)
@@ -97,7 +97,7 @@ def load(
 
 
 def generated(count: int, rules: str | None = None) -> Pages:
-    """Receipts of ``lawful.demo``, with a simulated tagger's scores."""
+    """Generated receipts of ``lawful.demo``, with scores of a simulated tagger."""
     from lawful import demo
 
     pages = tuple(demo.generate(count))
@@ -119,7 +119,7 @@ def _read(path: Path, rules: str, gold: Mapping[str, tuple[str, ...]], data: Pat
 def _with_gold(
     page: Scored, gold: Mapping[str, tuple[str, ...]], data: Path | None, path: Path
 ) -> Scored:
-    """With the true labels of its words; those of their pieces where it has pieces."""
+    """The page with gold labels of its words or, if it has word pieces, of its pieces."""
     name = page.document.id
     if name not in gold:
         where = "and --data gives none" if data is None else f"and is not in {data}"
@@ -130,8 +130,8 @@ def _with_gold(
         words = len(joins) - sum(joins)
         if len(labels) != words:
             raise InputError(
-                f"document {name!r} of {path} has {words} words, its gold in {data} "
-                f"{len(labels)} labels"
+                f"document {name!r} of {path} has {words} words, but {len(labels)} gold labels in "
+                f"{data}"
             )
         labels = labels_of_pieces(labels, joins)
     return replace(page, gold=labels)

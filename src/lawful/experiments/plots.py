@@ -1,7 +1,7 @@
-"""The figures: cells and outcomes drawn with matplotlib, as PNG and SVG.
+"""Figures of cells and outcomes, drawn with matplotlib as PNG and SVG.
 
-A method has one colour and one marker in all of them. Colours are Okabe and Ito's, which people who
-see few colours can tell apart.
+A method has the same colour and marker in all figures. The colours are those of Okabe and Ito,
+which are safe for colour-blind readers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 
 
 class Look(NamedTuple):
-    """How a method is drawn."""
+    """The style of a method."""
 
     colour: str
     marker: str
@@ -54,7 +54,7 @@ LOOKS: Mapping[str, Look] = {
     "auto": Look(BLACK, "*"),
 }
 
-_FEW = 50  # pages
+_FEW = 50  # pages: too few for a running median
 
 _STYLE = {
     "font.size": 9,
@@ -68,13 +68,13 @@ _STYLE = {
     "legend.frameon": False,
     "lines.linewidth": 1.4,
     "lines.markersize": 4.5,
-    "svg.hashsalt": "lawful",  # the same figure is the same file
+    "svg.hashsalt": "lawful",  # makes the file reproducible
     "svg.fonttype": "none",
 }
 
 
 def pyplot() -> Any:
-    """matplotlib, drawing to files only."""
+    """``matplotlib.pyplot``, for drawing to files only."""
     try:
         import matplotlib as mpl
     except ImportError:
@@ -86,7 +86,7 @@ def pyplot() -> Any:
 
 
 def draw_cells(cells: Sequence[Cell], folder: Path) -> list[Path]:
-    """F1^s against time, acceptance by rank, and time against words: a panel a set of pages."""
+    """F1^s by time, acceptance by rank, and time by words, with one panel per set of pages."""
     panels = [list(some) for _, some in groupby(cells, key=_panel)]
     files = []
     for name, draw in (("f1s-time", _f1s_time), ("ranks", _ranks), ("time-words", _time_words)):
@@ -95,7 +95,7 @@ def draw_cells(cells: Sequence[Cell], folder: Path) -> list[Path]:
 
 
 def draw_outcomes(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
-    """Value F1 by what rules mean, and against the weight: a panel a set of pages."""
+    """Value F1 by semantics of rules, and by weight, with one panel per set of pages."""
     panels = by_pages(outcomes)
     files = figure(folder / "semantics", panels, _meanings, share=True)
     return files + figure(folder / "weights", panels, _weights, share=True)
@@ -108,7 +108,7 @@ def _panel(cell: Cell) -> tuple[str, str, str]:
 def figure(
     path: Path, panels: Sequence[Any], draw: Any, height: float = 3.6, *, share: bool = False
 ) -> list[Path]:
-    """A row of panels with one legend, as PNG and SVG; ``share``: one scale for all."""
+    """A row of panels with one legend, as PNG and SVG; ``share``: the same axes for all."""
     plt = pyplot()
     with plt.rc_context(_STYLE):
         drawn, axes = plt.subplots(
@@ -137,7 +137,7 @@ def figure(
 
 
 def _f1s_time(axis: Any, cells: Sequence[Cell], *, is_first: bool) -> None:
-    """Hollow where there are few pages, for such a score is of other pages than the rest."""
+    """F1^s by time; hollow markers for methods that decoded only some of the pages."""
     most = max(cell.pages for cell in cells)
     for name, some in _by_method(cells):
         look, is_few = LOOKS[name], some[0].pages < most
@@ -158,16 +158,16 @@ def _f1s_time(axis: Any, cells: Sequence[Cell], *, is_first: bool) -> None:
     axis.set_xscale("log")
     axis.xaxis.set_major_formatter("{x:g}")
     axis.set_title(_title(cells))
-    axis.set_xlabel("ms a page")
+    axis.set_xlabel("ms per page")
     if is_first:
         axis.set_ylabel("$F_1^s$ (%)")
 
 
 def _ranks(axis: Any, cells: Sequence[Cell], *, is_first: bool) -> None:
-    """One curve for each order of candidates: of methods with the same, whoever went furthest."""
+    """Acceptance by rank, one curve per type of candidates: of the method with most of them."""
     furthest: dict[str, Cell] = {}
     for cell in sorted(cells, key=lambda c: (c.pages, c.candidates, c.mass is None)):
-        if cell.method != "auto":  # it is one of the others
+        if cell.method != "auto":  # which uses one of the others
             furthest[METHODS[cell.method].order] = cell
     for order, cell in sorted(furthest.items()):
         ranks = np.sort(
@@ -193,13 +193,13 @@ def _ranks(axis: Any, cells: Sequence[Cell], *, is_first: bool) -> None:
 
 
 def _time_words(axis: Any, cells: Sequence[Cell], *, is_first: bool) -> None:
-    """Each method with its largest budget: pages as dots, and their running median.
+    """Time by words of each method with its largest budget: pages as dots, and a running median.
 
-    Few pages have no median worth drawing.
+    The median is left out if there are few pages.
     """
     for name, some in _by_method(cells):
         if name == "auto":
-            continue  # it is one of the others
+            continue  # uses one of the others
         cell, look = some[-1], LOOKS[name]
         order = np.argsort(cell.page_words, kind="stable")
         words = np.array(cell.page_words)[order]
@@ -231,11 +231,11 @@ def _time_words(axis: Any, cells: Sequence[Cell], *, is_first: bool) -> None:
     axis.set_title(_title(cells))
     axis.set_xlabel("words" if cells[0].units != "pieces" else "word pieces")
     if is_first:
-        axis.set_ylabel("ms a page")
+        axis.set_ylabel("ms per page")
 
 
 def _gains(found: Sequence[Outcome], baseline: Outcome) -> tuple[list[float], Any]:
-    """By outcome, its gain in value F1 over no rules, and the middle 95 % of that."""
+    """Gains of outcomes in value F1 over no rules, and their 95 % intervals."""
     drawn = samples(len(baseline.right))
     before = baseline.f1_resampled(drawn)
     bounds = [interval(each.f1_resampled(drawn) - before) for each in found]
@@ -243,7 +243,7 @@ def _gains(found: Sequence[Outcome], baseline: Outcome) -> tuple[list[float], An
 
 
 def _baseline(axis: Any, found: Sequence[Outcome]) -> Outcome:
-    """What gains are measured from; the title says what it has."""
+    """The outcome without rules, from which gains are measured; its F1 is put in the title."""
     baseline = next(each for each in found if each.meaning == NOTHING)
     count, score = len(baseline.right), 100 * baseline.f1()
     axis.set_title(f"{baseline.outputs}, {count} pages: {score:.1f} without rules")
@@ -271,7 +271,7 @@ def _weights(axis: Any, found: Sequence[Outcome], *, is_first: bool) -> None:
     weights = by_weight(found)
     finite = [weight for weight in weights if weight != inf]
     count = len(finite)
-    at = [*finite, *[2 * max(finite)] * (len(weights) - count)]  # hard, apart from the others
+    at = [*finite, *[2 * max(finite)] * (len(weights) - count)]  # hard: to the right of the others
     gains, bounds = _gains(list(weights.values()), baseline)
     axis.axhline(0, color=GREY, linewidth=0.9)
     axis.fill_between(finite, *bounds[:count].T, color=BLUE, alpha=0.15, linewidth=0)
@@ -298,7 +298,7 @@ def _by_method(cells: Sequence[Cell]) -> Iterator[tuple[str, list[Cell]]]:
 
 
 def _power(candidates: int) -> str:
-    """As a power of two, where it is one."""
+    """The number as a power of two, if it is one."""
     exponent = candidates.bit_length() - 1
     return f"$2^{{{exponent}}}$" if candidates == 2**exponent else f"{candidates:,}"
 

@@ -1,4 +1,4 @@
-"""The paper's own table of results, to be set beside what is measured here."""
+"""The paper's table of results, for comparison."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 
 class Reported(NamedTuple):
-    """A cell of the paper: LayoutLM, word pieces, on the authors' machine."""
+    """A cell of the paper's table: LayoutLM, word pieces, on the authors' machine."""
 
     f1s: float  # percent
-    seconds: float  # a page
+    seconds: float  # per page
 
 
-# Method and k, then F1^s and seconds a page on CORD, WildReceipt and DocILE.
+# Method and k, then F1^s and seconds per page on CORD, WildReceipt and DocILE.
 _TABLE = (
     ("argmax", 1, 81.2, 0.000, 44.5, 0.000, 48.2, 0.000),
     ("beam", 2, 83.9, 0.002, 50.4, 0.005, 51.6, 0.010),
@@ -46,4 +46,4 @@ REPORTED: Mapping[tuple[str, str, int], Reported] = {
     for method, k, *numbers in _TABLE
     for i, data in enumerate(("cord", "wildreceipt", "docile"))
 }
-"""By data set, method and candidates."""
+"""Cells by data set, method and candidates."""

@@ -1,7 +1,7 @@
-"""What rules do to the amounts a user reads, by what they mean: presence, repeats and prices.
+"""The effect of rules on values, by their semantics: presence, repeats, weights and prices.
 
-Every page is decoded under each meaning, those included whose true labels break a rule. The
-baseline is the best legal labelling. Values are compared as ``evaluation`` has them.
+All pages are decoded under each semantics, even if their gold labels break a rule. The baseline is
+the best legal labelling. Values are compared as in ``evaluation``.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ PRESENCES = ("free", "keep")
 REPEATS = ("first", "any", "agree")
 WEIGHTS = (10.0, inf)
 SWEEP = (0.5, 1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 16.0, 24.0, inf)
-"""Weights that are tried with presence keep, repeat agree and unchecked 0."""
+"""Weights measured with presence keep, repeat agree and unchecked 0."""
 
 PRICES = (0.5, 1.0, 2.0, 3.0, 4.0)
-"""Prices of an unchecked rule that are tried with presence keep, repeat agree and weight 10."""
+"""Prices of vacuous rules measured with presence keep, repeat agree and weight 10."""
 
 RESAMPLES = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """One way to read the rules; ``presence`` is empty for no rules at all."""
+    """One semantics of rules; ``presence`` is empty for no rules."""
 
     presence: str
     repeat: str = ""
-    weight: float | None = None  # none is hard: JSON has no infinity
+    weight: float | None = None  # None is hard: JSON has no infinity
     unchecked: float = 0.0
 
     @classmethod
     def of(cls, presence: str, repeat: str, weight: float) -> Meaning:
-        """With ``inf`` for hard."""
+        """A meaning whose weight may be ``inf`` for hard."""
         return cls(presence, repeat, None if isinf(weight) else weight)
 
     def __str__(self) -> str:
@@ -56,11 +56,11 @@ class Meaning:
 
     @property
     def is_in_table(self) -> bool:
-        """Whether it is no further weight or price of the sweeps."""
+        """Whether it is in the main figure: weights of ``WEIGHTS`` only, and no prices."""
         return not self.unchecked and (self.weight is None or self.weight in WEIGHTS)
 
     def applied(self, rules: Rules) -> Rules:
-        """The rules, meaning this."""
+        """The rules with this semantics."""
         if not self.presence:
             return rules.with_defaults(presence="free", repeat="any", weight=0.0, unchecked=0.0)
         weight = inf if self.weight is None else self.weight
@@ -75,43 +75,43 @@ PAPER = Meaning("free", "first")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one meaning did, by page: right, found and true values, and whether all are right."""
+    """The results of one meaning, with one entry per page."""
 
     outputs: str
     units: str
     fingerprint: str
     meaning: Meaning
-    counts: list[tuple[int, int, int]]
-    right: list[bool]
-    rules: list[tuple[int, int, int]]  # passed, violated, unchecked
-    unchecked: list[bool]  # no rule could be checked
-    proven: list[bool]  # that no labelling is worth more, or none obeys
+    counts: list[tuple[int, int, int]]  # values: right, found, true
+    right: list[bool]  # whether all values are right
+    rules: list[tuple[int, int, int]]  # passed, violated, vacuous
+    unchecked: list[bool]  # whether no rule could be checked
+    proven: list[bool]  # whether it is proven optimal, or infeasible
 
     @property
     def key(self) -> Hashable:
-        """What tells it from others before it is measured."""
+        """The identity of the outcome, known before it is measured."""
         return self.outputs, self.units, self.fingerprint, self.meaning
 
     def f1(self, pages: NDArray[np.intp] | None = None) -> float:
-        """Value F1, on some of the pages or all."""
+        """Value F1 on all pages, or on these."""
         counts = np.array(self.counts)
         right, found, true = (counts if pages is None else counts[pages]).sum(axis=0).tolist()
         return 2 * right / (found + true) if found + true else 1.0
 
     def f1_resampled(self, samples: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Value F1 on each row of pages."""
+        """Value F1 on each sample, a row of page indices."""
         right, found, true = np.moveaxis(np.array(self.counts)[samples].sum(axis=1), 1, 0)
         return np.asarray(2 * right / np.maximum(found + true, 1), dtype=np.float64)
 
     def against(self, baseline: Outcome) -> tuple[int, int]:
-        """Pages fixed and pages broken."""
+        """The numbers of pages fixed and broken, compared with the baseline."""
         now, before = np.array(self.right), np.array(baseline.right)
         return int((now & ~before).sum()), int((before & ~now).sum())
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """An outcome that is to be found."""
+    """An outcome to be measured."""
 
     pages: Pages
     fingerprint: str
@@ -119,14 +119,14 @@ class Task:
 
     @property
     def key(self) -> Hashable:
-        """As of the outcome."""
+        """The key of the outcome."""
         return self.pages.name, self.pages.units, self.fingerprint, self.meaning
 
     def __str__(self) -> str:
         return f"{self.pages.name}, {self.pages.units}: {self.meaning}"
 
     def measure(self) -> Outcome:
-        """Decodes the pages; what counts as a value is the same for all meanings."""
+        """Decodes the pages; values are compared in the same way for all meanings."""
         judged_by = self.pages.rules
         rules = self.meaning.applied(judged_by)
         counts, right, states, unchecked, proven = [], [], [], [], []
@@ -153,7 +153,7 @@ class Task:
 
 
 def plan(pages: Pages) -> list[Task]:
-    """The outcomes of a table: no rules, every meaning, and the sweeps of weights and prices."""
+    """The tasks of a table: no rules, every meaning, and the sweeps of weights and prices."""
     fingerprint = pages.fingerprint
     table = [Meaning.of(*each) for each in product(PRESENCES, REPEATS, WEIGHTS)]
     sweep = [Meaning.of("keep", "agree", weight) for weight in SWEEP]
@@ -163,12 +163,12 @@ def plan(pages: Pages) -> list[Task]:
 
 
 def samples(count: int, seed: int = 0) -> NDArray[np.intp]:
-    """Pages drawn with replacement, as many as there are, ``RESAMPLES`` times over."""
+    """Bootstrap samples of page indices, of shape (``RESAMPLES``, count)."""
     return np.random.default_rng(seed).integers(0, count, (RESAMPLES, count))
 
 
 def interval(values: NDArray[np.float64]) -> tuple[float, float]:
-    """The middle 95 %."""
+    """The 95 % interval."""
     low, high = np.percentile(values, [2.5, 97.5]).tolist()
     return low, high
 
@@ -179,7 +179,7 @@ def by_pages(found: Sequence[Outcome]) -> list[list[Outcome]]:
 
 
 def markdown(found: Sequence[Outcome]) -> str:
-    """For each set of pages a table, and what choosing a weight would have given."""
+    """Two tables per set of pages: all outcomes, and those of a weight chosen on half the pages."""
     return "\n\n".join("\n".join(_lines(some)) for some in by_pages(found))
 
 
@@ -189,7 +189,7 @@ def _lines(found: Sequence[Outcome]) -> Iterator[str]:
     before = baseline.f1_resampled(drawn)
     yield f"### {baseline.outputs}, {baseline.units}: {len(baseline.right)} pages\n"
     heads = ["semantics", "value F1", "95 %", "gain, 95 %", "fixed / broken",
-             "rules passed / violated / unchecked", "pages unchecked", "proven"]  # fmt: skip
+             "rules passed / violated / vacuous", "pages unchecked", "proven"]  # fmt: skip
     yield f"| {' | '.join(heads)} |"
     yield f"|{' --- |' * len(heads)}"
     for each in found:
@@ -219,7 +219,7 @@ def _lines(found: Sequence[Outcome]) -> Iterator[str]:
 
 
 def by_weight(found: Sequence[Outcome]) -> Mapping[float, Outcome]:
-    """The sweep: fields kept, repeats that agree, and each weight, the lightest first."""
+    """Outcomes with presence keep and repeat agree by weight, in rising order."""
     weights = {
         inf if each.meaning.weight is None else each.meaning.weight: each
         for each in found

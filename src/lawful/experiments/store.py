@@ -1,4 +1,4 @@
-"""Records in a file: what was measured once need not be measured again."""
+"""A file of measurements, so that none is repeated."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from lawful.io.atomic import atomic_text
 
 
 class Record(Protocol):
-    """Something measured."""
+    """A measurement with a key."""
 
     @property
     def key(self) -> Hashable:
-        """What tells it from others, known before it is measured."""
+        """The identity of the measurement, known before it is made."""
 
 
 RecordT = TypeVar("RecordT", bound=Record)
 
 
 class Store(Generic[RecordT]):
-    """JSON lines, one a record; the file is whole after each."""
+    """Records in a file of JSON lines, which is written atomically after each new record."""
 
     def __init__(self, path: Path, record_type: type[RecordT]) -> None:
-        """A line that is no record, such as one of another version, is not there."""
+        """Lines that are no records, such as those of another version, are ignored."""
         if path.is_dir():
-            raise InputError(f"{path} is a folder, expected a file of what was measured")
+            raise InputError(f"{path} is a folder, expected a file of measurements")
         self._path = path
         self._known: dict[Hashable, RecordT] = {}
         for line in path.read_bytes().splitlines() if path.exists() else ():
@@ -43,7 +43,7 @@ class Store(Generic[RecordT]):
         return key in self._known
 
     def take(self, key: Hashable, measure: Callable[[], RecordT]) -> RecordT:
-        """The record of that key: from the file, or measured now and then kept there."""
+        """The record with this key: from the file, or measured now and added to it."""
         if key not in self._known:
             self._known[key] = measure()
             with atomic_text(self._path) as file:

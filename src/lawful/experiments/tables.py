@@ -14,7 +14,7 @@ from lawful.io.atomic import atomic_text
 
 
 def markdown(cells: Sequence[Cell]) -> str:
-    """A table for each set of pages; with the paper's own numbers where the rules are its own."""
+    """One table per set of pages, with the paper's numbers if the rules are the paper's."""
     groups = groupby(cells, key=lambda cell: (cell.outputs, cell.units, cell.semantics))
     return "\n\n".join("\n".join(_table(name, list(some))) for name, some in groups)
 
@@ -22,9 +22,10 @@ def markdown(cells: Sequence[Cell]) -> str:
 def _table(name: tuple[str, str, str], cells: Sequence[Cell]) -> Iterator[str]:
     outputs, units, semantics = name
     yield f"### {outputs}, {units}, semantics: {semantics}\n"
-    beside = any(map(_reported, cells))
+    has_reported = any(map(_reported, cells))
     heads = ["method", "k", "pages", "F1^s", "F1", "satisfied", "unchecked", "value F1",
-             "ms a page", "repeats", "MiB", *(("paper: F1^s", "ms") if beside else ())]  # fmt: skip
+             "ms per page", "repeats", "MiB",
+             *(("paper: F1^s", "ms") if has_reported else ())]  # fmt: skip
     yield f"| {' | '.join(heads)} |"
     yield f"|{' --- |' * len(heads)}"
     for cell in cells:
@@ -42,21 +43,21 @@ def _table(name: tuple[str, str, str], cells: Sequence[Cell]) -> Iterator[str]:
             str(cell.repeats),
             "" if cell.memory is None else f"{cell.memory:.1f}",
         ]
-        if beside:
+        if has_reported:
             found = _reported(cell)
             row += [f"{found.f1s:.1f}", f"{1000 * found.seconds:,.0f}"] if found else ["", ""]
         yield f"| {' | '.join(row)} |"
 
 
 def _reported(cell: Cell) -> Reported | None:
-    """The paper decodes word pieces with candidates for a budget, so only those rows are its."""
+    """The paper's cell, which has word pieces and a budget of candidates, or ``None``."""
     if cell.mass is not None or cell.units != "pieces" or cell.semantics != "paper":
         return None
     return REPORTED.get((cell.data, cell.method, cell.candidates))
 
 
 def write_csv(path: Path, cells: Sequence[Cell]) -> None:
-    """All that a cell has but what it has by page; ratios between 0 and 1, times in seconds."""
+    """All measurements except those by page; ratios between 0 and 1, times in seconds."""
     with atomic_text(path) as file:
         writer: csv.DictWriter[str] | None = None
         for cell in cells:

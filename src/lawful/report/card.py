@@ -9,25 +9,25 @@ from lawful.report.picture import draw_legend, draw_pages
 from lawful.report.view import View, as_text, short_labels, words_wrong
 from lawful.values import format_value
 
-# Signs stand next to all colours: nobody needs to tell the colours apart.
+# Every colour comes with a sign, for readers who cannot tell the colours apart.
 STATUSES = {
     "satisfied": ("✓", "Every rule that could be checked holds."),
-    "unchecked": ("○", "No rule could be checked: nothing speaks for this but the model."),
+    "unchecked": ("○", "No rule could be checked: only the model supports this answer."),
     "relaxed": ("≈", "The best trade-off violates a weighted rule."),
     "exhausted": ("…", "The budget ended first: this is the best answer so far."),
     "infeasible": ("✗", "Proven: the hard rules cannot hold."),
 }
 _STATES = {"satisfied": "✓", "violated": "✗", "vacuous": "○"}
 
-_WIDE = 620  # in pixels; wider pages stand above their tables, not next to them
+_WIDE = 620  # in pixels; wider pages are placed above their tables, not next to them
 
 
 def draw_card(view: View) -> str:
-    """The card as HTML, open unless nothing about the document needs a look."""
+    """The card as HTML; open if the document is corrected or not satisfied."""
     decoding = view.decoding
     sign, meaning = STATUSES[decoding.status]
     corrected, is_open = len(decoding.corrections), decoding.status != "satisfied"
-    kinds = "card" + " corrected" * bool(corrected) + " open" * is_open
+    classes = "card" + " corrected" * bool(corrected) + " open" * is_open
     implied = sum(check.implied for check in decoding.violations)
     violated = len(decoding.violations) - implied
     chips = [how_checked(decoding.rules) + f", {violated} violated" * bool(violated)]
@@ -39,7 +39,7 @@ def draw_card(view: View) -> str:
     gold = f", words wrong: {words_wrong(view.count())}" if view.has_gold else ""
     pages, widest = draw_pages(view)
     return (
-        f'<details class="{kinds}"{" open" * bool(corrected or is_open)}><summary>'
+        f'<details class="{classes}"{" open" * bool(corrected or is_open)}><summary>'
         f'<b class="badge {decoding.status}">{sign} {decoding.status}</b>'
         f"<bdi>{as_text(decoding.id)}</bdi><i>{' · '.join(chips)}</i>"
         f"<small>{decoding.tried:,} candidate{'s' * (decoding.tried != 1)} · "
@@ -53,7 +53,7 @@ def draw_card(view: View) -> str:
 
 
 def other_checks(implied: int) -> str:
-    """Violated checks that are no rules: of what fields ask for by themselves."""
+    """The number of violated implied checks, in words."""
     return f"{implied:,} other check{'s' * (implied != 1)} violated"
 
 
@@ -84,7 +84,7 @@ def _fields(view: View) -> str:
 
 
 def _sure(view: View, name: str) -> str:
-    """The confidence in a field's value, if it is known."""
+    """The confidence in a field's value, or nothing if unknown."""
     sure = view.decoding.confidence.get(name)
     return "" if sure is None else str(sure).removesuffix(" sure")
 
@@ -122,7 +122,7 @@ def _corrections(view: View) -> str:
 
 
 def _alternatives(view: View) -> str:
-    """The next best values, where they were asked for, and how far behind they are."""
+    """The next best values, if requested, and their distance from the best ones."""
     decoding = view.decoding
     if decoding.margin is None and not decoding.alternatives:
         return ""

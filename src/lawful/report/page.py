@@ -1,7 +1,7 @@
-"""A report to look at: every document drawn, with its fields, checks and corrections, in one file.
+"""The report: one HTML file with every document, its fields, checks and corrections.
 
-It is written as the documents come. So the totals stand at the end of the file, and its style sheet
-shows them at the top.
+Documents are written as they arrive, so the totals are at the end of the file; the style sheet
+moves them to the top.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def write_report(
     title: str = "lawful",
     rules: Rules | None = None,
 ) -> None:
-    """One self-contained HTML file: no network, no external fonts or scripts.
+    """Writes one self-contained HTML file: no network, no external fonts or scripts.
 
-    Written as the items come, so memory stays flat however many there are. ``rules`` say which
-    fields have one value, by which alternatives are compared; without them, by all occurrences.
+    Items are written as they arrive, in constant memory. With ``rules``, alternatives are compared
+    by the value of fields that are no lists; without, by all occurrences.
     """
     single = frozenset(f.name for f in rules.fields if not f.many) if rules else frozenset()
     script = _resource("report.js")
@@ -92,22 +92,22 @@ def _totals(totals: Counter[str]) -> str:
         "rules checked",
         ("satisfied", "✓ passed", passed),
         ("violated", "✗ violated", violated),
-        ("vacuous", "○ not checked", totals["rule vacuous"]),
-        more=f"{other_checks(implied)}: what fields ask for by themselves" if implied else "",
+        ("vacuous", "○ vacuous", totals["rule vacuous"]),
+        more=f"{other_checks(implied)}: conditions that fields imply" if implied else "",
     )
     tiles += tile(
         f"{totals['corrections']:,}",
         "corrections",
         ("corrected", "documents corrected", corrected),
-        ("vacuous", "left alone", documents - corrected),
+        ("vacuous", "not corrected", documents - corrected),
     )
     if totals["has gold"]:
         tiles += tile(words_wrong(totals), "words wrong, before and after")
     return f'<section id="totals" aria-label="totals">{tiles}</section>'
 
 
-# The policy forbids all that is not in the file, and every script but ours: should a document's
-# text ever get past the escaping, it still could not run.
+# The policy forbids external resources and all scripts but this one: even if a document's text got
+# past the escaping, it could not run.
 _HEAD = """<!doctype html>
 <html lang="en">
 <head>

@@ -1,4 +1,4 @@
-"""The pages of a document: drawn where words have boxes, and as running text elsewhere."""
+"""The pages of a document: as SVG if words have boxes, otherwise as running text."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from lawful.document import Box
 from lawful.report.view import VERDICTS, Mark, View, as_text
 
-_WORD_HEIGHT = 20  # in pixels, of the middle word of a page, whatever unit its boxes have
+_WORD_HEIGHT = 20  # in pixels, of a word of median height: the scale of a page
 _MARGIN = 18
 
 
 def draw_pages(view: View) -> tuple[str, float]:
-    """The pages, drawn where there are boxes and as running text else; and how wide they are."""
+    """The pages as HTML, and the width of the widest one in pixels (0 for running text)."""
     document = view.document
     if not len(document):
         return '<p class="quiet">no words</p>', 0
@@ -64,7 +64,7 @@ def _flow(view: View, words: list[int]) -> str:
 
 
 def _image(view: View, words: list[int], boxes: Sequence[Box]) -> tuple[str, float]:
-    """A page as SVG, in pixels: every word fitted into its box, with what is marked around it."""
+    """A page as SVG, in pixels: every word fitted into its box, and its mark around the box."""
     raw = np.array([boxes[i] for i in words])  # (words, 4)
     heights = raw[:, 3] - raw[:, 1]
     middle = float(np.median(heights[heights > 0])) if (heights > 0).any() else _WORD_HEIGHT
@@ -95,7 +95,7 @@ def _image(view: View, words: list[int], boxes: Sequence[Box]) -> tuple[str, flo
         parts.append(f'<g class="{view.style(mark)}">{hint}{shapes}{texts}</g>')
         old, new = view.caption(mark, run[0])
         captions += [(old, new, lines[0])] * bool(new)
-    # Corrections first: where captions are in each other's way, they are the ones to keep.
+    # Corrections first: if captions overlap, they are the ones to keep.
     captions.sort(key=lambda caption: not caption[0])
     parts += _captions(captions, placed, width)
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}"'
@@ -109,7 +109,7 @@ def _word(word: str, box: list[float]) -> str:
     letters = sum(1.0 if ord(letter) > 0x2E80 else 0.6 for letter in word)
     size = min(0.8 * (y1 - y0), 2 * (x1 - x0) / letters) or 0.8 * _WORD_HEIGHT
     shape = "" if round(size) == 16 else f' font-size="{size:.3g}"'
-    # Lone letters, and text far shorter than its box, would be drawn out of shape.
+    # Do not stretch single letters, or text far shorter than its box, out of shape.
     length = min(x1 - x0, (1.4 if len(word) > 1 else 1) * size * letters)
     if length > 0:
         shape += f' textLength="{length:.0f}" lengthAdjust="spacingAndGlyphs"'
@@ -117,7 +117,7 @@ def _word(word: str, box: list[float]) -> str:
 
 
 def _lines(boxes: list[list[float]]) -> Iterator[list[float]]:
-    """Boxes in reading order, joined as long as the line goes on."""
+    """One box per line, from boxes in reading order."""
     line = boxes[0]
     for box in boxes[1:]:
         overlap = min(line[3], box[3]) - max(line[1], box[1])
@@ -132,7 +132,7 @@ def _lines(boxes: list[list[float]]) -> Iterator[list[float]]:
 def _captions(
     captions: list[tuple[str, str, list[float]]], words: NDArray[np.float64], width: float
 ) -> Iterator[str]:
-    """Captions above their words, or below where that is taken; field names give way to text."""
+    """Captions above their words, or below if there is no room; field names may be left out."""
     taken = words
     for old, new, (left, top, _, bottom) in captions:
         length = (len(old) + 3 * bool(old) + len(new)) * 5.6

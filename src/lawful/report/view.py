@@ -1,4 +1,4 @@
-"""A document as the report shows it: what there is to see about each of its words."""
+"""A document as the report shows it: fields, corrections and errors, word by word."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from lawful.decoding import Decoding
 from lawful.document import Document, check_length
 
 VERDICTS = {"fixed": "✓ was wrong, now right", "wrong": "✗ still wrong", "broken": "✗! made wrong"}
-"""Verdicts on words whose true labels are known, each after its sign."""
+"""Verdicts on words with gold labels, each with its sign."""
 
 
 class Mark(NamedTuple):
-    """The marks on a word; neighbours with the same mark are drawn as one."""
+    """The mark of a word; adjacent words with the same mark are drawn as one."""
 
     span: tuple[str, int, int] | None = None  # field, words
     change: tuple[str, str] | None = None  # old, new
-    verdict: str = ""  # where gold is known: fixed, wrong, or broken if the model was right
+    verdict: str = ""  # with gold: fixed, wrong, or broken if the model was right
     gold: str = ""
 
 
@@ -70,7 +70,7 @@ class View:
         return cls(document, decoding, colours, marks, true_labels is not None, single)
 
     def count(self) -> dict[str, int]:
-        """Its share of the totals."""
+        """The document's contribution to the totals."""
         return {
             "documents": 1,
             "has gold": self.has_gold,
@@ -83,7 +83,7 @@ class View:
         }
 
     def runs(self, words: Sequence[int]) -> Iterator[tuple[Mark, list[int]]]:
-        """Words with the same mark, together; unmarked ones too."""
+        """Runs of words with the same mark, including the empty mark."""
         for mark, run in groupby(words, self.marks.__getitem__):
             yield mark, list(run)
 
@@ -93,7 +93,7 @@ class View:
         return f"{field} {'changed' * bool(mark.change)}".strip()
 
     def caption(self, mark: Mark, start: int) -> tuple[str, str]:
-        """The caption of marked words: a label to strike through, and the one that stands."""
+        """The caption of marked words: the old label, to be struck through, and the new one."""
         if mark.change:
             return mark.change
         return "", mark.span[0] if mark.span and mark.span[1] == start else ""
@@ -112,21 +112,21 @@ _UNWRITABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def as_text(text: str) -> str:
-    """Text made harmless: nothing in it is markup, and all of it can be written and parsed."""
+    """Text escaped for HTML, with � for characters that are not allowed there."""
     return escape(_UNWRITABLE.sub("\ufffd", text))
 
 
 def short_labels(old: str, new: str) -> tuple[str, str]:
-    """Two labels as people say them, with prefixes only where nothing else differs."""
+    """Two labels for display, with prefixes only if nothing else differs."""
     types = [re.sub("^[BIESLU]-", "", label) for label in (old, new)]
     if types[0] == types[1]:
         return old, new
-    # A struck O looks like a Θ.
+    # An O that is struck through looks like a Θ.
     old, new = ("no field" if name == "O" else name for name in types)
     return old, new
 
 
 def words_wrong(count: Counter[str] | dict[str, int]) -> str:
-    """The numbers of words that were wrong and that are wrong now."""
+    """The numbers of wrong words before and after decoding, as text."""
     fixed, wrong, broken = (count.get(verdict, 0) for verdict in VERDICTS)
     return f"{fixed + wrong:,} → {wrong + broken:,}"

@@ -1,8 +1,8 @@
-"""The paper's search methods in plain Python, to be read beside its pseudo-code.
+"""The paper's search methods in plain Python, close to its pseudo-code.
 
 Each is a generator of ``(labels, log_prob)`` by falling probability, from a matrix of
-probabilities (words x labels). ``lawful.assignments`` yields the same, and tests say so; these
-are here to be read, and to be measured against.
+probabilities (words x labels). Tests compare them with ``lawful.assignments``; experiments use
+them as baselines.
 """
 
 from lawful.experiments.baselines.beam import beam

@@ -1,7 +1,8 @@
 """Beam search over independent words: the k best prefixes, one word at a time.
 
-For this model the k best prefixes are all that the k best sequences can begin with, so the
-result is exact. But ``k`` has to be known beforehand, and all of them are computed first.
+Since words are independent, the k best sequences begin with the k best prefixes, so the result is
+exact. But ``k`` must be known in advance, and all sequences are computed before the first is
+yielded.
 """
 
 from __future__ import annotations

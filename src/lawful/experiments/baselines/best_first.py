@@ -1,7 +1,7 @@
 """Best-first search: explore the cheapest state, push all its children.
 
-A child has one word at its next label. A state has a parent for every word it changed, so a set
-of what was pushed keeps it from being explored twice.
+A child changes one word to its next label. A state has one parent for every changed word, so the
+set of pushed states prevents that it is explored twice.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lawful.experiments.baselines.ranks import Matrix, cost, labels_of, rows_by_
 
 
 def best_first(probs: Matrix) -> Iterator[tuple[tuple[int, ...], float]]:
-    """Every assignment by falling probability, up to n pushes for each one."""
+    """Every assignment by falling probability, with up to n pushes for each."""
     rows = rows_by_rank(probs)
     if not all(rows):
         return

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import log
 
 Matrix = Sequence[Sequence[float]]  # (words, labels)
-Ranks = tuple[int, ...]  # one rank a word
+Ranks = tuple[int, ...]  # one rank per word
 Row = list[tuple[float, int]]  # (log-probability, label) by rank
 
 
