@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
 import lawful
-from lawful import Scores
+from lawful import SchemeError, Scores, ScoresError
 from lawful.scores import as_costs
 
 INF, NAN = float("inf"), float("nan")
@@ -120,3 +122,31 @@ def test_a_temperature_is_a_number_above_zero(temperature):
 def test_scores_need_a_name_for_every_column():
     with pytest.raises(lawful.ScoresError, match="2 labels, but the scores have 3 columns"):
         Scores.from_probs([[0.2, 0.3, 0.5]], ["O", "B-a"])
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels"),
+    [
+        ([[0.0, np.inf]], ("O", "B-a")),  # crashed the interpreter in lazyk
+        ([[np.nan, 0.0]], ("O", "B-a")),
+        ([[0.0, -np.inf, -np.inf]], ("O", "B-a")),  # was decoded without complaint
+        ([[0.3, 0.4]], ("O", "B-a")),
+        ([0.0], ("O",)),
+        ([[0.0]], ("O", "O")),
+    ],
+)
+def test_scores_made_directly_are_checked(rows, labels):
+    with pytest.raises((ScoresError, SchemeError)):
+        Scores(np.array(rows), labels)
+
+
+def test_scores_made_directly_are_as_good_as_any():
+    given = np.log(np.array([[0.25, 0.75]]))
+    scores = Scores(given, ["O", "B-a"])
+    given[:] = np.nan
+    assert scores.labels == ("O", "B-a")
+    assert np.exp(scores.log_probs).tolist() == [[0.25, 0.75]]
+    assert not scores.log_probs.flags.writeable
+    again = pickle.loads(pickle.dumps(scores))
+    assert not again.log_probs.flags.writeable
+    assert again.labels == scores.labels

@@ -9,7 +9,7 @@ cost of ``-inf``, and no cost so large that a sum could overflow.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -44,7 +44,7 @@ distribution, or the product of the pieces' probabilities."""
 class Scores:
     """Log-probabilities of every word's labels, with label names; read-only.
 
-    Made by the class methods, which check. Every row is a distribution, or forbids every label.
+    Checked when made. Every row is a distribution, or forbids every label.
     With a ``chain``, the probability of a labelling is the CRF's: the scores of its labels and
     transitions, normalised over all labellings.
     """
@@ -52,6 +52,14 @@ class Scores:
     log_probs: NDArray[np.float64]  # (words, labels)
     labels: tuple[str, ...]
     chain: Chain | None = None
+
+    def __post_init__(self) -> None:
+        checked = Scores.from_log_probs(self.log_probs, self.labels)
+        if self.chain is not None:
+            start, between, end = self.chain
+            checked = checked.with_chain(start=start, between=between, end=end)
+        for name in ("log_probs", "labels", "chain"):
+            object.__setattr__(self, name, getattr(checked, name))
 
     @classmethod
     def from_probs(cls, probs: ArrayLike, labels: Iterable[str]) -> Scores:
@@ -80,8 +88,21 @@ class Scores:
                 f"{len(names)} label{'s' * (len(names) != 1)}, but the scores have "
                 f"{log_probs.shape[1]} columns"
             )
+        return cls._of_checked(log_probs, names)
+
+    @classmethod
+    def _of_checked(
+        cls, log_probs: NDArray[np.float64], labels: tuple[str, ...], chain: Chain | None = None
+    ) -> Scores:
+        """Without checking once more."""
         log_probs.flags.writeable = False
-        return cls(log_probs, names)
+        scores = object.__new__(cls)
+        for name, value in (("log_probs", log_probs), ("labels", labels), ("chain", chain)):
+            object.__setattr__(scores, name, value)
+        return scores
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scores._of_checked, (self.log_probs, self.labels, self.chain)
 
     def __len__(self) -> int:
         return len(self.log_probs)
@@ -113,7 +134,7 @@ class Scores:
     ) -> Scores:
         """The same scores with a CRF's transition scores, for ``paths``."""
         chain = Chain.checked(len(self.labels), start=start, between=between, end=end)
-        return replace(self, chain=chain)
+        return Scores._of_checked(self.log_probs, self.labels, chain)
 
     @property
     def log_total(self) -> float:
@@ -125,7 +146,7 @@ class Scores:
     def marginals(self) -> Scores:
         """Scores without a chain: the marginal distribution of every word's labels."""
         if self.chain is None or not len(self):
-            return replace(self, chain=None)
+            return Scores._of_checked(self.log_probs, self.labels)
         return Scores._checked(log_softmax(self.chain.log_marginals(self.log_probs)), self.labels)
 
     def to_words(self, joins: Sequence[bool], how: Pooling = "mean") -> Scores:
