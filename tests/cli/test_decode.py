@@ -407,3 +407,38 @@ def test_rules_may_be_named_after_their_data_set(tmp_path):
     line = {"id": "d", "words": ["a"], "labels": labels, "logits": [[0.0] * len(labels)]}
     (tmp_path / "d.jsonl").write_text(json.dumps(line))
     assert run("decode", tmp_path / "d.jsonl", "--rules", "cord").stdout
+
+
+@pytest.mark.parametrize("command", ["decode", "check"])
+def test_the_output_may_not_be_an_input(tmp_path, command):
+    """It was written over, when all was done."""
+    file = tmp_path / "pages.jsonl"
+    file.write_text(demo_lines(2))
+    (tmp_path / "link.jsonl").symlink_to(file)
+    for out in (file, tmp_path / "link.jsonl"):
+        found = run(command, file, "--rules", RULES, "--out", out)
+        assert found.returncode == 2
+        assert "is the input file" in found.stderr
+    assert file.read_text() == demo_lines(2)
+
+
+@pytest.mark.parametrize("command", ["decode", "check", "evaluate", "calibrate", "explain"])
+def test_a_folder_for_an_input_file_is_an_error(command, tmp_path):
+    found = run(command, ".", "--rules", RULES, cwd=tmp_path)
+    assert found.returncode == 2
+    assert found.stderr.startswith("lawful: cannot read .: it is a folder")
+
+
+def test_a_defect_has_an_exit_code_of_its_own(tmp_path):
+    """It had 1, as documents that are not satisfied have."""
+    code = (
+        "from lawful.cli import decode\n"
+        "decode.read_lines = lambda path: 1 / 0\n"
+        "from lawful.__main__ import main\n"
+        "main()\n"
+    )
+    arguments = [sys.executable, "-c", code, "decode", DOCUMENTS, "--rules", RULES]
+    found = subprocess.run(arguments, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert found.returncode == 70
+    assert "ZeroDivisionError" in found.stderr
+    assert "this is a defect of lawful" in found.stderr

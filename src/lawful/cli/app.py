@@ -10,12 +10,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import traceback
 from typing import Annotated
 
 import typer
 
 import lawful
 from lawful.cli import (
+    DEFECT,
     INTERRUPTED,
     calibrate,
     check,
@@ -39,7 +41,7 @@ app = typer.Typer(
     cls=Group,
     help="Find the most probable labelling that obeys your rules.",
     epilog="Exit codes: 0, every document is satisfied; 1, some are not, or no rule could be "
-    "checked on them (unless --unchecked pass); 2, unusable input or rules.",
+    "checked on them (unless --unchecked pass); 2, unusable input or rules; 70, a defect.",
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     add_completion=False,
@@ -95,7 +97,9 @@ def run() -> None:
         if hasattr(error, "show") and hasattr(error, "exit_code"):
             error.show()
             sys.exit(error.exit_code)
-        raise
+        traceback.print_exc()
+        show_error("this is a defect of lawful, or of a rule or type written in Python")
+        sys.exit(DEFECT)
     if code == INTERRUPTED:
         show_error("interrupted; no output file was written")
     sys.exit(code)

@@ -10,6 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from lawful.datasets import RULES
 from lawful.decoders import DECODERS
+from lawful.errors import InputError
 from lawful.models.tagger import Backend
 from lawful.scores import Pooling
 
@@ -25,10 +26,18 @@ _MODEL = "Model"
 
 
 class Command(TyperCommand):
-    """A command whose help page shows flags without a type."""
+    """A command that never writes over its input; its help page shows flags without a type."""
 
     def get_help_option(self, ctx: Any) -> Any:
         return _without_type(super().get_help_option(ctx))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command, unless its output is one of its input files."""
+        out = ctx.params.get("out")
+        for name, given in ctx.params.items():
+            if name != "out" and _is_same_file(out, given):
+                raise InputError(f"--out {out} is the input file {given}: choose another name")
+        return super().invoke(ctx)
 
 
 class Group(TyperGroup):
@@ -36,6 +45,19 @@ class Group(TyperGroup):
 
     def get_help_option(self, ctx: Any) -> Any:
         return _without_type(super().get_help_option(ctx))
+
+
+def _is_same_file(out: Any, given: Any) -> bool:
+    """Whether two options name one regular file."""
+    paths = [Path(each) for each in (out, given) if isinstance(each, str | Path) and each != "-"]
+    return len(paths) == 2 and all(map(_is_file, paths)) and paths[0].samefile(paths[1])
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # an option that is no path
+        return False
 
 
 def _without_type(option: Any) -> Any:
