@@ -11,8 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lawful
-from lawful import BadLine, Scored, demo, read_jsonl, write_jsonl
-from lawful.io.jsonl import LineParser, decoding_line
+from lawful import BadLine, InputError, Scored, demo, read_jsonl, write_jsonl
+from lawful.demo import json_line
+from lawful.io.jsonl import (
+    LineParser,
+    decoding_line,
+    read_decodings,
+    read_documents,
+    read_labelled,
+)
 
 LINE = {
     "id": "r1",
@@ -174,3 +181,23 @@ def test_a_decoding_is_one_line_with_exact_amounts():
         for shown, value in zip(values, decoding.fields[name], strict=True):
             assert shown["value"] == (None if value.value is None else str(value.value))
             assert [int(i) for i in shown["words"]] == list(value.words)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path):
+    """The first document was a bad line."""
+    file = tmp_path / "pages.jsonl"
+    file.write_bytes(b"\xef\xbb\xbf" + json_line(next(demo.generate(1))).encode())
+    (found,) = read_jsonl(file)
+    assert found.document.id == "receipt-00000"
+
+
+@pytest.mark.parametrize("reader", [read_jsonl, read_documents, read_decodings])
+def test_a_line_that_is_not_utf_8_is_a_bad_line(tmp_path, reader):
+    """It ended every command but decode with a traceback."""
+    file = tmp_path / "pages.jsonl"
+    file.write_bytes(b'{"id": "\xff", "words": []}\n')
+    (found,) = reader(file)
+    assert isinstance(found, BadLine)
+    assert found.line == 1
+    with pytest.raises(InputError, match=r"pages\.jsonl, line 1: "):
+        list(read_labelled(file))

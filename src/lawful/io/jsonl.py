@@ -15,13 +15,13 @@ of the data set that it belongs to.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -46,6 +46,10 @@ _NOT_JSON = re.compile(rb"NaN|Infinity")
 
 encode = msgspec.json.Encoder(decimal_format="number").encode
 """Plain values as JSON; decimals keep their digits."""
+
+
+BAD_TEXT = (msgspec.DecodeError, UnicodeDecodeError, LawfulError, RecursionError)
+"""Exceptions that mean that a line is no document: not UTF-8, not JSON, or not as expected."""
 
 
 class _Line(msgspec.Struct):
@@ -74,7 +78,7 @@ def read_jsonl(path: str | Path) -> Iterator[Scored | BadLine]:
 
 
 def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
-    """Line numbers and lines of a file, as bytes, without blank lines."""
+    """Line numbers and lines of a file, as bytes, without blank lines and byte order mark."""
     number = 0
     with _open(path) as lines:
         while True:
@@ -85,6 +89,8 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
                 raise InputError(f"{path}: unreadable after line {number - 1}: {error}") from None
             if not text:
                 return
+            if number == 1:
+                text = text.removeprefix(codecs.BOM_UTF8)
             if text.strip():
                 yield number, text
 
@@ -106,7 +112,7 @@ class LineParser:
         except msgspec.DecodeError as error:
             hint = "; NaN and Infinity are not JSON" if _NOT_JSON.search(text) else ""
             return BadLine(number, f"{error}{hint}")
-        except (LawfulError, RecursionError) as error:
+        except BAD_TEXT as error:
             return BadLine(number, str(error))
         except UNREADABLE as error:  # the .npz file
             return BadLine(number, f"cannot be read: {error}")
@@ -123,7 +129,7 @@ class LineParser:
             rows = np.empty((0, len(labels)))
         # One tuple for all documents with the same labels, so that their scheme is built once.
         names = self._labels.setdefault(tuple(labels), tuple(labels))
-        scores = replace(_KINDS[kind](rows, names), labels=names)
+        scores = _KINDS[kind](rows, names)
         if (chain := self._chain(line)) is not None:
             scores = scores.with_chain(**chain)
         gold = None if line.gold is None else tuple(line.gold)
@@ -197,7 +203,7 @@ def read_documents(path: str | Path) -> Iterator[Document | Labelled | BadLine]:
             document = _document(line, number)
             gold = line.gold
             found = document if gold is None else Labelled(document, tuple(gold), line.split)
-        except (msgspec.DecodeError, LawfulError, RecursionError) as error:
+        except BAD_TEXT as error:
             yield BadLine(number, str(error))
         else:
             yield found
@@ -216,7 +222,7 @@ def read_labelled(path: Path, split: str | None = None) -> Iterator[Labelled]:
             if line.gold is None:
                 raise InputError(f"document {line.id!r} has no gold labels")
             labelled = Labelled(_document(line, number), tuple(line.gold), line.split)
-        except (msgspec.DecodeError, LawfulError, RecursionError) as error:
+        except BAD_TEXT as error:
             raise InputError(f"{path}, line {number}: {error}") from None
         splits.add(line.split)
         if split in (None, line.split):
@@ -264,7 +270,7 @@ def read_decodings(path: str | Path) -> Iterator[DecodedLine | BadLine]:
     for number, text in read_lines(path):
         try:
             yield msgspec.structs.replace(decoder.decode(text), line=number)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except BAD_TEXT as error:
             yield BadLine(number, str(error))
 
 

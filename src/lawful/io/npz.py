@@ -38,6 +38,8 @@ class NpzReader:
     @classmethod
     def next_to(cls, path: Path) -> NpzReader | None:
         """The arrays of a file of JSON lines, or ``None`` if it has no ``.npz`` file."""
+        if path.is_dir():
+            raise InputError(f"cannot read {path}: it is a folder, expected a file")
         file = npz_path(path)
         if not file.exists():
             return None
