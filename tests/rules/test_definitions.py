@@ -81,3 +81,31 @@ def test_rules_survive_pickling():
         rules.defaults,
     )
     assert judged(["-5"], ["B-total"], again)["total > 0"].state == "violated"
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"type": "number", "default": float("nan")}, "default is nan, expected a number"),
+        ({"type": "number", "default": float("inf")}, "default is inf, expected a number"),
+        ({"pattern": b"x"}, "pattern is b'x', expected a text"),
+        ({"label": "a\ud800"}, "not valid Unicode"),
+    ],
+)
+def test_fields_that_would_fail_on_every_document_are_refused(entry, message):
+    """They loaded, and every document failed."""
+    with pytest.raises(RulesError, match=message):
+        Field(name="a", **{"label": "a", **entry})
+
+
+@pytest.mark.parametrize("tolerance", ["1e999999999", "1e-999999", 10**40])
+def test_tolerances_have_a_size_to_calculate_with(tolerance):
+    with pytest.raises(RulesError, match="expected 0, or 1e-18 to 1e18"):
+        RuleDefaults(tolerance=tolerance)
+    assert RuleDefaults(tolerance="0E-40").tolerance == 0
+
+
+def test_too_many_fields_are_refused_at_once():
+    """400,000 took a minute."""
+    with pytest.raises(RulesError, match="over 10,000 fields"):
+        Rules(Field(f"f{i}", f"l{i}") for i in range(400_000))

@@ -66,7 +66,7 @@ def test_a_file_is_read_with_its_defaults(tmp_path):
         ("many: true", "many: 3", "line 8: field 'items': many is 3, expected true or false"),
         ("many: true", "many: true, default: 3", "a field with many has no default"),
         ("id: sum", "id: small", "rule 'small' is defined twice"),
-        ("label: sub,", "label: total,", "has label 'total', as another field has"),
+        ("label: sub,", "label: total,", "has label 'total', as field 'total' has"),
         ("  total:", "  2total:", "field '2total': expected a name of letters"),
         ("  total:", "  from:", "has a name that expressions cannot use"),
         ("fields:", "fields: [", "line .*column"),

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from decimal import Decimal, InvalidOperation
+from itertools import islice
 from keyword import iskeyword
 from math import inf
 from pathlib import Path
@@ -41,6 +42,10 @@ DEFAULT_UNCHECKED = 0.5
 
 HEAVIEST = 1e6
 """Largest finite weight; a user who writes a larger one means ``hard``."""
+
+MOST_FIELDS = 10_000
+LARGEST_TOLERANCE = Decimal("1e18")
+SMALLEST_EXPONENT = -18
 
 _OF_FIELDS = ("presence", "repeat", "max_words", "ambiguity")
 
@@ -115,6 +120,7 @@ class Field:
             raise RulesError(f"field {self.name!r}: many is {self.many!r}, expected true or false")
         if not isinstance(self.label, str) or not self.label:
             raise RulesError(f"field {self.name!r}: label is {self.label!r}, expected a label type")
+        _check_writable(self.label, f"field {self.name!r}: label")
         type_named(self.type)
         if self.presence is not None:
             _check_choice(self.presence, Presence, f"field {self.name!r}: presence")
@@ -122,6 +128,10 @@ class Field:
             _check_choice(self.repeat, Repeat, f"field {self.name!r}: repeat")
         _check_max_words(self.max_words, f"field {self.name!r}: ")
         if self.pattern is not None:
+            if not isinstance(self.pattern, str):
+                raise RulesError(
+                    f"field {self.name!r}: pattern is {self.pattern!r}, expected a text"
+                )
             try:
                 re.compile(self.pattern)
             except (re.error, TypeError, OverflowError, RecursionError) as error:
@@ -139,7 +149,12 @@ class Field:
             raise RulesError(f"field {self.name!r}: a field with many has no default")
         number = isinstance(self.default, int | float | Decimal)
         if self.kind == "number" and number and not isinstance(self.default, bool):
-            return Decimal(str(self.default))  # 1.234 in a rule file is never 1234
+            default = Decimal(str(self.default))  # 1.234 in a rule file is never 1234
+            if not default.is_finite():
+                raise RulesError(
+                    f"field {self.name!r}: default is {self.default!r}, expected a number"
+                )
+            return default
         values = read(str(self.default), self.type)
         if len(values) != 1:
             what = "has several possible values" if values else f"is no {self.type}"
@@ -183,6 +198,7 @@ class Rule:
             object.__setattr__(self, "id", " ".join(str(self.check).split()))
         if not isinstance(self.id, str) or not self.id:
             raise RulesError(f"rule id is {self.id!r}, expected a name")
+        _check_writable(self.id, "rule id")
         if self.weight is not None:
             object.__setattr__(self, "weight", as_weight(self.weight, f"rule {self.id!r}: "))
         if self.tolerance is not None:
@@ -240,7 +256,9 @@ class Rules:
         for name, values in (("fields", fields), ("rules", rules)):
             if isinstance(values, str) or not isinstance(values, Iterable):
                 raise RulesError(f"{name} is {values!r}, expected a list")
-        fields = tuple(fields)
+        fields = tuple(islice(fields, MOST_FIELDS + 1))
+        if len(fields) > MOST_FIELDS:
+            raise RulesError(f"over {MOST_FIELDS:,} fields")
         for f in fields:
             if not isinstance(f, Field):
                 raise RulesError(f"{f!r} is no field: expected a Field")
@@ -249,13 +267,15 @@ class Rules:
         object.__setattr__(self, "scheme", scheme.upper())
         object.__setattr__(self, "defaults", defaults)
         object.__setattr__(self, "_schemes", {})
-        names = [f.name for f in self.fields]
-        labels = [f.label for f in self.fields]
+        names, labels = set[str](), dict[str, str]()
         for f in self.fields:
-            if names.count(f.name) > 1:
+            if f.name in names:
                 raise RulesError(f"field {f.name!r} is defined twice")
-            if labels.count(f.label) > 1:
-                raise RulesError(f"field {f.name!r} has label {f.label!r}, as another field has")
+            if f.label in labels:
+                other = labels[f.label]
+                raise RulesError(f"field {f.name!r} has label {f.label!r}, as field {other!r} has")
+            names.add(f.name)
+            labels[f.label] = f.name
         object.__setattr__(self, "parsed", tuple(self._parse()))
 
     parsed: tuple[ParsedRule, ...] = field(init=False, repr=False)
@@ -447,15 +467,22 @@ def _as_nats(value: Any, where: str, infinite: str | None = None) -> float:
 
 def as_tolerance(value: Any, where: str = "") -> Decimal:
     """A tolerance as an exact decimal, not negative."""
-    if isinstance(value, int) and abs(value) > 10**18:
-        raise RulesError(f"{where}tolerance is too large, expected at most 1e18")
     try:
         tolerance = Decimal(str(value))
     except InvalidOperation:
         tolerance = Decimal("NaN")
     if isinstance(value, bool) or not tolerance.is_finite() or tolerance < 0:
         raise RulesError(f"{where}tolerance is {value!r}, expected a number of 0 or more")
+    tiny = tolerance != 0 and tolerance.adjusted() < SMALLEST_EXPONENT
+    if tiny or tolerance > LARGEST_TOLERANCE:
+        raise RulesError(f"{where}tolerance is {tolerance:.3g}, expected 0, or 1e-18 to 1e18")
     return tolerance
+
+
+def _check_writable(text: str, where: str) -> None:
+    """The text can be written to a file: it has no half of a surrogate pair."""
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise RulesError(f"{where} is {text!r}, which is not valid Unicode")
 
 
 def _check_choice(value: Any, choices: Any, where: str) -> None:

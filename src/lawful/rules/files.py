@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from lawful.errors import RulesError
-from lawful.rules.definitions import Field, Presence, Repeat, Rule, RuleDefaults, Rules
+from lawful.rules.definitions import MOST_FIELDS, Field, Presence, Repeat, Rule, RuleDefaults, Rules
 from lawful.values import TYPES
 
 Where: TypeAlias = tuple[str | int, ...]
@@ -100,6 +100,8 @@ class _Loader:
         except RulesError as error:
             wrong = next(((key,) for key in _DEFAULT_KEYS if str(error).startswith(key)), ())
             raise self.fail(error, wrong) from None
+        if len(fields) > MOST_FIELDS:
+            raise self.fail(f"{len(fields):,} fields, at most {MOST_FIELDS:,}", ("fields",))
         made_fields = [self.load_field(name, entry) for name, entry in fields.items()]
         made_rules = [self.load_rule(i, entry) for i, entry in enumerate(rules)]
         try:
