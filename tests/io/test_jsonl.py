@@ -113,7 +113,7 @@ def test_a_line_that_is_no_document(tmp_path, text):
 def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(lawful.InputError, match=r"cannot read .*nothing\.jsonl: No such file"):
         list(read_jsonl(tmp_path / "nothing.jsonl"))
-    with pytest.raises(lawful.InputError, match="Is a directory"):
+    with pytest.raises(lawful.InputError, match="it is a folder"):
         list(read_jsonl(tmp_path))
     cut = tmp_path / "cut.jsonl.gz"
     whole = gzip.compress((json.dumps(LINE) + "\n").encode() * 3000, compresslevel=0)

@@ -468,7 +468,8 @@ def _as_nats(value: Any, where: str, infinite: str | None = None) -> float:
 def as_tolerance(value: Any, where: str = "") -> Decimal:
     """A tolerance as an exact decimal, not negative."""
     try:
-        tolerance = Decimal(str(value))
+        # An integer of thousands of digits has no text.
+        tolerance = Decimal(value) if isinstance(value, int) else Decimal(str(value))
     except InvalidOperation:
         tolerance = Decimal("NaN")
     if isinstance(value, bool) or not tolerance.is_finite() or tolerance < 0:
