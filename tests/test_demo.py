@@ -248,3 +248,8 @@ def test_the_rules_are_about_the_labels():
 
 def test_the_docstring_tells_the_truth():
     assert doctest.testmod(demo).failed == 0
+
+
+def test_the_shipped_model_names_no_file_of_another_machine():
+    """It had the paths of the machine that trained it."""
+    assert b"site-packages" not in (demo.MODEL / "model.onnx").read_bytes()

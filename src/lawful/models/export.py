@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
 import tempfile
 import warnings
 from pathlib import Path
@@ -45,7 +44,7 @@ def export(network: Network, tokenizer: Tokenizer, folder: Path, *, int8: bool =
             ready = Path(work) / "int8.onnx"
             _quantise(plain, ready)
         with replaced(folder / ONNX) as file:
-            shutil.copyfile(ready, file)
+            _strip(ready, file)
     chain = TorchRunner(network, "cpu").chain
     if chain is not None:
         card.chain = ChainTables(**{k: v.tolist() for k, v in chain._asdict().items()})
@@ -115,6 +114,16 @@ def _quantise(plain: Path, file: Path) -> None:
         )
     finally:
         root.setLevel(level)
+
+
+def _strip(ready: Path, file: Path) -> None:
+    """Copies a model without the exporter's notes, which name files of this machine."""
+    onnx = needed("onnx", "exporting a model")
+    model = onnx.load(ready)
+    for part in (model, model.graph, *model.graph.node, *model.graph.value_info):
+        del part.metadata_props[:]
+        part.doc_string = ""
+    onnx.save(model, file)
 
 
 def _example(

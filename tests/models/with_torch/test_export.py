@@ -93,3 +93,13 @@ def test_another_models_folder_is_left_alone(tmp_path):
         export(Network.load(source), Tokenizer.load(source), other)
     export(Network.load(source), Tokenizer.load(source), source)  # beside its own weights
     assert (source / "model.onnx").exists()
+
+
+@pytest.mark.parametrize("int8", [False, True])
+def test_an_exported_model_names_no_file_of_this_machine(tmp_path, int8):
+    """The exporter's notes had the path of every source file."""
+    made(tmp_path, "bert", {}, int8=int8)
+    (file,) = tmp_path.rglob("model.onnx")
+    data = file.read_bytes()
+    assert b".py" not in data
+    assert b"stack_trace" not in data
