@@ -11,18 +11,27 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from itertools import islice
 from keyword import iskeyword
 from math import inf
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 from lawful.errors import RulesError
 from lawful.labels import SCHEMES, Scheme
 from lawful.rules.expression import Expression, parse
 from lawful.rules.nodes import Kind
+from lawful.rules.settings import (
+    as_ambiguity,
+    as_tolerance,
+    as_unchecked,
+    as_weight,
+    check_choice,
+    check_max_words,
+    check_writable,
+)
 from lawful.values import read, type_named
 
 Presence: TypeAlias = Literal["keep", "free", "required"]
@@ -40,12 +49,7 @@ DEFAULT_WEIGHT = 10.0
 DEFAULT_UNCHECKED = 0.5
 """Half a nat: that a rule can be checked, and holds, is some evidence that its fields are right."""
 
-HEAVIEST = 1e6
-"""Largest finite weight; a user who writes a larger one means ``hard``."""
-
 MOST_FIELDS = 10_000
-LARGEST_TOLERANCE = Decimal("1e18")
-SMALLEST_EXPONENT = -18
 
 _OF_FIELDS = ("presence", "repeat", "max_words", "ambiguity")
 
@@ -73,11 +77,11 @@ class RuleDefaults:
     unchecked: float = DEFAULT_UNCHECKED
 
     def __post_init__(self) -> None:
-        _check_choice(self.presence, Presence, "presence")
-        _check_choice(self.repeat, Repeat, "repeat")
+        check_choice(self.presence, Presence, "presence")
+        check_choice(self.repeat, Repeat, "repeat")
         object.__setattr__(self, "weight", as_weight(self.weight))
         object.__setattr__(self, "tolerance", as_tolerance(self.tolerance))
-        _check_max_words(self.max_words)
+        check_max_words(self.max_words)
         object.__setattr__(self, "ambiguity", as_ambiguity(self.ambiguity))
         object.__setattr__(self, "unchecked", as_unchecked(self.unchecked))
 
@@ -120,13 +124,13 @@ class Field:
             raise RulesError(f"field {self.name!r}: many is {self.many!r}, expected true or false")
         if not isinstance(self.label, str) or not self.label:
             raise RulesError(f"field {self.name!r}: label is {self.label!r}, expected a label type")
-        _check_writable(self.label, f"field {self.name!r}: label")
+        check_writable(self.label, f"field {self.name!r}: label")
         type_named(self.type)
         if self.presence is not None:
-            _check_choice(self.presence, Presence, f"field {self.name!r}: presence")
+            check_choice(self.presence, Presence, f"field {self.name!r}: presence")
         if self.repeat is not None:
-            _check_choice(self.repeat, Repeat, f"field {self.name!r}: repeat")
-        _check_max_words(self.max_words, f"field {self.name!r}: ")
+            check_choice(self.repeat, Repeat, f"field {self.name!r}: repeat")
+        check_max_words(self.max_words, f"field {self.name!r}: ")
         if self.pattern is not None:
             if not isinstance(self.pattern, str):
                 raise RulesError(
@@ -198,7 +202,7 @@ class Rule:
             object.__setattr__(self, "id", " ".join(str(self.check).split()))
         if not isinstance(self.id, str) or not self.id:
             raise RulesError(f"rule id is {self.id!r}, expected a name")
-        _check_writable(self.id, "rule id")
+        check_writable(self.id, "rule id")
         if self.weight is not None:
             object.__setattr__(self, "weight", as_weight(self.weight, f"rule {self.id!r}: "))
         if self.tolerance is not None:
@@ -435,65 +439,6 @@ def as_rule(value: Rule | str | Callable[..., Any]) -> Rule:
     raise RulesError(
         f"{value!r} is no rule: expected an expression, a Rule, or a function made one by @rule"
     )
-
-
-def as_weight(value: Any, where: str = "") -> float:
-    """A weight in nats; ``"hard"`` is infinite."""
-    return _as_nats(value, f"{where}weight", "hard")
-
-
-def as_ambiguity(value: Any, where: str = "") -> float:
-    """A price in nats; ``"never"`` is infinite."""
-    return _as_nats(value, f"{where}ambiguity", "never")
-
-
-def as_unchecked(value: Any, where: str = "") -> float:
-    """A price in nats."""
-    price = _as_nats(value, f"{where}unchecked")
-    if price == inf:
-        raise RulesError(f"{where}unchecked is {value!r}, expected a number of nats")
-    return price
-
-
-def _as_nats(value: Any, where: str, infinite: str | None = None) -> float:
-    if infinite and isinstance(value, str) and value.strip().lower() == infinite:
-        return inf
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or (not 0 <= value <= HEAVIEST and value != inf):
-        other = f" or {infinite!r}" if infinite else ""
-        raise RulesError(f"{where} is {value!r}, expected a number of nats{other}")
-    return float(value)
-
-
-def as_tolerance(value: Any, where: str = "") -> Decimal:
-    """A tolerance as an exact decimal, not negative."""
-    try:
-        # An integer of thousands of digits has no text.
-        tolerance = Decimal(value) if isinstance(value, int) else Decimal(str(value))
-    except InvalidOperation:
-        tolerance = Decimal("NaN")
-    if isinstance(value, bool) or not tolerance.is_finite() or tolerance < 0:
-        raise RulesError(f"{where}tolerance is {value!r}, expected a number of 0 or more")
-    tiny = tolerance != 0 and tolerance.adjusted() < SMALLEST_EXPONENT
-    if tiny or tolerance > LARGEST_TOLERANCE:
-        raise RulesError(f"{where}tolerance is {tolerance:.3g}, expected 0, or 1e-18 to 1e18")
-    return tolerance
-
-
-def _check_writable(text: str, where: str) -> None:
-    """The text can be written to a file: it has no half of a surrogate pair."""
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise RulesError(f"{where} is {text!r}, which is not valid Unicode")
-
-
-def _check_choice(value: Any, choices: Any, where: str) -> None:
-    if value not in get_args(choices):
-        raise RulesError(f"{where} is {value!r}, expected one of {', '.join(get_args(choices))}")
-
-
-def _check_max_words(value: Any, where: str = "") -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-        raise RulesError(f"{where}max_words is {value!r}, expected a number of 1 or more")
 
 
 def _check_message(message: str, known: Mapping[str, Any]) -> None:
