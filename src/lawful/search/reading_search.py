@@ -68,7 +68,7 @@ class Lattice:
         """The cost of the best legal labelling; infinite if none is legal."""
         return self.core.best
 
-    def search(
+    def open_search(
         self, slack: float, max_cost: float, until: float
     ) -> tuple[_core.Search, list[SpanValue], float]:
         """A search up to a slack, the span values by their index in the search, and the slack.
@@ -235,7 +235,7 @@ class Candidates:
     def _open(self, slack: float) -> tuple[_core.Search, list[SpanValue], float]:
         while True:
             try:
-                return self.lattice.search(slack, self._max_cost, self._until)
+                return self.lattice.open_search(slack, self._max_cost, self._until)
             except MemoryBudgetError:
                 if slack < LEAST_SLACK:
                     raise
