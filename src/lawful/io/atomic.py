@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
 import io
 import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from lawful.errors import InputError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 
 @contextmanager
@@ -25,25 +31,57 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     if target.is_dir():
         raise InputError(f"cannot write {path}: it is a folder")
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        _remove_left(target)
+        handle, new = _temporary(target)
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror}") from None
-    os.close(handle)
-    new = Path(name)
     try:
         yield new
-        # mkstemp and some libraries create private files; restore the usual permissions.
-        new.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+        new.chmod(0o666 & ~_umask())  # mkstemp and some libraries create private files
+        copy_mode(target, new)
         new.replace(target)
     finally:
         new.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _temporary(target: Path) -> tuple[int, Path]:
+    """A new file next to the target, locked until its descriptor is closed."""
+    while True:
+        handle, name = tempfile.mkstemp(".tmp", f".{target.name}.", target.parent)
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_SH)
+        if os.fstat(handle).st_nlink:
+            return handle, Path(name)
+        os.close(handle)  # removed by another process before it was locked
+
+
+def _remove_left(target: Path) -> None:
+    """Removes the temporary files of killed processes, which no one has locked."""
+    if fcntl is None:
+        return
+    for left in target.parent.glob(f".{glob.escape(target.name)}.????????.tmp"):
+        with suppress(OSError), left.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.unlink()
+
+
+def copy_mode(target: Path, new: Path) -> None:
+    """Gives a new file the permissions of the one that it will replace."""
+    if target.exists():
+        new.chmod(target.stat().st_mode & 0o777)
+
+
+def is_special(path: Path) -> bool:
+    """Whether the path is of a pipe or a device, which cannot be replaced."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 @contextmanager
 def atomic_bytes(path: str | Path) -> Iterator[IO[bytes]]:
     """A binary file, written atomically; a pipe or a device is written to directly."""
     target = Path(path)
-    if target.exists() and not target.is_file() and not target.is_dir():
+    if is_special(target):
         with target.open("wb") as special:
             yield special
     else:
@@ -64,7 +102,7 @@ def atomic_text(path: str | Path) -> Iterator[IO[str]]:
         return
     with atomic_bytes(path) as raw:
         if Path(path).resolve().suffix == ".gz":
-            packed = gzip.GzipFile(fileobj=raw, mode="wb", mtime=0)
+            packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0)
             with packed, io.TextIOWrapper(packed, encoding="utf-8") as text:
                 yield text
         else:
