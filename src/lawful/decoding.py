@@ -375,3 +375,10 @@ def differences(
         else:  # missing in one, or the same values in another order
             gone, new = (" ".join(map(format_value, some)) or "missing" for some in values)
         yield name, gone, new
+
+
+def describe_difference(name: str, gone: str, new: str) -> str:
+    """A difference as text: ``total 7.00 -> 9.00``, or the values that a list gained or lost."""
+    if gone and new:
+        return f"{name} {gone} -> {new}"
+    return f"{name} with {new}" if new else f"{name} without {gone}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 
 from lawful import Rules, demo, write_jsonl
 from lawful.datasets import RULES as PAPERS
-from tests.helpers import DOCUMENTS, ROOT, RULES, demo_lines, run
+from tests.helpers import DOCUMENTS, ROOT, RULES, demo_lines, run, timeless
 
 
 @pytest.fixture(scope="module")
@@ -44,10 +45,6 @@ def test_decode_prints_a_line_a_document(decoded):
 def test_workers_keep_the_order_and_the_answers(decoded):
     found = run("decode", DOCUMENTS, "-r", RULES, "--workers", 2)
     assert found.returncode == 1
-
-    def timeless(text):
-        return [{**json.loads(line), "seconds": 0} for line in text.splitlines()]
-
     assert timeless(found.stdout) == timeless(decoded.stdout)
 
 
@@ -324,18 +321,32 @@ def big_file(tmp_path, count):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_ctrl_c_leaves_nothing_half_written(tmp_path, workers):
-    path, out = big_file(tmp_path, 20_000), tmp_path / "out.jsonl"
+def test_ctrl_c_leaves_a_run_that_resumes(tmp_path, workers):
+    path, out = big_file(tmp_path, 2_000), tmp_path / "out.jsonl"
     command = [sys.executable, "-m", "lawful", "decode", str(path), "-r", RULES, "-o", str(out),
                "--workers", str(workers)]  # fmt: skip
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    time.sleep(2.5)
+    journal = tmp_path / "out.jsonl.journal"
+    while process.poll() is None and (not journal.exists() or journal.stat().st_size < 10_000):
+        time.sleep(0.01)
     os.kill(process.pid, signal.SIGINT)
     _, stderr = process.communicate(timeout=30)
     assert process.returncode == 130, stderr
-    assert "interrupted" in stderr
+    assert re.search(r"interrupted; the results of [0-9]+ lines are kept: --resume", stderr)
     assert "Traceback" not in stderr
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["big.jsonl"]
+    assert {p.name for p in tmp_path.iterdir()} == {
+        "big.jsonl", "out.jsonl.journal", "out.jsonl.partial"
+    }  # fmt: skip
+    again = run(*command[3:])
+    assert again.returncode == 2
+    assert "--resume continues it, --no-resume starts again" in again.stderr
+    resumed, whole = run(*command[3:], "--resume"), tmp_path / "whole.jsonl"
+    assert resumed.stderr.startswith("resuming after line ")
+    unbroken = run("decode", path, "-r", RULES, "-o", whole)
+    assert resumed.stderr.splitlines()[1:] == unbroken.stderr.splitlines()
+    assert resumed.returncode == unbroken.returncode
+    assert timeless(out.read_text()) == timeless(whole.read_text())
+    assert {p.name for p in tmp_path.iterdir()} == {"big.jsonl", "out.jsonl", "whole.jsonl"}
 
 
 def test_memory_stays_flat_over_ten_thousand_documents(tmp_path):

@@ -5,15 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from dataclasses import replace
 from math import inf
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from lawful import Document, Field, Rules, Scores, decode
-from lawful.cli.tally import Tally
-from lawful.cli.writers import WRITERS
+from lawful.cli.options import Format
+from lawful.cli.tally import Tally, counts_of
+from lawful.cli.writers import writer_for
 from lawful.decoding import Confidence, Correction
 from lawful.document import Scored
 from lawful.io.jsonl import decoding_line, read_decodings
@@ -49,10 +52,17 @@ def record(decoding, **options):
     return json.loads(decoding_line(decoding, **options))
 
 
-def written(form, *decodings, ranked=False):
+def written(form, *decodings, ranked=False, **options):
+    writer = writer_for(form, RULES, ranked=ranked, **options)
     out = io.StringIO()
+    out.write(writer.head())
     page = scored(*ONE_CHECKED)
-    WRITERS[form](out, iter([(page, d) for d in decodings]), RULES, ranked=ranked)
+    counts = Counter()
+    for d in decodings:
+        text, more = writer.write(page, d)
+        out.write(text)
+        counts.update(more)
+    out.write(writer.foot(counts))
     return out.getvalue()
 
 
@@ -99,7 +109,7 @@ def test_what_fields_ask_for_is_violated_but_is_no_rule():
     assert rows(found)[0]["checked"] == "1"
     assert "1 of 2 rules checked" in str(found)
     tally = Tally()
-    tally.add(found.status, found.checks)
+    tally.update(counts_of(found.status, found.checks))
     assert str(tally) == "1 relaxed; 1 of 2 rules checked, 1 holds"
 
 
@@ -223,7 +233,7 @@ def test_csv_counts_the_rules():
 
 def test_every_format_takes_alternatives():
     found = solved(*ONE_CHECKED, alternatives=1)
-    for form in WRITERS:
+    for form in get_args(Format):
         assert written(form, found, ranked=True)
     assert "Next best values" in written("html", found, ranked=True)
 
@@ -234,3 +244,39 @@ def test_what_was_written_is_read_again(tmp_path):
     (tmp_path / "d.jsonl").write_text(decoding_line(found) + "\n")
     (line,) = read_decodings(tmp_path / "d.jsonl")
     assert (line.id, line.status, tuple(line.labels)) == ("r1", "unchecked", found.labels)
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("-2+3", "'-2+3"),
+        ("\t=1", "'\t=1"),
+        ("\r=1", "'\r=1"),
+        ("-5.00", "-5.00"),
+        ("7 = 3 + 4", "7 = 3 + 4"),
+    ],
+)
+def test_csv_cells_are_no_formulas_unless_raw(text, cell):
+    found = replace(solved(*ONE_CHECKED), id=text)
+    (row,) = csv.DictReader(io.StringIO(written("csv", found), newline=""))
+    assert row["id"] == cell
+    (row,) = csv.DictReader(io.StringIO(written("csv", found, raw_csv=True), newline=""))
+    assert row["id"] == text
+
+
+def test_csv_quotes_what_would_break_a_row():
+    for text in ("a\rb", "a\nb", "a\r\nb", 'a"b', "a,b"):
+        out = written("csv", replace(solved(*ONE_CHECKED), id=text))
+        (row,) = csv.DictReader(io.StringIO(out, newline=""))
+        assert row["id"] == text
+        assert out.count("\r\n") == text.count("\r\n")
+
+
+def test_csv_has_the_alternatives():
+    (row,) = rows(solved(*ONE_CHECKED, alternatives=2), ranked=True)
+    assert row["alternatives"] == (
+        "items without 3.00, tax missing -> 3.00; items without 4.00, tax missing -> 4.00"
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lawful.cli.tally import Tally
+from lawful.cli.tally import Tally, counts_of
 from lawful.rules.checks import Check
 
 
@@ -13,7 +13,7 @@ def test_a_tally_lists_statuses_in_one_order_and_rules_that_are_rules():
     checks = [Check("r", state, "") for state in states]
     implied = Check("total:agrees", "violated", "", implied=True)
     for status in ("exhausted", "relaxed", "relaxed", "infeasible", "unchecked", "satisfied"):
-        tally.add(status, [*checks, implied])
+        tally.update(counts_of(status, [*checks, implied]))
     tally["bad lines"] += 3
     assert str(tally) == (
         "1 satisfied, 1 unchecked, 2 relaxed, 1 infeasible, 1 exhausted, 3 bad lines; "

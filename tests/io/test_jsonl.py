@@ -16,9 +16,10 @@ from lawful.demo import json_line
 from lawful.io.jsonl import (
     LineParser,
     decoding_line,
+    parse_documents,
     read_decodings,
-    read_documents,
     read_labelled,
+    read_lines,
 )
 
 LINE = {
@@ -189,6 +190,10 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path):
     file.write_bytes(b"\xef\xbb\xbf" + json_line(next(demo.generate(1))).encode())
     (found,) = read_jsonl(file)
     assert found.document.id == "receipt-00000"
+
+
+def read_documents(path):
+    return parse_documents(read_lines(path))
 
 
 @pytest.mark.parametrize("reader", [read_jsonl, read_documents, read_decodings])

@@ -27,6 +27,7 @@ from lawful.calibration import (
     fit_temperature,
     measure,
 )
+from lawful.cli.complaints import Complaints
 from lawful.cli.options import (
     BadLines,
     BadLinesOption,
@@ -42,7 +43,7 @@ from lawful.cli.options import (
     Workers,
     rules_option,
 )
-from lawful.cli.output import Progress, plural, reporting, say, usable
+from lawful.cli.output import Progress, plural, reporting, say
 from lawful.cli.scoreboards import Skipped, boards_record, score_table, with_gold
 from lawful.cli.tally import BAD
 from lawful.datasets.split import sample
@@ -80,9 +81,12 @@ def calibrate(
     call = Call(Rules(()) if rules is None else Rules.load(rules), decoder, budget)
     skipped = Skipped()
     with reporting(out) as (console, save):
-        with Progress(quiet=quiet) as progress:
+        with (
+            Progress(quiet=quiet) as progress,
+            Complaints(bad_lines, skipped) as complaints,
+        ):
             records = Preparation(pool).apply_all(with_gold(read_jsonl(documents), skipped))
-            pages = list(usable(progress.documents(records), bad_lines, skipped))
+            pages = list(complaints.without_bad(progress.documents(records)))
         if not pages:
             raise InputError(f"nothing to fit on in {documents}: {skipped or 'no documents'}")
         chosen = sample([page.document.id for page in pages], share, seed)
@@ -145,8 +149,11 @@ def _boards(
     runs = []
     for temperature in temperatures:
         results = decode_records(pages, call, Preparation(temperature=temperature), workers=workers)
-        with Progress(quiet=quiet) as progress:
-            found = usable(progress.documents(results), bad_lines, skipped)
+        with (
+            Progress(quiet=quiet) as progress,
+            Complaints(bad_lines, skipped) as complaints,
+        ):
+            found = complaints.without_bad(progress.documents(results))
             runs.append((temperature, {scored.line: (scored, it) for scored, it in found}))
         pages = [page for page in pages if page.line in runs[-1][1]]
     boards, tried = {}, {}

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import typer
 
 from lawful.batch import Preparation, bad_line
+from lawful.cli.complaints import Complaints
 from lawful.cli.options import (
     BadLinesOption,
     Documents,
@@ -17,8 +18,8 @@ from lawful.cli.options import (
     RuleFile,
     UncheckedOption,
 )
-from lawful.cli.output import Progress, complain, leave, summarise, usable
-from lawful.cli.tally import Tally
+from lawful.cli.output import Progress, leave, summarise
+from lawful.cli.tally import Tally, counts_of
 from lawful.decoding import check_dict
 from lawful.document import Scored
 from lawful.errors import InputError, LawfulError
@@ -54,14 +55,18 @@ def check(
     loaded = Rules.load(rules)
     records = Preparation(pool).apply_all(read_jsonl(documents))
     tally = Tally()
-    with atomic_text(out) as file, Progress(quiet=quiet) as progress:
-        for scored in usable(progress.documents(records), bad_lines, tally):
+    with (
+        atomic_text(out) as file,
+        Progress(quiet=quiet) as progress,
+        Complaints(bad_lines, tally) as complaints,
+    ):
+        for scored in complaints.without_bad(progress.documents(records)):
             try:
                 record, checks = _judge(scored, loaded, labels)
             except LawfulError as error:
-                complain(bad_line(scored, str(error)), bad_lines, tally)
+                complaints.add(bad_line(scored, str(error)))
                 continue
-            tally.add(record["status"], checks)
+            tally.update(counts_of(record["status"], checks))
             file.write(encode(record).decode() + "\n")
     if not quiet:
         summarise(tally)

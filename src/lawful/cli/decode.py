@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import typer
+
 from lawful.batch import Call, Preparation, decode_lines
 from lawful.cli.options import (
     Alternatives,
@@ -15,13 +17,17 @@ from lawful.cli.options import (
     Out,
     PoolOption,
     Quiet,
+    RawCsv,
+    Resume,
     RuleFile,
     Seconds,
     Temperature,
     UncheckedOption,
     Workers,
 )
-from lawful.cli.output import Progress, leave, summarise, write_decodings
+from lawful.cli.output import Progress, leave, summarise
+from lawful.cli.runs import open_run, write_results
+from lawful.cli.writers import writer_for
 from lawful.decoding import Budget
 from lawful.io.jsonl import read_lines
 from lawful.rules.definitions import Rules
@@ -30,10 +36,13 @@ EXAMPLE = "lawful decode scored.jsonl --rules rules.yaml --out decoded.jsonl"
 
 
 def decode(
+    context: typer.Context,
     documents: Documents,
     rules: RuleFile,
     out: Out = "-",
+    resume: Resume = None,
     format_: FormatOption = "jsonl",
+    raw_csv: RawCsv = False,
     decoder: DecoderName = "auto",
     candidates: Candidates = None,
     seconds: Seconds = None,
@@ -51,13 +60,17 @@ def decode(
     budget = Budget(candidates, seconds, mass, max_cost)
     call = Call(Rules.load(rules), decoder, budget, alternatives)
     preparation = Preparation(pool, temperature)
-    with Progress(documents, quiet=quiet) as progress:
-        lines = progress.lines(read_lines(documents))
-        results = decode_lines(documents, lines, call, preparation, workers=workers)
-        tally = write_decodings(
-            out, format_, progress.documents(results), call.rules,
-            ranked=alternatives > 0, bad_lines=bad_lines,
-        )  # fmt: skip
+    writer = writer_for(format_, call.rules, ranked=alternatives > 0, raw_csv=raw_csv)
+    with (
+        open_run(context, writer.head(), resume=resume) as output,
+        Progress(documents, quiet=quiet) as progress,
+    ):
+        lines = output.lines(progress.lines(read_lines(documents)))
+        left = (line for line in lines if line[0] > output.last_line)
+        results = decode_lines(documents, left, call, preparation, workers=workers)
+        tally = write_results(
+            output, progress.documents(results), writer.write, writer.foot, bad_lines=bad_lines
+        )
     if not quiet:
         summarise(tally)
     leave(tally, unchecked)

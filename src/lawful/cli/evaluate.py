@@ -14,6 +14,7 @@ import typer
 from rich.table import Table
 
 from lawful.batch import Call, Preparation, Record, bad_line, decode_records
+from lawful.cli.complaints import Complaints
 from lawful.cli.options import (
     BadLinesOption,
     Candidates,
@@ -29,7 +30,7 @@ from lawful.cli.options import (
     Workers,
     flag,
 )
-from lawful.cli.output import Progress, complain, plural, reporting, say, usable, warn
+from lawful.cli.output import Progress, plural, reporting, say, warn
 from lawful.cli.scoreboards import Skipped, boards_record, percent, score_table, with_gold
 from lawful.cli.tally import BAD
 from lawful.decoding import Budget, Status
@@ -94,14 +95,17 @@ def evaluate(
     baseline, board = Scoreboard(loaded), Scoreboard(loaded)
     boards = {BASELINE: baseline, decoder if decodings is None else Path(decodings).name: board}
     with reporting(out) as (console, save):
-        with Progress(quiet=quiet) as progress:
+        with (
+            Progress(quiet=quiet) as progress,
+            Complaints(bad_lines, skipped) as complaints,
+        ):
             answers: Iterator[tuple[Scored, Answer]]
-            answers = usable(progress.documents(results), bad_lines, skipped)
+            answers = complaints.without_bad(progress.documents(results))
             for scored, answer in answers:
                 try:
                     board.add(scored, answer)
                 except LawfulError as error:
-                    complain(bad_line(scored, str(error)), bad_lines, skipped)
+                    complaints.add(bad_line(scored, str(error)))
                     continue
                 baseline.add_labels(scored, best_legal(scored, loaded))
         if not board.pages:

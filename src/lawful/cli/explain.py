@@ -12,6 +12,7 @@ from rich.console import Console
 
 from lawful import _core
 from lawful.batch import Call, Preparation
+from lawful.cli.complaints import Complaints
 from lawful.cli.options import (
     Alternatives,
     BadLinesOption,
@@ -24,8 +25,14 @@ from lawful.cli.options import (
     Seconds,
     Temperature,
 )
-from lawful.cli.output import results_console, usable
-from lawful.decoding import Budget, Decoding, differences, how_checked
+from lawful.cli.output import results_console
+from lawful.decoding import (
+    Budget,
+    Decoding,
+    describe_difference,
+    differences,
+    how_checked,
+)
 from lawful.document import Scored
 from lawful.errors import InputError
 from lawful.io.jsonl import read_jsonl
@@ -57,10 +64,11 @@ def explain(
     budget = Budget(candidates, seconds, max_cost=max_cost)
     call = Call(Rules.load(rules), decoder, budget)
     preparation = Preparation(pool, temperature)
-    for scored in usable(read_jsonl(documents), bad_lines, Counter()):
-        if id_ is None or scored.document.id == id_:
-            _explain(preparation.apply(scored), call, alternatives)
-            return
+    with Complaints(bad_lines, Counter()) as complaints:
+        for scored in complaints.without_bad(read_jsonl(documents)):
+            if id_ is None or scored.document.id == id_:
+                _explain(preparation.apply(scored), call, alternatives)
+                return
     raise InputError(f"no document{'' if id_ is None else f' {id_!r}'} in {documents}")
 
 
@@ -98,7 +106,7 @@ def _explain_alternatives(console: Console, best: Decoding, rules: Rules, wanted
     console.print("\nthe next best values:", style="bold")
     single = {f.name for f in rules.fields if not f.many}
     for other in best.alternatives:
-        changes = starmap(_change, differences(best, other, single))
+        changes = starmap(describe_difference, differences(best, other, single))
         violated = ", ".join(check.id for check in other.violations)
         console.print(
             f"  {best.worth - other.worth:.2f} nats worse: {'; '.join(changes)}"
@@ -111,13 +119,6 @@ def _explain_alternatives(console: Console, best: Decoding, rules: Rules, wanted
         console.print("\nconfidence of each field:", style="bold")
     for name, sure in best.confidence.items():
         console.print(f"  {name}: {sure}")
-
-
-def _change(name: str, gone: str, new: str) -> str:
-    """The difference of an alternative in one field; of a list, the values added or removed."""
-    if gone and new:
-        return f"{name} {gone} -> {new}"
-    return f"{name} with {new}" if new else f"{name} without {gone}"
 
 
 def _explain_candidates(console: Console, problem: Problem) -> None:

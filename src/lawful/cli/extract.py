@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from lawful.batch import Call, Preparation, decode_records, score_records
 from lawful.cli.options import (
     Alternatives,
@@ -22,6 +24,8 @@ from lawful.cli.options import (
     ModelPool,
     Out,
     Quiet,
+    RawCsv,
+    Resume,
     Seconds,
     Temperature,
     UncheckedOption,
@@ -29,20 +33,26 @@ from lawful.cli.options import (
     Workers,
     rules_option,
 )
-from lawful.cli.output import Progress, leave, summarise, write_decodings
+from lawful.cli.output import Progress, leave, summarise
+from lawful.cli.runs import open_run, write_results
 from lawful.cli.tagging import UnscoredFile, load_tagger
+from lawful.cli.writers import writer_for
 from lawful.decoding import Budget
-from lawful.models.shipped import RULES
+from lawful.io.jsonl import read_lines
+from lawful.models.shipped import MODEL, RULES
 from lawful.rules.definitions import Rules
 
 EXAMPLE = "lawful extract documents.jsonl --format csv --out fields.csv"
 
 
 def extract(
+    context: typer.Context,
     documents: UnscoredDocuments,
     rules: Annotated[Path | None, rules_option("Rules (default: the receipt rules)")] = None,
     out: Out = "-",
+    resume: Resume = None,
     format_: FormatOption = "jsonl",
+    raw_csv: RawCsv = False,
     model: Model = None,
     pool: ModelPool = "mean",
     batch: Batch = 32,
@@ -66,14 +76,20 @@ def extract(
     preparation = Preparation(temperature=temperature)
     tagger = load_tagger(model, device, backend)
     call.rules.scheme_for(tagger.labels)  # fails early if the model lacks a label of the rules
-    source = UnscoredFile(documents, tagger, keep_gold=False)
-    with Progress(quiet=quiet) as progress:
-        scored = score_records(partial(tagger.predict, batch=batch, pool=pool), source)
-        results = decode_records(scored, call, preparation, workers=workers)
-        tally = write_decodings(
-            out, format_, progress.documents(results), call.rules,
-            ranked=alternatives > 0, bad_lines=bad_lines,
-        )  # fmt: skip
+    writer = writer_for(format_, call.rules, ranked=alternatives > 0, raw_csv=raw_csv)
+    source = UnscoredFile(tagger, keep_gold=False)
+    with (
+        open_run(context, writer.head(), resume=resume, model=Path(model or MODEL)) as output,
+        Progress(documents, quiet=quiet) as progress,
+    ):
+        lines = output.lines(progress.lines(read_lines(documents)))
+        records = source.records(lines, after=output.last_line, batch=batch)
+        scored = score_records(partial(tagger.predict, batch=batch, pool=pool), records)
+        left = (each for each in scored if (each.line or 0) > output.last_line)
+        results = decode_records(left, call, preparation, workers=workers)
+        tally = write_results(
+            output, progress.documents(results), writer.write, writer.foot, bad_lines=bad_lines
+        )
     if not quiet:
         summarise(tally)
         source.warn_of_boxless()

@@ -113,9 +113,19 @@ Report = Annotated[
         help="Also write the results as JSON to this file; - writes to standard output.",
     ),
 ]  # fmt: skip
+Resume = Annotated[
+    bool | None,
+    typer.Option(
+        "--resume/--no-resume", metavar="", show_default=False,
+        help="Continue an unfinished run with the same --out, if there is one, or start again.",
+    ),
+]  # fmt: skip
 FormatOption = Annotated[
     Format,
     typer.Option("--format", help="Output format: JSON lines, a CSV table or an HTML report."),
+]
+RawCsv = Annotated[
+    bool, flag("--raw-csv", help="Leave CSV cells that spreadsheets would take for formulas.")
 ]
 BadLinesOption = Annotated[
     BadLines, typer.Option(help="Skip lines that cannot be used, or fail at the first one.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,15 +13,10 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from lawful.batch import Line, Result
-from lawful.cli.options import BadLines, Format, Unchecked
+from lawful.batch import Line
+from lawful.cli.options import Unchecked
 from lawful.cli.tally import BAD, Tally
-from lawful.cli.writers import WRITERS
-from lawful.decoding import Decoding
-from lawful.document import BadLine, Scored
-from lawful.errors import InputError
 from lawful.io.atomic import atomic_text
-from lawful.rules.definitions import Rules
 
 Item = TypeVar("Item")
 
@@ -103,59 +97,17 @@ class Progress:
             yield item
 
 
-def complain(bad: BadLine, bad_lines: BadLines, counts: Counter[str]) -> None:
-    """Counts a bad line and prints its message; raises it if ``bad_lines`` is ``fail``."""
-    message = f"line {bad.line}: {bad.message}"
-    if bad_lines == "fail":
-        raise InputError(message)
-    counts[BAD] += 1
-    warn(message)
-
-
-def usable(
-    results: Iterable[Item | BadLine], bad_lines: BadLines, counts: Counter[str]
-) -> Iterator[Item]:
-    """The results without bad lines, each of which goes to ``complain``."""
-    for result in results:
-        if isinstance(result, BadLine):
-            complain(result, bad_lines, counts)
-        else:
-            yield result
-
-
-def write_decodings(
-    out: str,
-    form: Format,
-    results: Iterable[Result],
-    rules: Rules,
-    *,
-    ranked: bool,
-    bad_lines: BadLines,
-) -> Tally:
-    """Writes decodings to a file, atomically, and counts them by status."""
-    tally = Tally()
-
-    def counted() -> Iterator[tuple[Scored, Decoding]]:
-        for scored, decoding in usable(results, bad_lines, tally):
-            tally.add(decoding.status, decoding.checks)
-            yield scored, decoding
-
-    with atomic_text(out) as file:
-        WRITERS[form](file, counted(), rules, ranked=ranked)
-    return tally
-
-
 def summarise(tally: Tally) -> None:
     """Prints the number of documents, by status."""
-    count = sum(tally.values()) - tally[BAD]
+    count = sum(tally.statuses.values()) - tally[BAD]
     say(f"{plural(count)}{f': {tally}' if str(tally) else ''}")
 
 
 def leave(tally: Tally, unchecked: Unchecked) -> None:
     """Exits with 0 if all documents are satisfied, 2 if no line could be used, 1 otherwise."""
-    nothing_usable = set(tally) == {BAD}
+    found = set(tally.statuses)
     fine = {"satisfied"} if unchecked == "fail" else {"satisfied", "unchecked"}
-    raise typer.Exit(2 if nothing_usable else 0 if set(tally) <= fine else 1)
+    raise typer.Exit(2 if found == {BAD} else 0 if found <= fine else 1)
 
 
 @contextmanager

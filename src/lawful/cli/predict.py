@@ -6,11 +6,13 @@ Exit code 0: all documents were scored. 1: a line was bad. 2: no line could be u
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lawful.batch import score_records
+from lawful.batch import Record, score_records
+from lawful.cli.complaints import Complaints
 from lawful.cli.options import (
     BackendOption,
     BadLinesOption,
@@ -20,22 +22,28 @@ from lawful.cli.options import (
     ModelPool,
     Out,
     Quiet,
+    Resume,
     UnscoredDocuments,
     flag,
 )
-from lawful.cli.output import Progress, summarise, usable
+from lawful.cli.output import Progress, summarise
+from lawful.cli.runs import open_run, write_results
 from lawful.cli.tagging import UnscoredFile, load_tagger
-from lawful.cli.tally import BAD, Tally
+from lawful.cli.tally import BAD, SCORED, Tally
+from lawful.document import BadLine, Scored
 from lawful.errors import InputError
-from lawful.io.jsonl import write_jsonl, write_npz
+from lawful.io.jsonl import read_lines, scored_line, write_npz
+from lawful.models.shipped import MODEL
 from lawful.models.tagger import Units
 
 EXAMPLE = "lawful predict documents.jsonl --model my-model --out scored.jsonl"
 
 
 def predict(
+    context: typer.Context,
     documents: UnscoredDocuments,
     out: Out = "-",
+    resume: Resume = None,
     model: Model = None,
     units: Annotated[Units, typer.Option(help="Score words, or the model's word pieces.")] = (
         "words"
@@ -53,15 +61,38 @@ def predict(
     """Score documents with a model, for lawful decode to read."""
     if npz and out == "-":
         raise InputError("--npz writes a file next to --out, which must be a file then")
+    if npz and resume:
+        raise InputError("--resume does not work with --npz, which writes both files at the end")
     tagger = load_tagger(model, device, backend)
-    source = UnscoredFile(documents, tagger, keep_gold=True)
+    source = UnscoredFile(tagger, keep_gold=True)
     score = partial(tagger.predict, batch=batch, units=units, pool=pool)
-    tally = Tally()
-    with Progress(quiet=quiet) as progress:
-        scored = usable(progress.documents(score_records(score, source)), bad_lines, tally)
-        count = write_npz(out, scored) if npz else write_jsonl(out, scored)
-    tally["scored"] = count
+    if npz:
+        tally = Tally()
+        with (
+            Progress(documents, quiet=quiet) as progress,
+            Complaints(bad_lines, tally) as complaints,
+        ):
+            records = source.records(progress.lines(read_lines(documents)))
+            scored = progress.documents(score_records(score, records))
+            tally[SCORED] = write_npz(out, complaints.without_bad(scored))
+    else:
+        with (
+            open_run(context, resume=resume, model=Path(model or MODEL)) as output,
+            Progress(documents, quiet=quiet) as progress,
+        ):
+            lines = output.lines(progress.lines(read_lines(documents)))
+            records = source.records(lines, after=output.last_line, batch=batch)
+            results = map(_result, score_records(score, records))
+            tally = write_results(output, progress.documents(results), _line, bad_lines=bad_lines)
     if not quiet:
         summarise(tally)
         source.warn_of_boxless()
-    raise typer.Exit(0 if not tally[BAD] else 1 if count else 2)
+    raise typer.Exit(0 if not tally[BAD] else 1 if tally[SCORED] else 2)
+
+
+def _result(record: Record) -> tuple[Scored] | BadLine:
+    return record if isinstance(record, BadLine) else (record,)
+
+
+def _line(scored: Scored) -> tuple[str, dict[str, int]]:
+    return f"{scored_line(scored)}\n", {SCORED: 1}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from lawful.batch import Line
 from lawful.cli.output import plural, warn
 from lawful.document import BadLine, Document, Labelled
-from lawful.io.jsonl import read_documents
+from lawful.io.jsonl import parse_documents
 from lawful.models.shipped import MODEL
 from lawful.models.tagger import BOXLESS, Backend, Tagger, from_pretrained
 
@@ -21,18 +22,43 @@ def load_tagger(model: str | None, device: str | None, backend: Backend | None) 
 class UnscoredFile:
     """The documents of a file, to be scored by a model."""
 
-    def __init__(self, path: str, tagger: Tagger, *, keep_gold: bool) -> None:
+    def __init__(self, tagger: Tagger, *, keep_gold: bool) -> None:
         """Gold labels are dropped or kept; kept ones must be among the model's labels."""
-        self._path, self._tagger, self._keep_gold = path, tagger, keep_gold
+        self._tagger, self._keep_gold = tagger, keep_gold
         self._boxless = 0
 
-    def __iter__(self) -> Iterator[Document | Labelled | BadLine]:
+    def records(
+        self, lines: Iterable[Line], *, after: int = 0, batch: int = 1
+    ) -> Iterator[Document | Labelled | BadLine]:
+        """The documents of lines; some of those up to the line ``after`` are left out.
+
+        Only such that the model reads the others in the same batches as without: rounding makes
+        its scores depend on the batch.
+        """
+        size = self._tagger.group_size(batch)
+        waiting: list[Document | Labelled | BadLine] = []
+        documents = 0
+        for record in self._parsed(lines):
+            if after == 0:
+                yield record
+                continue
+            waiting.append(record)
+            documents += not isinstance(record, BadLine)
+            line = record.line if isinstance(record, BadLine) else _document(record).line
+            if (line or 0) > after:
+                yield from waiting
+                waiting, after = [], 0
+            elif documents == size:
+                waiting, documents = [], 0
+        yield from waiting
+
+    def _parsed(self, lines: Iterable[Line]) -> Iterator[Document | Labelled | BadLine]:
         known = set(self._tagger.labels)
-        for found in read_documents(self._path):
+        for found in parse_documents(lines):
             if isinstance(found, BadLine):
                 yield found
                 continue
-            document = found.document if isinstance(found, Labelled) else found
+            document = _document(found)
             gold = found.gold if isinstance(found, Labelled) and self._keep_gold else ()
             if unknown := set(gold) - known:
                 message = (
@@ -48,3 +74,7 @@ class UnscoredFile:
         """Warns if documents lack the boxes that the model was trained with."""
         if self._boxless:
             warn(f"{plural(self._boxless)} without boxes, which the model was trained with")
+
+
+def _document(found: Document | Labelled) -> Document:
+    return found.document if isinstance(found, Labelled) else found

@@ -9,9 +9,10 @@ from typing import get_args
 from lawful.decoding import Status
 from lawful.rules.checks import Check
 
-BAD = "bad lines"
+BAD, SCORED = "bad lines", "scored"
 
-_ORDER = (*get_args(Status), "violated", "undecided", "scored", BAD)
+_ORDER = (*get_args(Status), "violated", "undecided", SCORED, BAD)
+_STATES = ("rule satisfied", "rule violated", "rule vacuous")
 
 
 def counted(number: int, what: str) -> str:
@@ -19,26 +20,28 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what.removesuffix('s') if number == 1 and what == BAD else what}"
 
 
-class Tally(Counter[str]):
-    """Counts of documents by status, of rules, of checked rules and of rules that hold.
+def counts_of(status: str, checks: Iterable[Check]) -> dict[str, int]:
+    """What a document adds to a tally: its status, and its rules by state.
 
     Implied checks of fields are not rules and are not counted.
     """
+    return {status: 1, **Counter(f"rule {check.state}" for check in checks if not check.implied)}
 
-    rules = checked = hold = 0
 
-    def add(self, status: str, checks: Iterable[Check]) -> None:
-        """Counts one document."""
-        self[status] += 1
-        states = [check.state for check in checks if not check.implied]
-        self.rules += len(states)
-        self.checked += len(states) - states.count("vacuous")
-        self.hold += states.count("satisfied")
+class Tally(Counter[str]):
+    """Counts of documents by status, and of rules by state."""
+
+    @property
+    def statuses(self) -> dict[str, int]:
+        """The numbers of documents by status, and of bad lines; without zeros."""
+        return {status: self[status] for status in _ORDER if self[status]}
 
     def __str__(self) -> str:
-        known = sorted(self.items(), key=lambda item: _ORDER.index(item[0]))
-        parts = ", ".join(counted(number, status) for status, number in known if number)
-        if not self.rules:
+        parts = ", ".join(counted(number, status) for status, number in self.statuses.items())
+        hold, violated, vacuous = (self[state] for state in _STATES)
+        if not hold + violated + vacuous:
             return parts
-        hold = f"{self.hold:,} hold{'s' * (self.hold == 1)}"
-        return f"{parts}; {self.checked:,} of {self.rules:,} rules checked, {hold}"
+        return (
+            f"{parts}; {hold + violated:,} of {hold + violated + vacuous:,} rules checked, "
+            f"{hold:,} hold{'s' * (hold == 1)}"
+        )

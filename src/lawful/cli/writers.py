@@ -3,66 +3,132 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+import io
+import re
+from collections import Counter
+from itertools import starmap
 from math import floor, inf
-from typing import IO, Protocol
+from typing import Protocol
 
 from lawful.cli.options import Format
-from lawful.decoding import Confidence, Decoding
+from lawful.cli.tally import counts_of
+from lawful.decoding import Confidence, Decoding, describe_difference, differences
 from lawful.document import Scored
 from lawful.io.jsonl import decoding_line
+from lawful.report.page import Report
 from lawful.rules.definitions import Rules
 
 
 class Writer(Protocol):
-    """Writes decodings in one format.
+    """The text of an output file: a head, a part for each decoding, and a foot."""
 
-    ``ranked``: alternatives were requested, so the output has a place for them even if none exist.
+    def head(self) -> str:
+        """The text before the first decoding."""
+
+    def write(self, scored: Scored, decoding: Decoding) -> tuple[str, dict[str, int]]:
+        """The text of a decoding, and what it adds to the counts."""
+
+    def foot(self, counts: Counter[str]) -> str:
+        """The text after the last decoding, with the counts of all."""
+
+
+class JsonWriter:
+    """One JSON object per decoding and line.
+
+    With ``ranked``, lines have keys for alternatives even if there are none.
     """
 
-    def __call__(
-        self,
-        file: IO[str],
-        results: Iterator[tuple[Scored, Decoding]],
-        rules: Rules,
-        *,
-        ranked: bool,
-    ) -> None: ...
+    def __init__(self, *, ranked: bool) -> None:
+        self._ranked = ranked
+
+    def head(self) -> str:
+        return ""
+
+    def write(self, scored: Scored, decoding: Decoding) -> tuple[str, dict[str, int]]:
+        del scored
+        line = decoding_line(decoding, ranked=self._ranked)
+        return f"{line}\n", counts_of(decoding.status, decoding.checks)
+
+    def foot(self, counts: Counter[str]) -> str:
+        del counts
+        return ""
 
 
-def _write_jsonl(
-    file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules: Rules, *, ranked: bool
-) -> None:
-    del rules  # a line has all fields of its decoding
-    for _, decoding in results:
-        file.write(decoding_line(decoding, ranked=ranked) + "\n")
+class CsvWriter:
+    """One row per document, one column per field; several values are separated by "; ".
 
+    Spreadsheets take a cell that begins with = + - or @ for a formula, which a document could use
+    to run commands or to send data. Such a cell gets a ' in front, unless it is a number or the
+    writer is ``raw``.
+    """
 
-def _write_csv(
-    file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules: Rules, *, ranked: bool
-) -> None:
-    """One row per document, one column per field; several values are separated by "; "."""
-    names = [f.name for f in rules.fields]
-    writer = csv.writer(file, lineterminator="\n")
-    more = ("margin", "confidence") if ranked else ()
-    writer.writerow(
-        ["id", "status", "checked", "rules", "optimal", *names, "violated", "unchecked", *more]
-    )
-    for _, decoding in results:
+    def __init__(self, rules: Rules, *, ranked: bool, raw: bool) -> None:
+        self._names = [f.name for f in rules.fields]
+        self._single = {f.name for f in rules.fields if not f.many}
+        self._ranked = ranked
+        self._raw = raw
+
+    def head(self) -> str:
+        more = ("margin", "confidence", "alternatives") if self._ranked else ()
+        columns = ("id", "status", "checked", "rules", "optimal")
+        return self._row([*columns, *self._names, "violated", "unchecked", *more])
+
+    def write(self, scored: Scored, decoding: Decoding) -> tuple[str, dict[str, int]]:
+        del scored
         cells = (
             "; ".join(
                 v.text if v.value is None else str(v.value) for v in decoding.fields.get(n, [])
             )
-            for n in names
+            for n in self._names
         )
         violated = "; ".join(f"{c.id}: {c.message}" for c in decoding.violations)
         unchecked = "; ".join(c.id for c in decoding.checks if c.state == "vacuous")
         summary = (decoding.status, decoding.checked, len(decoding.rules), decoding.optimal)
         row = [decoding.id, *summary, *cells, violated, unchecked]
-        if ranked:
+        if self._ranked:
             sure = (f"{name} {_interval(sure)}" for name, sure in decoding.confidence.items())
-            row += [_margin(decoding.margin), "; ".join(sure)]
-        writer.writerow(row)
+            others = (
+                ", ".join(starmap(describe_difference, differences(decoding, other, self._single)))
+                for other in decoding.alternatives
+            )
+            row += [_margin(decoding.margin), "; ".join(sure), "; ".join(others)]
+        return self._row(row), counts_of(decoding.status, decoding.checks)
+
+    def foot(self, counts: Counter[str]) -> str:
+        del counts
+        return ""
+
+    def _row(self, cells: list[object]) -> str:
+        texts = map(str, cells)
+        row = io.StringIO()
+        # With this line terminator, cells with a lone \r are quoted too.
+        writer = csv.writer(row, lineterminator="\r\n")
+        writer.writerow(texts if self._raw else map(_harmless, texts))
+        return row.getvalue().removesuffix("\r\n") + "\n"
+
+
+class HtmlWriter:
+    """A report with a card for each document."""
+
+    def __init__(self, rules: Rules) -> None:
+        report = Report(rules=rules)
+        self.head, self.write, self.foot = report.head, report.card, report.foot
+
+
+def writer_for(form: Format, rules: Rules, *, ranked: bool, raw_csv: bool = False) -> Writer:
+    """The writer of a format; ``ranked``: alternatives were requested."""
+    if form == "csv":
+        return CsvWriter(rules, ranked=ranked, raw=raw_csv)
+    return HtmlWriter(rules) if form == "html" else JsonWriter(ranked=ranked)
+
+
+_FORMULA = re.compile(r"[=+\-@\t\r]")
+_NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+
+
+def _harmless(cell: str) -> str:
+    """The cell as spreadsheets show it, not as they compute it."""
+    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
 
 
 def _rounded_down(value: float) -> float:
@@ -81,15 +147,3 @@ def _interval(sure: Confidence) -> str:
     """A probability, or its interval if the bounds differ after rounding."""
     low, high = _rounded_down(sure.low + 1e-9), 1 - _rounded_down(1 - sure.high + 1e-9)
     return f"{low:.3f}" if high - low < 0.0015 else f"{low:.3f}-{high:.3f}"
-
-
-def _write_html(
-    file: IO[str], results: Iterator[tuple[Scored, Decoding]], rules: Rules, *, ranked: bool
-) -> None:
-    from lawful.report import write_report
-
-    del ranked  # a card shows the alternatives of its decoding
-    write_report(file, results, rules=rules)
-
-
-WRITERS: Mapping[Format, Writer] = {"jsonl": _write_jsonl, "csv": _write_csv, "html": _write_html}

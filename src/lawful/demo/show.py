@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lawful import demo
-from lawful.cli.tally import Tally
+from lawful.cli.tally import Tally, counts_of
 from lawful.decoders import decode
 from lawful.decoding import Decoding, how_checked
 from lawful.document import BadLine, Scored
@@ -69,7 +69,7 @@ def _show_all(
     _compare(console, documents, rules, decodings)
     tally = Tally()
     for decoding in decodings:
-        tally.add(decoding.status, decoding.checks)
+        tally.update(counts_of(decoding.status, decoding.checks))
     console.print(f"lawful's defaults, {len(decodings)} documents: {tally}")
     return decodings
 

@@ -194,10 +194,10 @@ def _document(line: _Line, number: int) -> Document:
     )
 
 
-def read_documents(path: str | Path) -> Iterator[Document | Labelled | BadLine]:
-    """Every line of a file as a document, with its gold labels if it has any, or a ``BadLine``."""
+def parse_documents(lines: Iterable[tuple[int, bytes]]) -> Iterator[Document | Labelled | BadLine]:
+    """Every line as a document, with its gold labels if it has any, or a ``BadLine``."""
     decoder = msgspec.json.Decoder(_Line)
-    for number, text in read_lines(path):
+    for number, text in lines:
         try:
             line = decoder.decode(text)
             document = _document(line, number)

@@ -88,8 +88,12 @@ class Tagger:
             raise InputError(f"batch is {batch!r}, expected a count of 1 or more")
         if units == "pieces" and self.card.crf:
             raise InputError("units is 'pieces', expected 'words': a model with a CRF scores words")
-        for some in batched(documents, batch * AHEAD):
+        for some in batched(documents, self.group_size(batch)):
             yield from self._predict(some, batch, units, pool)
+
+    def group_size(self, batch: int) -> int:
+        """The number of consecutive documents that are scored together."""
+        return batch * AHEAD
 
     def decode(
         self,

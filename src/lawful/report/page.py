@@ -24,6 +24,35 @@ from lawful.rules.definitions import Rules
 _HUES = (210, 38, 145, 285, 325, 80, 185, 15, 250, 110)
 
 
+class Report:
+    """The parts of a report: its head, a card for each document, and its foot."""
+
+    def __init__(self, title: str = "lawful", rules: Rules | None = None) -> None:
+        fields = rules.fields if rules else ()
+        self._single = frozenset(f.name for f in fields if not f.many)
+        # The same on every card; without rules, in order of appearance.
+        self._colours = {f.name: i % len(_HUES) for i, f in enumerate(fields)}
+        self._title = title
+        self._script = _resource("report.js")
+
+    def head(self) -> str:
+        """The HTML before the first card."""
+        digest = b64encode(sha256(self._script.encode()).digest()).decode()
+        return _HEAD.format(title=as_text(self._title), script=digest, style=_style_sheet())
+
+    def card(self, scored: Scored, decoding: Decoding) -> tuple[str, dict[str, int]]:
+        """The HTML of a document, and what it adds to the totals."""
+        for name in decoding.fields:
+            self._colours.setdefault(name, len(self._colours) % len(_HUES))
+        view = View.of(scored.document, scored.gold, decoding, self._colours, self._single)
+        return draw_card(view), view.count()
+
+    def foot(self, totals: Counter[str]) -> str:
+        """The HTML after the last card."""
+        tiles = _totals(totals)
+        return f"</main>\n{tiles}\n<script>{self._script}</script>\n</body>\n</html>\n"
+
+
 def write_report(
     out: IO[str],
     items: Iterable[tuple[Scored, Decoding]],
@@ -36,19 +65,14 @@ def write_report(
     Items are written as they arrive, in constant memory. With ``rules``, alternatives are compared
     by the value of fields that are no lists; without, by all occurrences.
     """
-    single = frozenset(f.name for f in rules.fields if not f.many) if rules else frozenset()
-    script = _resource("report.js")
-    digest = b64encode(sha256(script.encode()).digest()).decode()
-    out.write(_HEAD.format(title=as_text(title), script=digest, style=_style_sheet()))
+    report = Report(title, rules)
+    out.write(report.head())
     totals: Counter[str] = Counter()
-    colours: dict[str, int] = {}  # by field, in order of appearance: the same on every page
     for scored, decoding in items:
-        for name in decoding.fields:
-            colours.setdefault(name, len(colours) % len(_HUES))
-        view = View.of(scored.document, scored.gold, decoding, colours, single)
-        totals.update(view.count())
-        out.write(draw_card(view))
-    out.write(f"</main>\n{_totals(totals)}\n<script>{script}</script>\n</body>\n</html>\n")
+        card, counts = report.card(scored, decoding)
+        totals.update(counts)
+        out.write(card)
+    out.write(report.foot(totals))
 
 
 def notebook_card(decoding: Decoding) -> str:

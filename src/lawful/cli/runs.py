@@ -1,0 +1,149 @@
+"""Runs of ``decode``, ``extract`` and ``predict``: results as they come, and how they resume."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import TypeVarTuple
+
+import typer
+
+import lawful
+from lawful.cli.complaints import Complaints
+from lawful.cli.options import BadLines
+from lawful.cli.output import Interrupted, plural, say, warn
+from lawful.cli.tally import BAD, Tally
+from lawful.document import BadLine, Scored
+from lawful.errors import LawfulError
+from lawful.io.journal import Entry, Manifest, Output, resumable
+from lawful.io.npz import npz_path
+
+Parts = TypeVarTuple("Parts")
+
+MOST_IDS = 500_000
+"""Documents of a run whose ids are compared with the later ones."""
+
+_PIECES = "documents of word pieces"
+_NOT_IN_RESULTS = ("documents", "out", "workers", "quiet", "resume", "bad_lines", "unchecked")
+
+
+@contextmanager
+def open_run(
+    context: typer.Context, head: str = "", *, resume: bool | None, model: Path | None = None
+) -> Iterator[Output]:
+    """The output of a command; if the run is ended, says how to resume it."""
+    manifest = _manifest(context, model)
+    with resumable(context.params["out"], manifest, head, resume=resume) as output:
+        if output.last_line:
+            say(f"resuming after line {output.last_line:,}")
+        try:
+            yield output
+        except KeyboardInterrupt:
+            if output.kept:
+                raise Interrupted(f"interrupted; {_kept(output)}") from None
+            raise
+        except (LawfulError, OSError):
+            if output.kept:
+                say(_kept(output))
+            raise
+
+
+def _kept(output: Output) -> str:
+    return f"the results of {plural(output.kept, 'line')} are kept: --resume continues"
+
+
+def _manifest(context: typer.Context, model: Path | None) -> Manifest:
+    """All that the results of a command depend on, other than the lines of its input."""
+    manifest: dict[str, str | int | float | bool | None] = {
+        "the version of lawful": lawful.__version__,
+        "the command": context.info_name,
+    }
+    for name, value in context.params.items():
+        if name in _NOT_IN_RESULTS:
+            continue
+        is_file = isinstance(value, Path)
+        manifest[f"--{name.strip('_').replace('_', '-')}"] = _hash(value) if is_file else value
+    documents = Path(context.params["documents"])
+    if documents.is_file() and (arrays := npz_path(documents)).is_file():
+        manifest["the .npz file"] = _hash(arrays)
+    if model is not None:
+        manifest["--model"] = _hash(model) if model.exists() else str(model)
+    return manifest
+
+
+def _hash(path: Path) -> str:
+    """The SHA-256 of a file, or of all files of a folder."""
+    if path.is_file():
+        with path.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    files = sorted(file for file in path.rglob("*") if file.is_file())
+    names = "\n".join(f"{_hash(file)} {file.relative_to(path)}" for file in files)
+    return sha256(names.encode()).hexdigest()
+
+
+def write_results(
+    output: Output,
+    results: Iterable[tuple[Scored, *Parts] | BadLine],
+    render: Callable[[Scored, *Parts], tuple[str, dict[str, int]]],
+    foot: Callable[[Counter[str]], str] = lambda _: "",
+    *,
+    bad_lines: BadLines,
+) -> Tally:
+    """Writes results as they come, says what is odd about them, and counts them.
+
+    ``render`` gives the text of a result, and what it adds to the counts.
+    """
+    repeats = _Repeats()
+    for entry in output.entries():
+        repeats.add(entry.line, entry.id)
+    with Complaints(bad_lines, Counter()) as complaints:
+        for result in results:
+            if isinstance(result, BadLine):
+                if result.line > output.last_line:
+                    complaints.add(result)
+                    output.add(Entry(result.line, counts={BAD: 1}))
+                continue
+            scored, *rest = result
+            line, document = scored.line or 0, scored.document
+            if line > output.last_line:
+                repeats.add(line, document.id)
+                text, counts = render(*result)
+                if rest and any(document.joins or ()):
+                    counts[_PIECES] = 1
+                output.add(Entry(line, document.id, counts), text)
+    repeats.say()
+    if pieces := output.counts[_PIECES]:
+        warn(
+            f"{plural(pieces)} of word pieces, which were labelled one by one: --pool mean merges "
+            "them into words before decoding"
+        )
+    output.finish(foot(output.counts))
+    return Tally(output.counts)
+
+
+class _Repeats:
+    """Documents with the id of an earlier one."""
+
+    def __init__(self) -> None:
+        self._seen: set[int] = set()  # hashes of ids
+        self._count = 0
+        self._first: list[str] = []
+
+    def add(self, line: int, id_: str | None) -> None:
+        if id_ is None:
+            return
+        if hash(id_) in self._seen:
+            self._count += 1
+            if len(self._first) < 3:
+                self._first.append(f"{id_!r} in line {line}")
+        elif len(self._seen) < MOST_IDS:
+            self._seen.add(hash(id_))
+
+    def say(self) -> None:
+        if self._count:
+            more = ", …" * (self._count > len(self._first))
+            some = ", ".join(self._first)
+            warn(f"{plural(self._count)} with the id of an earlier one: {some}{more}")
