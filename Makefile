@@ -10,7 +10,7 @@ CORE := $(wildcard cpp/*/*.cpp cpp/*/*.hpp)
 PLAIN_CORE := $(filter-out cpp/python/%,$(wildcard cpp/*/*.cpp))
 
 .SECONDARY:
-.PHONY: demo test test-models unit lint format sanitize fuzz bench clean
+.PHONY: demo test test-models unit lint format sanitize faults fuzz bench clean
 
 demo: .venv/installed  ## decode the shipped receipts under rules, and write a report
 	@mkdir -p build
@@ -23,7 +23,7 @@ test-models: .venv/trained  ## tests of training, running and exporting models w
 	$(BIN)/python -m pytest tests/models/with_torch
 
 unit: .venv/installed
-	$(BIN)/python -m pytest -n $(JOBS) --ignore=tests/models/with_torch
+	$(BIN)/python -m pytest -n $(JOBS) --ignore=tests/models/with_torch --ignore=tests/faults
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -40,6 +40,9 @@ sanitize:  ## compare the core with brute force, under AddressSanitizer and Unde
 	@$(MAKE) --no-print-directory -j2 build/random_streams build/random_searches
 	build/random_streams 4000
 	build/random_searches 1500
+
+faults: .venv/installed  ## kills, full disks, closed pipes and dying workers during real runs
+	$(BIN)/python -m pytest tests/faults
 
 fuzz: .venv/installed  ## compare every statement about 100,000 random documents with brute force
 	$(BIN)/python -m tests.fuzz 100000 --workers 2

@@ -67,6 +67,19 @@ def test_a_bad_document_is_reported_and_the_rest_go_on(workers):
 
 
 @workers
+def test_a_document_too_large_for_memory_is_reported_and_the_rest_go_on(workers, monkeypatch):
+    def too_large(document, *rest, **options):
+        if document == PAGES[1].document:
+            raise MemoryError
+        return decode(document, *rest, **options)
+
+    monkeypatch.setattr(lawful.batch, "decode", too_large)
+    found = list(decode_many(PAGES[:3], RULES, workers=workers))
+    assert [type(result) for result in found] == [Decoding, FailedDocument, Decoding]
+    assert found[1].message == "not enough memory to decode it"
+
+
+@workers
 def test_documents_are_taken_as_they_are_needed(workers):
     taken = []
 

@@ -173,6 +173,8 @@ class _DecodeRecord:
             return scored, self.call.decode(scored)
         except LawfulError as error:
             return bad_line(record, str(error))
+        except MemoryError:
+            return bad_line(record, "not enough memory to decode it")
 
     def lost(self, item: Record, why: str) -> BadLine:
         return bad_line(item, why)

@@ -8,6 +8,7 @@ import pytest
 
 from lawful import Document, MissingExtraError, Rules, demo, from_pretrained, read_jsonl
 from lawful.evaluation import Scoreboard, best_legal
+from tests.helpers import timeless
 
 pytest.importorskip("onnxruntime", reason="needs the 'onnx' extra")
 pytest.importorskip("tokenizers", reason="needs the 'onnx' extra")
@@ -65,6 +66,20 @@ def test_a_page_with_nothing_to_check_needs_a_person_unless_told_otherwise(tmp_p
     extract(tmp_path / "d.jsonl", "--unchecked", "pass")
 
 
+@pytest.mark.parametrize("at", [3, 20, 31])
+def test_a_resumed_run_gives_the_scores_of_an_unbroken_one(tmp_path, at):
+    documents = [page.document for page in demo.generate(32, seed=5)]
+    lines = [json.dumps({"id": d.id, "words": d.words, "boxes": d.boxes}) for d in documents]
+    path, out, whole = tmp_path / "d.jsonl", tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
+    command = (path, "--batch", 2, "--unchecked", "pass")
+    path.write_text("\n".join([*lines[:at], "no JSON", *lines[at + 1 :]]))
+    stopped = extract(*command, "-o", out, "--bad-lines", "fail", code=2)
+    assert f"the results of {at} lines are kept: --resume continues" in stopped.stderr
+    extract(*command, "-o", out, "--resume", code=1)
+    extract(*command, "-o", whole, code=1)
+    assert timeless(out.read_text()) == timeless(whole.read_text())
+
+
 def test_bad_lines_are_told_and_the_rest_goes_on(tmp_path):
     line = json.dumps({"id": "r", "words": ["Total", "5.00"]})
     (tmp_path / "d.jsonl").write_text(f'{line}\n{{"id": 3}}\n{{"id": "e", "words": []}}\n')
@@ -86,10 +101,6 @@ def words(tmp_path):
     lines.append("{")
     (tmp_path / "words.jsonl").write_text("\n".join(lines))
     return tmp_path / "words.jsonl"
-
-
-def timeless(text):
-    return [{**json.loads(line), "seconds": 0} for line in text.splitlines()]
 
 
 def test_workers_keep_the_order_the_answers_and_the_bad_lines(words):
