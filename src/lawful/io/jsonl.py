@@ -33,7 +33,7 @@ from lawful.decoding import Decoding
 from lawful.document import BadLine, Document, Labelled, Scored
 from lawful.errors import InputError, LawfulError
 from lawful.io.atomic import atomic_text
-from lawful.io.npz import UNREADABLE, NpzReader, NpzWriter
+from lawful.io.npz import NpzReader, NpzWriter
 from lawful.scores import Scores
 
 _KINDS = {
@@ -114,17 +114,11 @@ class LineParser:
             return BadLine(number, f"{error}{hint}")
         except BAD_TEXT as error:
             return BadLine(number, str(error))
-        except UNREADABLE as error:  # the .npz file
-            return BadLine(number, f"cannot be read: {error}")
 
     def _scored(self, line: _Line, number: int) -> Scored:
         document = _document(line, number)
         kind, rows = self._own_scores(line) or self._array(line)
-        labels = line.labels
-        if labels is None and self._arrays is not None:
-            labels = self._arrays.labels
-        if labels is None:
-            raise InputError(f"document {line.id!r} has no labels: a list of names, one per column")
+        labels = self._names(line)
         if not len(rows):
             rows = np.empty((0, len(labels)))
         # One tuple for all documents with the same labels, so that their scheme is built once.
@@ -154,15 +148,22 @@ class LineParser:
         given = _given(line)
         return (given[0], getattr(line, given[0])) if len(given) == 1 else None
 
+    def _names(self, line: _Line) -> list[str]:
+        """The label names: the line's own, or those of the .npz file."""
+        labels = line.labels
+        if labels is None and self._arrays is not None:
+            labels = self._arrays.labels
+        if labels is None:
+            raise InputError(f"document {line.id!r} has no labels: a list of names, one per column")
+        return labels
+
     def _array(self, line: _Line) -> tuple[str, Any]:
         given = _given(line)
-        if not given and self._arrays is not None:
-            rows = self._arrays.scores(line.id)
-            if rows is not None:
-                kind = self._arrays.kind
-                if kind not in _KINDS:
-                    raise InputError(f"unknown kind of scores {kind!r}; kinds: {', '.join(_KINDS)}")
-                return kind, rows
+        if not given and self._arrays is not None and f"scores/{line.id}" in self._arrays:
+            kind = self._arrays.kind
+            if kind not in _KINDS:
+                raise InputError(f"unknown kind of scores {kind!r}; kinds: {', '.join(_KINDS)}")
+            return kind, self._arrays.scores(line.id, len(line.words), len(self._names(line)))
         found = " and ".join(given) or "no scores"
         raise InputError(
             f"document {line.id!r} has {found}, expected one of {', '.join(_KINDS)}"

@@ -7,10 +7,14 @@ The file has an array ``scores/<id>`` for every document. ``labels``, ``kind`` a
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
+from io import BytesIO
+from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +24,17 @@ from lawful.document import Scored
 from lawful.errors import InputError
 from lawful.io.atomic import atomic_bytes
 
-UNREADABLE = (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile)
-"""Exceptions that NumPy raises for a damaged array or file."""
+LARGEST_ARRAY = 2**28
+"""Maximum size of an array of scores in an ``.npz`` file, unpacked: 256 MiB."""
+
+LARGEST_TEXT = 2**24
+"""Maximum size of ``labels`` and of ``kind`` in an ``.npz`` file, unpacked: 16 MiB."""
+
+_LONGEST_HEADER = 2**14  # in bytes; its own claim may be absurd, and NumPy reads as much
+_NUMBERS, _TEXT = "fiub", "U"  # kinds of NumPy's types
+
+_UNREADABLE = (OSError, ValueError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile)
+"""Exceptions that zipfile raises for a damaged, encrypted or unsupported file."""
 
 
 def npz_path(path: Path) -> Path:
@@ -30,10 +43,14 @@ def npz_path(path: Path) -> Path:
 
 
 class NpzReader:
-    """The arrays of an ``.npz`` file, each read on access."""
+    """The arrays of an ``.npz`` file.
 
-    def __init__(self, arrays: Mapping[str, Any]) -> None:
-        self._arrays = arrays
+    What the header of an array says is checked before the array is read, so that a small file
+    cannot fill the memory. Whatever is wrong with an array is an ``InputError``.
+    """
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
 
     @classmethod
     def next_to(cls, path: Path) -> NpzReader | None:
@@ -44,33 +61,113 @@ class NpzReader:
         if not file.exists():
             return None
         try:
-            return cls(np.load(file, allow_pickle=False))
-        except UNREADABLE as error:
+            return cls(zipfile.ZipFile(file))
+        except _UNREADABLE as error:
             raise InputError(f"{file}: cannot be read: {error}") from None
 
-    @property
+    def __contains__(self, name: str) -> bool:
+        """Whether there is an array of this name, such as ``scores/<id>``."""
+        return f"{name}.npy" in self._archive.NameToInfo
+
+    @cached_property
     def labels(self) -> list[str] | None:
         """The label names of all documents."""
-        found = self._arrays
-        return [str(name) for name in found["labels"]] if "labels" in found else None
+        return self._read("labels", _TEXT, (None,)).tolist() if "labels" in self else None
 
-    @property
+    @cached_property
     def kind(self) -> str:
         """The kind of scores: ``probs``, ``log_probs`` or ``logits``."""
-        return str(self._arrays["kind"]) if "kind" in self._arrays else "log_probs"
+        return str(self._read("kind", _TEXT, ())) if "kind" in self else "log_probs"
+
+    @cached_property
+    def chain(self) -> dict[str, NDArray[Any]] | None:
+        """The CRF's scores of transitions, by the names of ``Chain``."""
+        if "chain/between" not in self:
+            return None
+        names = (name for name in Chain._fields if f"chain/{name}" in self)
+        return {name: self._read(f"chain/{name}", _NUMBERS, None) for name in names}
+
+    def scores(self, id_: str, words: int, labels: int) -> NDArray[Any]:
+        """The scores of a document; a document without words may have any empty array."""
+        return self._read(f"scores/{id_}", _NUMBERS, (words, labels) if words else None)
+
+    def _read(self, name: str, kinds: str, shape: tuple[int | None, ...] | None) -> NDArray[Any]:
+        """An array whose type is one of ``kinds``; in ``shape``, ``None`` is any number."""
+        info = self._archive.getinfo(f"{name}.npy")
+        if info.flag_bits & 1:
+            raise InputError(f"{name} in the .npz file is encrypted")
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise InputError(
+                f"{name} in the .npz file has compression method {info.compress_type}, "
+                "expected none or deflate"
+            )
+        try:
+            with self._archive.open(info) as file:
+                head = BytesIO(file.read(_LONGEST_HEADER))
+                found = _read_header(head)
+                _check_header(name, found, info.file_size, kinds, shape)
+                data = head.read()
+                data += file.read(found.size - len(data))
+                if len(data) == found.size:
+                    return np.ndarray(found.shape, found.dtype, data, order=found.order)
+        except InputError:
+            raise
+        except _UNREADABLE as error:
+            raise InputError(f"{name} in the .npz file cannot be read: {error}") from None
+        raise InputError(f"{name} in the .npz file has {len(data)} bytes, expected {found.size}")
+
+
+class _Header(NamedTuple):
+    """The header of an array."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    order: Literal["C", "F"]
+    start: int  # where the data starts
 
     @property
-    def chain(self) -> dict[str, Any] | None:
-        """The CRF's scores of transitions, by the names of ``Chain``."""
-        if "chain/between" not in self._arrays:
-            return None
-        names = (name for name in Chain._fields if f"chain/{name}" in self._arrays)
-        return {name: self._arrays[f"chain/{name}"] for name in names}
+    def size(self) -> int:
+        """The size of the data in bytes, which the header may only claim."""
+        return prod(self.shape) * self.dtype.itemsize
 
-    def scores(self, id_: str) -> NDArray[Any] | None:
-        """The scores of a document, or ``None`` if the file has none."""
-        name = f"scores/{id_}.npy"  # with the suffix, so that "x.npy" is not taken for "x"
-        return self._arrays.get(name)
+
+def _read_header(head: BytesIO) -> _Header:
+    try:
+        version = np.lib.format.read_magic(head)
+        read = {
+            (1, 0): np.lib.format.read_array_header_1_0,
+            (2, 0): np.lib.format.read_array_header_2_0,
+        }.get(version)
+        if read is None:
+            raise ValueError(f"version {version}, expected (1, 0) or (2, 0)")
+        shape, is_fortran, dtype = read(head)
+    except Exception as error:  # of NumPy's and Python's parsers
+        raise ValueError(f"not a header of an array: {str(error)[:200]}") from None
+    return _Header(shape, dtype, "F" if is_fortran else "C", head.tell())
+
+
+def _check_header(
+    name: str, found: _Header, stored: int, kinds: str, shape: tuple[int | None, ...] | None
+) -> None:
+    """Checks the type, the shape and the size, of which ``stored`` is that in the zip file."""
+    where = f"{name} in the .npz file"
+    if found.dtype.kind not in kinds:
+        expected = "text" if kinds == _TEXT else "real numbers"
+        raise InputError(f"{where} holds {found.dtype}, expected {expected}")
+    if shape is not None and not (
+        len(found.shape) == len(shape)
+        and all(want in (None, size) for want, size in zip(shape, found.shape, strict=True))
+    ):
+        wanted = ", ".join("any" if want is None else str(want) for want in shape)
+        raise InputError(f"{where} has shape {found.shape}, expected ({wanted})")
+    if min(found.shape, default=0) < 0 or found.start + found.size != stored:
+        raise InputError(
+            f"{where} has {stored} bytes, expected {found.start + found.size} for {found.dtype} "
+            f"of shape {found.shape}"
+        )
+    largest = LARGEST_TEXT if kinds == _TEXT else LARGEST_ARRAY
+    if found.size > largest:
+        raise InputError(f"{where} has {found.size} bytes, expected at most {largest}")
 
 
 class NpzWriter:
