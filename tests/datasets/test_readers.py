@@ -7,6 +7,7 @@ import pytest
 from lawful import Document, DocumentError, InputError, read_jsonl
 from lawful.datasets import READERS, reader_named
 from lawful.document import Labelled
+from lawful.io import jsonl
 from lawful.io.jsonl import read_labelled, write_labelled
 from tests.fixtures.published import lines, read, write
 
@@ -62,6 +63,12 @@ def test_a_wrong_folder_says_what_was_looked_for(name, wanted, tmp_path):
 def test_a_path_that_is_not_there(name, tmp_path):
     with pytest.raises(InputError, match=r"cannot read .*nowhere: [Nn]o such file"):
         read(name, tmp_path / "nowhere")
+
+
+def test_a_line_that_is_too_long_is_named(wild, monkeypatch):
+    monkeypatch.setattr(jsonl, "LONGEST_LINE", 10)
+    with pytest.raises(InputError, match=r"class_list\.txt, line 2: the line is longer than 10"):
+        read("wildreceipt", wild)
 
 
 def test_an_unknown_format_lists_the_known_ones():

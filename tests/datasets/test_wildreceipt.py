@@ -70,6 +70,9 @@ def test_a_class_list_that_is_missing_or_broken(wild):
     write(wild / "class_list.txt", "Ignore\n")
     with pytest.raises(InputError, match=r"class_list\.txt, line 1: 'Ignore', expected a number"):
         read("wildreceipt", wild)
+    write(wild / "class_list.txt", "9" * 5000 + " Total\n")  # more digits than Python parses
+    with pytest.raises(InputError, match=r"9999', expected a number and a name"):
+        read("wildreceipt", wild)
     (wild / "class_list.txt").unlink()
     with pytest.raises(InputError, match=r"no class_list\.txt, which names .* in .*wildreceipt"):
         read("wildreceipt", wild)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 import lawful
 from lawful import BadLine, InputError, Scored, demo, read_jsonl, write_jsonl
 from lawful.demo import json_line
+from lawful.io import jsonl
 from lawful.io.jsonl import (
     LineParser,
     decoding_line,
@@ -205,4 +208,42 @@ def test_a_line_that_is_not_utf_8_is_a_bad_line(tmp_path, reader):
     assert isinstance(found, BadLine)
     assert found.line == 1
     with pytest.raises(InputError, match=r"pages\.jsonl, line 1: "):
+        list(read_labelled(file))
+
+
+@pytest.mark.parametrize("name", ["pages.jsonl", "pages.jsonl.gz", "-"])
+@pytest.mark.parametrize("ending", ["\n", ""])
+@pytest.mark.parametrize("long", ["x" * 5_000_000, " " * 5_000_000, "x" * 200])
+def test_a_line_that_is_too_long_is_a_bad_line(tmp_path, monkeypatch, name, ending, long):
+    monkeypatch.setattr(jsonl, "LONGEST_LINE", 200)
+    good = json.dumps(LINE)
+    data = f"{good}\n{long}\n{good}\n\n{long}{ending}".encode()
+    file = tmp_path / name
+    if name == "-":
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(data))))
+        file = name
+    else:
+        file.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    first, bad, third, *last = read_jsonl(file)
+    assert isinstance(first, Scored)
+    assert bad == BadLine(2, "the line is longer than 200 bytes, which is the maximum")
+    assert third.line == 3
+    if ending or len(long) > 200:
+        assert [each.line for each in last] == [5]
+
+
+@pytest.mark.parametrize("reader", [read_jsonl, read_documents, read_decodings])
+def test_a_line_that_is_too_long_is_not_kept(tmp_path, monkeypatch, reader):
+    monkeypatch.setattr(jsonl, "LONGEST_LINE", 1000)
+    file = tmp_path / "pages.jsonl.gz"
+    with gzip.open(file, "wb") as out:
+        for _ in range(64):
+            out.write(bytes(1 << 20))
+    tracemalloc.start()
+    (found,) = reader(file)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert isinstance(found, BadLine)
+    assert peak < 6 << 20
+    with pytest.raises(InputError, match=r"line 1: the line is longer than 1000 bytes"):
         list(read_labelled(file))

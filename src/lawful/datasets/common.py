@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,6 +10,7 @@ import msgspec
 
 from lawful.document import Box
 from lawful.errors import InputError
+from lawful.io.jsonl import check_line, read_lines
 
 T = TypeVar("T")
 
@@ -31,6 +32,19 @@ def read_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
+    except ValueError as error:  # a NUL in the name
+        raise InputError(f"cannot read {str(path)!r}: {error}") from None
+
+
+def lines_of(file: Path) -> Iterator[tuple[str, bytes]]:
+    """The lines of a file, plain or gzipped, each with the words that say where it is."""
+    for number, text in read_lines(file):
+        where = f"{file}, line {number}"
+        try:
+            check_line(text)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
+        yield where, text
 
 
 def decode(decoder: msgspec.json.Decoder[T], text: bytes | str, where: str) -> T:

@@ -24,12 +24,12 @@ from lawful.datasets.common import (
     check_there,
     choose,
     decode,
+    lines_of,
     not_found,
     read_bytes,
 )
 from lawful.document import Document, Labelled
 from lawful.errors import InputError, MissingExtraError
-from lawful.io.jsonl import read_lines
 
 SPLITS = ("train", "dev", "test")
 _ALSO_CALLED = {"valid": "dev", "validation": "dev"}
@@ -124,17 +124,12 @@ def _read_file(file: Path, split: str) -> Iterator[Labelled]:
         receipt.id = f"{split}/{file.stem}"
         yield _labelled(receipt, split)
         return
-    rows = _read_table(file) if file.suffix == ".parquet" else _read_json_lines(file)
+    rows = _read_table(file) if file.suffix == ".parquet" else lines_of(file)
     for where, text in rows:
         receipt = decode(_DECODER, text, where)
         if receipt.id is None and receipt.meta.image_id is None:
             raise InputError(f"{where}: the receipt has no id, expected id or meta.image_id")
         yield _labelled(receipt, split)
-
-
-def _read_json_lines(file: Path) -> Iterator[tuple[str, bytes]]:
-    for number, text in read_lines(file):
-        yield f"{file}, line {number}", text
 
 
 def _read_table(file: Path) -> Iterator[tuple[str, str]]:

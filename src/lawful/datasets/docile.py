@@ -24,12 +24,12 @@ from lawful.datasets.common import (
     check_there,
     choose,
     decode,
+    lines_of,
     not_found,
     read_bytes,
 )
 from lawful.document import Box, Document, Labelled
 from lawful.errors import InputError
-from lawful.io.jsonl import read_lines
 
 _PUBLIC = ("train", "val")
 _UNIONS = ("trainval",)
@@ -129,8 +129,8 @@ def _read_listed(path: Path, file: Path) -> Iterator[_Whole]:
 
 
 def _read_lines(file: Path) -> Iterator[_Whole]:
-    for number, text in read_lines(file):
-        yield decode(_WHOLE, text, f"{file}, line {number}")
+    for where, text in lines_of(file):
+        yield decode(_WHOLE, text, where)
 
 
 def _labelled(whole: _Whole, split: str) -> Labelled:

@@ -20,10 +20,9 @@ from pathlib import Path
 
 import msgspec
 
-from lawful.datasets.common import bio, box_around, check_there, choose, decode, not_found
+from lawful.datasets.common import bio, box_around, check_there, choose, decode, lines_of, not_found
 from lawful.document import Box, Document, Labelled
 from lawful.errors import InputError
-from lawful.io.jsonl import read_lines
 
 CLASSES = "class_list.txt"
 _NO_ENTITY = ("Ignore", "Others")
@@ -51,8 +50,7 @@ def read_wildreceipt(path: Path, split: str | None = None) -> Iterator[Labelled]
     splits = choose(_find(path), split, path)
     classes = _read_classes(path)
     for name, file in splits.items():
-        for number, text in read_lines(file):
-            where = f"{file}, line {number}"
+        for where, text in lines_of(file):
             yield _labelled(decode(_DECODER, text, where), classes, name, where)
 
 
@@ -75,13 +73,11 @@ def _read_classes(path: Path) -> Mapping[int, str]:
             f"no {CLASSES}, which names the classes, in {' or '.join(map(str, folders))}"
         )
     classes = {}
-    for number, line in read_lines(file):
+    for where, line in lines_of(file):
         code, _, name = line.decode("utf-8", "replace").strip().partition(" ")
-        if not code.isdecimal() or not name.strip():
-            raise InputError(
-                f"{file}, line {number}: {line.decode('utf-8', 'replace').strip()!r}, "
-                "expected a number and a name"
-            )
+        if not code.isdecimal() or len(code) > 9 or not name.strip():
+            found = line[:100].decode("utf-8", "replace").strip()
+            raise InputError(f"{where}: {found!r}, expected a number and a name")
         classes[int(code)] = name.strip()
     return classes
 

@@ -44,6 +44,9 @@ _KINDS = {
 
 _NOT_JSON = re.compile(rb"NaN|Infinity")
 
+LONGEST_LINE = 2**28
+"""Maximum length of a line in bytes: 256 MiB. A longer one is a bad line."""
+
 encode = msgspec.json.Encoder(decimal_format="number").encode
 """Plain values as JSON; decimals keep their digits."""
 
@@ -78,21 +81,36 @@ def read_jsonl(path: str | Path) -> Iterator[Scored | BadLine]:
 
 
 def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
-    """Line numbers and lines of a file, as bytes, without blank lines and byte order mark."""
+    """Line numbers and lines of a file, as bytes, without blank lines and byte order mark.
+
+    The text of a line longer than ``LONGEST_LINE`` is not kept: it is empty, as no other is.
+    """
     number = 0
     with _open(path) as lines:
         while True:
             number += 1
             try:
-                text = lines.readline()
+                text = lines.readline(LONGEST_LINE + 1)
+                is_whole = len(text) <= LONGEST_LINE
+                while not is_whole and text and not text.endswith(b"\n"):
+                    text = lines.readline(2**20)  # skipped
             except (OSError, EOFError, zlib.error) as error:
                 raise InputError(f"{path}: unreadable after line {number - 1}: {error}") from None
+            if not is_whole:
+                yield number, b""
+                continue
             if not text:
                 return
             if number == 1:
                 text = text.removeprefix(codecs.BOM_UTF8)
-            if text.strip():
+            if text and not text.isspace():
                 yield number, text
+
+
+def check_line(text: bytes) -> None:
+    """Raises an ``InputError`` for the empty text, which stands for a line that is too long."""
+    if not text:
+        raise InputError(f"the line is longer than {LONGEST_LINE} bytes, which is the maximum")
 
 
 class LineParser:
@@ -106,6 +124,7 @@ class LineParser:
     def parse(self, number: int, text: bytes) -> Scored | BadLine:
         """The scored document of a line, or a ``BadLine`` that says why there is none."""
         try:
+            check_line(text)
             return self._scored(self._decoder.decode(text), number)
         except msgspec.ValidationError as error:
             return BadLine(number, str(error))
@@ -129,6 +148,15 @@ class LineParser:
         gold = None if line.gold is None else tuple(line.gold)
         return Scored(document, scores, gold)
 
+    def _names(self, line: _Line) -> list[str]:
+        """The label names: the line's own, or those of the .npz file."""
+        labels = line.labels
+        if labels is None and self._arrays is not None:
+            labels = self._arrays.labels
+        if labels is None:
+            raise InputError(f"document {line.id!r} has no labels: a list of names, one per column")
+        return labels
+
     def _chain(self, line: _Line) -> dict[str, Any] | None:
         """A CRF's scores of transitions: the line's own, or those of the .npz file."""
         chain: dict[str, Any] | None = None
@@ -147,15 +175,6 @@ class LineParser:
     def _own_scores(self, line: _Line) -> tuple[str, Any] | None:
         given = _given(line)
         return (given[0], getattr(line, given[0])) if len(given) == 1 else None
-
-    def _names(self, line: _Line) -> list[str]:
-        """The label names: the line's own, or those of the .npz file."""
-        labels = line.labels
-        if labels is None and self._arrays is not None:
-            labels = self._arrays.labels
-        if labels is None:
-            raise InputError(f"document {line.id!r} has no labels: a list of names, one per column")
-        return labels
 
     def _array(self, line: _Line) -> tuple[str, Any]:
         given = _given(line)
@@ -200,6 +219,7 @@ def parse_documents(lines: Iterable[tuple[int, bytes]]) -> Iterator[Document | L
     decoder = msgspec.json.Decoder(_Line)
     for number, text in lines:
         try:
+            check_line(text)
             line = decoder.decode(text)
             document = _document(line, number)
             gold = line.gold
@@ -219,6 +239,7 @@ def read_labelled(path: Path, split: str | None = None) -> Iterator[Labelled]:
     splits = set()
     for number, text in read_lines(path):
         try:
+            check_line(text)
             line = decoder.decode(text)
             if line.gold is None:
                 raise InputError(f"document {line.id!r} has no gold labels")
@@ -270,6 +291,7 @@ def read_decodings(path: str | Path) -> Iterator[DecodedLine | BadLine]:
     decoder = msgspec.json.Decoder(DecodedLine)
     for number, text in read_lines(path):
         try:
+            check_line(text)
             yield msgspec.structs.replace(decoder.decode(text), line=number)
         except BAD_TEXT as error:
             yield BadLine(number, str(error))
