@@ -58,6 +58,16 @@ def test_docile_says_which_file_is_missing_or_broken(docile):
         read("docile", docile)
 
 
+@pytest.mark.parametrize(
+    ("id_", "said"),
+    [("../d1", r"id '\.\./d1' leads to another folder"), ("a\0b", "embedded null")],
+)
+def test_a_list_of_ids_names_files_of_the_data_set_only(docile, id_, said):
+    write(docile / "train.json", [id_])
+    with pytest.raises(InputError, match=said):
+        read("docile", docile, "train")
+
+
 @needs("docile_sample")
 def test_a_page_of_docile():
     (mine,) = read("docile", DATA / "docile_sample" / "raw")

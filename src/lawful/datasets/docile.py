@@ -120,6 +120,8 @@ def _find(path: Path) -> Mapping[str, Callable[[], Iterator[_Whole]]]:
 
 def _read_listed(path: Path, file: Path) -> Iterator[_Whole]:
     for id_ in decode(_IDS, read_bytes(file), str(file)):
+        if Path(id_).name != id_:
+            raise InputError(f"{file}: id {id_!r} leads to another folder, expected a name")
         annotation, ocr = (path / folder / f"{id_}.json" for folder in ("annotations", "ocr"))
         yield _Whole(
             id_,
