@@ -13,16 +13,20 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import msgspec
-import numpy as np
 
 from lawful.chain import Chain
 from lawful.errors import InputError, LawfulError
 from lawful.io.atomic import atomic_path
+from lawful.labels import check_names
 
 OldTables: TypeAlias = tuple[list[list[float]], list[float], list[float]]
 """A chain in cards of version 0.1: the scores between labels, at the start, at the end."""
 
 CARD, WEIGHTS, ONNX = "lawful.json", "model.safetensors", "model.onnx"
+CONFIG, TOKENIZER = "config.json", "tokenizer.json"
+
+LONGEST_WINDOW = 2**20
+"""Maximum window of a model, in word pieces."""
 
 
 class ChainTables(msgspec.Struct):
@@ -54,7 +58,19 @@ class Card(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
             tables = ChainTables(start, between, end)
         if tables is None:
             return None
-        return Chain(*map(np.array, (tables.start, tables.between, tables.end)))
+        return Chain.checked(
+            len(self.labels), start=tables.start, between=tables.between, end=tables.end
+        )
+
+    def check(self) -> None:
+        """Raises an ``InputError`` if the settings contradict each other, or make no sense."""
+        check_names(self.labels)
+        if not 1 <= self.window <= LONGEST_WINDOW:
+            raise InputError(f"window is {self.window}, expected 1 to {LONGEST_WINDOW}")
+        if self.learned is not None and not self.crf:
+            raise InputError("there is a chain, but crf is false")
+        if self.own_boxes and not self.boxes:
+            raise InputError("own_boxes is true, but boxes is false")
 
     def save(self, folder: Path) -> None:
         """Writes the card, atomically."""
@@ -68,9 +84,11 @@ def read_card(folder: Path) -> Card | None:
     if not file.is_file():
         return None
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Card)
-    except (msgspec.DecodeError, OSError) as error:
+        card = msgspec.json.decode(file.read_bytes(), type=Card)
+        card.check()
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OSError, LawfulError) as error:
         raise InputError(f"{file}: not the card of a model: {error}") from None
+    return card
 
 
 @contextmanager
@@ -87,5 +105,10 @@ def replaced(path: Path) -> Iterator[Path]:
         except (LawfulError, OSError):
             raise
         except Exception as error:  # those of torch and safetensors for a full disk
-            first = (str(error).strip().splitlines() or [repr(error)])[0]
-            raise InputError(f"cannot write {path}: {first}") from None
+            raise InputError(f"cannot write {path}: {first_line(error)}") from None
+
+
+def first_line(error: Exception) -> str:
+    """The start of an exception's message, since those of torch and transformers are long."""
+    first, *others = str(error).strip().splitlines() or [repr(error)]
+    return (f"{first} {others[0].strip()}" if first.endswith(":") and others else first)[:500]

@@ -12,7 +12,13 @@ import torch
 
 from lawful.errors import InputError
 from lawful.io.atomic import make_folder
-from lawful.models.checkpoint import ONNX, WEIGHTS, ChainTables, replaced
+from lawful.models.checkpoint import (
+    ONNX,
+    WEIGHTS,
+    ChainTables,
+    first_line,
+    replaced,
+)
 from lawful.models.extras import needed
 from lawful.models.network import Network
 from lawful.models.runners import OnnxRunner, TorchRunner
@@ -43,13 +49,13 @@ def export(network: Network, tokenizer: Tokenizer, folder: Path, *, int8: bool =
         if int8:
             ready = Path(work) / "int8.onnx"
             _quantise(plain, ready)
+        chain = TorchRunner(network, "cpu").chain
+        if chain is not None:
+            card.chain = ChainTables(**{k: v.tolist() for k, v in chain._asdict().items()})
         with replaced(folder / ONNX) as file:
             _strip(ready, file)
-    chain = TorchRunner(network, "cpu").chain
-    if chain is not None:
-        card.chain = ChainTables(**{k: v.tolist() for k, v in chain._asdict().items()})
-    card.save(folder)
-    tokenizer.save(folder)
+        card.save(folder)
+        tokenizer.save(folder)
     return folder / ONNX
 
 
@@ -84,9 +90,8 @@ def _write(network: Network, file: Path) -> None:
                 verbose=False,
             )
     except Exception as error:
-        first = (str(error).strip().splitlines() or [repr(error)])[0]
         name = type(network.encoder).__name__
-        raise InputError(f"torch cannot export {name} to ONNX: {first}") from None
+        raise InputError(f"torch cannot export {name} to ONNX: {first_line(error)}") from None
     finally:
         logger.setLevel(level)
 

@@ -16,10 +16,19 @@ from torch import Tensor, nn
 
 from lawful.errors import InputError
 from lawful.io.atomic import make_folder
-from lawful.models.checkpoint import ONNX, WEIGHTS, Card, read_card, replaced
+from lawful.models.checkpoint import (
+    CARD,
+    CONFIG,
+    ONNX,
+    WEIGHTS,
+    Card,
+    first_line,
+    read_card,
+    replaced,
+)
 from lawful.models.crf import ChainHead
 from lawful.models.extras import needed
-from lawful.models.pretrained import check_source
+from lawful.models.pretrained import load
 from lawful.models.tokenizer import GRID
 
 LAYOUTS = ("layoutlm", "layoutlmv3", "lilt")
@@ -78,7 +87,7 @@ class Network(nn.Module):
     def save(self, folder: Path) -> None:
         """Writes configuration, card and weights, each atomically."""
         make_folder(folder)
-        with replaced(folder / "config.json") as file:
+        with replaced(folder / CONFIG) as file:
             self.encoder.config.to_json_file(str(file))
         self.card.save(folder)
         state = {**self.encoder.state_dict()}
@@ -150,11 +159,22 @@ def _load_ours(folder: Path, card: Card) -> Network:
         state = load_file(str(file))
     except Exception as error:
         raise InputError(f"{file}: not a file of weights: {error}") from None
+    config = load(transformers.AutoConfig, "a model", folder)
     try:
-        config = transformers.AutoConfig.from_pretrained(str(folder), local_files_only=True)
-        encoder = transformers.AutoModelForTokenClassification.from_config(config)
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{folder}: not a model: {error}") from None
+        encoder = transformers.AutoModelForTokenClassification.from_config(
+            config, trust_remote_code=False
+        )
+    except Exception as error:
+        raise InputError(f"{folder / CONFIG}: not of a model: {first_line(error)}") from None
+    if config.num_labels != len(card.labels):
+        raise InputError(
+            f"{folder / CONFIG} has {config.num_labels} labels, expected {len(card.labels)} as in "
+            f"{CARD}"
+        )
+    if card.window > (longest := longest_window(encoder)):
+        raise InputError(
+            f"{folder / CARD}: window is {card.window}, expected at most {longest}, the model's own"
+        )
     network = Network(encoder, card)
     modules: dict[str, nn.Module] = {"": encoder} | {
         f"{OURS}{name}.": part for name, part in network.ours.items()
@@ -176,21 +196,18 @@ def load_encoder(source: str | Path, **more: Any) -> Any:
     """The model that ``AutoModelForTokenClassification`` loads from a directory or by name."""
     transformers = needed("transformers", "loading a pretrained encoder")
     quiet_transformers()
-    check_source(source)
     folder = Path(source)
-    if folder.exists() and not (folder / "config.json").is_file():
-        raise InputError(f"no config.json in {source}: not a checkpoint directory")
-    try:
-        encoder, info = transformers.AutoModelForTokenClassification.from_pretrained(
-            str(source),
-            dtype=torch.float32,  # in lower precision, training loses small steps
-            output_loading_info=True,
-            **more,
-        )
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
-        where = "" if folder.exists() else f"no folder {source}, and from the hub: "
-        raise InputError(f"cannot load a model: {where}{first}") from None
+    if folder.exists() and not (folder / CONFIG).is_file():
+        raise InputError(f"no {CONFIG} in {source}: not a checkpoint directory")
+    encoder, info = load(
+        transformers.AutoModelForTokenClassification,
+        "a model",
+        source,
+        dtype=torch.float32,  # in lower precision, training loses small steps
+        weights_only=True,  # of a pickle, nothing but tensors
+        output_loading_info=True,
+        **more,
+    )
     lacking = {*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])}
     if "num_labels" in more:  # for training, the head may be new, but not the encoder
         lacking = {key for key in lacking if key.startswith(f"{encoder.base_model_prefix}.")}

@@ -1,7 +1,8 @@
 """The token-classification pipeline of transformers, decoded under rules.
 
     pipe = transformers.pipeline(
-        "token-classification", "my-model", pipeline_class=RulesPipeline, rules=rules
+        "token-classification", "my-model", pipeline_class=RulesPipeline, rules=rules,
+        trust_remote_code=False,
     )
     pipe("Total 56.000 Cash 60.000 Change 4.000")
 

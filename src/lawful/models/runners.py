@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 
 from lawful.chain import Chain
 from lawful.errors import InputError
+from lawful.models.checkpoint import first_line
 from lawful.models.extras import needed
 
 if TYPE_CHECKING:
@@ -67,6 +70,8 @@ class TorchRunner:
                 f"out of memory on {self.device} with a batch of {len(ids)} windows of "
                 f"{ids.shape[1]} pieces: use a smaller batch"
             ) from None
+        except (IndexError, RuntimeError) as error:
+            raise InputError(f"the model cannot be run: {first_line(error)}") from None
         finally:
             self.network.train(was_training)
 
@@ -86,8 +91,7 @@ def device_named(device: str | None) -> str:
     try:
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError) as error:
-        first = str(error).strip().splitlines()[0]
-        raise InputError(f"no device {device!r}: {first}") from None
+        raise InputError(f"no device {device!r}: {first_line(error)}") from None
     return device
 
 
@@ -100,6 +104,7 @@ class OnnxRunner:
         options.log_severity_level = 3
         if threads is not None:
             options.intra_op_num_threads = threads
+        _check_contained(file)
         try:
             self._session = onnxruntime.InferenceSession(
                 str(file), options, providers=["CPUExecutionProvider"]
@@ -107,6 +112,10 @@ class OnnxRunner:
         except Exception as error:
             raise InputError(f"{file}: not an ONNX model that can be run: {error}") from None
         self._inputs = {given.name for given in self._session.get_inputs()}
+        if unknown := self._inputs - {"ids", "mask", "boxes"}:
+            raise InputError(f"{file}: input {min(unknown)!r}, expected ids, mask and boxes")
+        shape = next((given.shape for given in self._session.get_outputs()), None)
+        self.labels = shape[-1] if shape and isinstance(shape[-1], int) else None  # their number
         self.chain = chain
 
     def run(
@@ -114,5 +123,24 @@ class OnnxRunner:
     ) -> Logits:
         given = {"ids": ids, "mask": mask, "boxes": boxes}
         wanted = {name: given[name] for name in self._inputs}
-        logits: Logits = self._session.run(None, wanted)[0]
-        return logits
+        try:
+            return np.asarray(self._session.run(None, wanted)[0], dtype=np.float32)
+        except Exception as error:
+            raise InputError(f"the model cannot be run: {first_line(error)}") from None
+
+
+_KEY = re.compile(rb"(?:\x0a|\x8a\x80*\x00)(?:\x08|\x88\x80*\x00)\Z")
+"""What protobuf writes before a key of eight letters: its field and its length, in any encoding."""
+
+
+def _check_contained(file: Path) -> None:
+    """Raises an ``InputError`` if weights are in other files, which could be any on the machine."""
+    try:
+        with file.open("rb") as data, mmap(data.fileno(), 0, access=ACCESS_READ) as content:
+            at = content.find(b"location")  # the key of a path to another file
+            while at >= 0 and not _KEY.search(content[max(at - 20, 0) : at]):
+                at = content.find(b"location", at + 1)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file}: cannot be read: {error}") from None
+    if at >= 0:
+        raise InputError(f"{file}: weights are in another file, expected all in this one")

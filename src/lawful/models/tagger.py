@@ -22,7 +22,7 @@ from lawful.batch import FailedDocument, decode_many
 from lawful.decoding import Decoding
 from lawful.document import Document, Labelled, Scored
 from lawful.errors import DocumentError, InputError
-from lawful.models.checkpoint import ONNX, WEIGHTS, Card, read_card
+from lawful.models.checkpoint import CARD, ONNX, WEIGHTS, Card, read_card
 from lawful.models.extras import needed
 from lawful.models.runners import OnnxRunner, Runner, TorchRunner
 from lawful.models.tokenizer import GRID, Tokenizer, WordPieces
@@ -65,6 +65,12 @@ class Tagger:
         self.tokenizer = tokenizer
         self.runner = runner
         self.card = card
+        special = len(tokenizer.opening) + len(tokenizer.closing)
+        if card.window <= special:
+            raise InputError(
+                f"window of the model is {card.window}, expected at least {special + 1}: "
+                f"{special} special tokens and a word piece"
+            )
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -145,7 +151,13 @@ class Tagger:
 
     def _run(self, some: tuple[Window, ...]) -> Iterator[NDArray[np.float64]]:
         """Log-probabilities of the pieces of each window, without special tokens."""
-        logits = self.runner.run(*padded(some, self.tokenizer.padding)).astype(np.float64)
+        arrays = padded(some, self.tokenizer.padding)
+        logits = np.asarray(self.runner.run(*arrays), dtype=np.float64)
+        if logits.shape != (expected := (*arrays[0].shape, len(self.labels))):
+            raise InputError(
+                f"the model's scores have shape {logits.shape}, expected {expected}: windows x "
+                "pieces x labels"
+            )
         if not np.isfinite(logits).all():
             raise InputError("the model's scores are not finite; perhaps its training diverged")
         before = len(self.tokenizer.opening)
@@ -223,7 +235,8 @@ def from_pretrained(
     """A tagger from a checkpoint directory, a name on the hub, or a loaded model and its tokenizer.
 
     ``backend`` is ``torch`` or ``onnx``; by default the one that the directory has weights for, or
-    torch if it has both. A checkpoint directory is loaded without access to the network.
+    torch if it has both. A checkpoint directory is loaded without access to the network. Python
+    code that comes with a model is not run.
     """
     if not isinstance(model, str | Path):
         return _wrapped(model, tokenizer, device)
@@ -278,4 +291,12 @@ def _exported(folder: Path, card: Card | None) -> Tagger:
     file = folder / ONNX
     if card is None or not file.is_file():
         raise InputError(f"no {ONNX} with a card in {folder}: create them with lawful export")
-    return Tagger(Tokenizer.load(folder), OnnxRunner(file, card.learned), card)
+    if card.crf and card.learned is None:
+        raise InputError(f"{folder / CARD}: crf is true, but there is no chain")
+    tokenizer = Tokenizer.load(folder)
+    runner = OnnxRunner(file, card.learned)
+    if runner.labels not in (None, count := len(card.labels)):
+        raise InputError(
+            f"{file} has scores of {runner.labels} labels, expected {count} as in {CARD}"
+        )
+    return Tagger(tokenizer, runner, card)

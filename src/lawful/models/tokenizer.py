@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lawful.document import Document
 from lawful.errors import InputError, MissingExtraError
 from lawful.labels import labels_of_pieces
-from lawful.models.checkpoint import CARD, replaced
+from lawful.models.checkpoint import TOKENIZER, read_card, replaced
 
 if TYPE_CHECKING:
     import tokenizers
@@ -88,10 +88,10 @@ class Tokenizer:
         """From a folder with ``tokenizer.json``, or a folder or name that transformers can load."""
         files = (Path(source) / name for name in COMPANIONS)
         companions = {file.name: file.read_bytes() for file in files if file.is_file()}
-        file = Path(source) / "tokenizer.json"
+        file = Path(source) / TOKENIZER
         configured = (Path(source) / "tokenizer_config.json").is_file()
-        ours = (Path(source) / CARD).is_file()
-        if file.is_file() and (ours or not configured):
+        card = read_card(Path(source))
+        if file.is_file() and (card is not None or not configured):
             try:
                 import tokenizers
             except ImportError:
@@ -108,7 +108,7 @@ class Tokenizer:
 
     def save(self, folder: Path) -> None:
         """Writes ``tokenizer.json`` and its companions."""
-        with replaced(folder / "tokenizer.json") as file:
+        with replaced(folder / TOKENIZER) as file:
             self._tokenizer.save(str(file))
         for name, content in self._companions.items():
             with replaced(folder / name) as file:

@@ -26,7 +26,7 @@ from lawful.errors import InputError
 from lawful.evaluation import Counts
 from lawful.io.atomic import make_folder
 from lawful.labels import Scheme
-from lawful.models.checkpoint import ONNX, WEIGHTS, replaced
+from lawful.models.checkpoint import ONNX, WEIGHTS, first_line, replaced
 from lawful.models.network import Network
 from lawful.models.runners import TorchRunner, device_named, half_precision
 from lawful.models.tagger import Tagger, Window, batched, padded
@@ -323,9 +323,8 @@ class _Run:
             found = state["recipe"], tuple(state["labels"])
             fingerprint = state["fingerprint"]
         except Exception as error:
-            first = (str(error).strip().splitlines() or [repr(error)])[0]
             raise InputError(
-                f"{self.checkpoint}: not a checkpoint that can be resumed: {first}; "
+                f"{self.checkpoint}: not a checkpoint that can be resumed: {first_line(error)}; "
                 "delete it to start again"
             ) from None
         expected = asdict(self.recipe), self.network.card.labels
