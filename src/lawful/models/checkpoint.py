@@ -2,11 +2,13 @@
 
 ``lawful.json`` has the settings to run the model with; a directory without it is a plain model of
 transformers. ``model.safetensors`` has all weights in one file, so that they are replaced
-atomically; ``model.onnx`` is the same network for onnxruntime.
+atomically; ``model.onnx`` is the same network for onnxruntime. ``lawful.json`` also has checksums
+of both and of the tokenizer, so that damaged files are noticed.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,6 +50,7 @@ class Card(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     chain: ChainTables | OldTables | None = None  # of the CRF, if the weights are only in ONNX
     base: str = ""  # the pretrained encoder
     recipe: dict[str, Any] = {}  # the hyperparameters of training
+    sha256: dict[str, str] = {}  # checksums of files, by name; a file without one is not checked
 
     @property
     def learned(self) -> Chain | None:
@@ -72,10 +75,45 @@ class Card(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         if self.own_boxes and not self.boxes:
             raise InputError("own_boxes is true, but boxes is false")
 
+    def check_file(self, file: Path) -> None:
+        """Raises an ``InputError`` if the file has another checksum than the card says."""
+        expected = self.sha256.get(file.name)
+        if expected is not None and (found := checksum(file)) != expected:
+            raise InputError(
+                f"{file} is damaged or of another model: its SHA-256 is {found}, expected "
+                f"{expected} as in {CARD}"
+            )
+
     def save(self, folder: Path) -> None:
         """Writes the card, atomically."""
         with replaced(folder / CARD) as file:
             file.write_bytes(msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n")
+
+    @contextmanager
+    def replacing(self, folder: Path, *names: str) -> Iterator[None]:
+        """Writes the card before and after a block that replaces the files of these names.
+
+        During the block, the card has no checksums of these files: a folder that is left by an
+        interruption can be loaded, with the old files or with the new ones. Checksums of other
+        files stay as they are.
+        """
+        before = read_card(folder)
+        self.sha256 = {} if before is None else before.sha256
+        for name in names:
+            self.sha256.pop(name, None)
+        self.save(folder)
+        yield
+        self.sha256 |= {name: checksum(folder / name) for name in names}
+        self.save(folder)
+
+
+def checksum(file: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal digits."""
+    try:
+        with file.open("rb") as data:
+            return hashlib.file_digest(data, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror}") from None
 
 
 def read_card(folder: Path) -> Card | None:

@@ -14,6 +14,7 @@ from lawful.errors import InputError
 from lawful.io.atomic import make_folder
 from lawful.models.checkpoint import (
     ONNX,
+    TOKENIZER,
     WEIGHTS,
     ChainTables,
     first_line,
@@ -52,10 +53,10 @@ def export(network: Network, tokenizer: Tokenizer, folder: Path, *, int8: bool =
         chain = TorchRunner(network, "cpu").chain
         if chain is not None:
             card.chain = ChainTables(**{k: v.tolist() for k, v in chain._asdict().items()})
-        with replaced(folder / ONNX) as file:
-            _strip(ready, file)
-        card.save(folder)
-        tokenizer.save(folder)
+        with card.replacing(folder, ONNX, TOKENIZER):
+            with replaced(folder / ONNX) as file:
+                _strip(ready, file)
+            tokenizer.save(folder)
     return folder / ONNX
 
 

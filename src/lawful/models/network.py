@@ -89,14 +89,13 @@ class Network(nn.Module):
         make_folder(folder)
         with replaced(folder / CONFIG) as file:
             self.encoder.config.to_json_file(str(file))
-        self.card.save(folder)
         state = {**self.encoder.state_dict()}
         for name, part in self.ours.items():
             state |= {f"{OURS}{name}.{key}": value for key, value in part.state_dict().items()}
         # safetensors refuses tied weights, which share memory.
         state = {key: value.detach().cpu().clone().contiguous() for key, value in state.items()}
         save_file = needed("safetensors.torch", "saving a model").save_file
-        with replaced(folder / WEIGHTS) as file:
+        with self.card.replacing(folder, WEIGHTS), replaced(folder / WEIGHTS) as file:
             save_file(state, str(file), metadata={"format": "pt"})
 
     @classmethod
@@ -155,6 +154,7 @@ def _load_ours(folder: Path, card: Card) -> Network:
     if not file.is_file():
         hint = "; it has model.onnx: choose the backend onnx" if (folder / ONNX).exists() else ""
         raise InputError(f"no {WEIGHTS} in {folder}{hint}")
+    card.check_file(file)
     try:
         state = load_file(str(file))
     except Exception as error:
@@ -199,6 +199,8 @@ def load_encoder(source: str | Path, **more: Any) -> Any:
     folder = Path(source)
     if folder.exists() and not (folder / CONFIG).is_file():
         raise InputError(f"no {CONFIG} in {source}: not a checkpoint directory")
+    if (card := read_card(folder)) is not None and (folder / WEIGHTS).is_file():
+        card.check_file(folder / WEIGHTS)
     encoder, info = load(
         transformers.AutoModelForTokenClassification,
         "a model",

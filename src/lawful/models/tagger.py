@@ -293,6 +293,7 @@ def _exported(folder: Path, card: Card | None) -> Tagger:
         raise InputError(f"no {ONNX} with a card in {folder}: create them with lawful export")
     if card.crf and card.learned is None:
         raise InputError(f"{folder / CARD}: crf is true, but there is no chain")
+    card.check_file(file)
     tokenizer = Tokenizer.load(folder)
     runner = OnnxRunner(file, card.learned)
     if runner.labels not in (None, count := len(card.labels)):

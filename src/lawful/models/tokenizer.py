@@ -92,6 +92,8 @@ class Tokenizer:
         configured = (Path(source) / "tokenizer_config.json").is_file()
         card = read_card(Path(source))
         if file.is_file() and (card is not None or not configured):
+            if card is not None:
+                card.check_file(file)
             try:
                 import tokenizers
             except ImportError:

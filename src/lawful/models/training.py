@@ -26,7 +26,7 @@ from lawful.errors import InputError
 from lawful.evaluation import Counts
 from lawful.io.atomic import make_folder
 from lawful.labels import Scheme
-from lawful.models.checkpoint import ONNX, WEIGHTS, first_line, replaced
+from lawful.models.checkpoint import ONNX, TOKENIZER, WEIGHTS, first_line, replaced
 from lawful.models.network import Network
 from lawful.models.runners import TorchRunner, device_named, half_precision
 from lawful.models.tagger import Tagger, Window, batched, padded
@@ -204,7 +204,8 @@ class _Run:
     def epochs(self, told: Told) -> Iterator[Epoch]:
         recipe = self.recipe
         make_folder(self.folder)
-        self.tagger.tokenizer.save(self.folder)
+        with self.network.card.replacing(self.folder, TOKENIZER):
+            self.tagger.tokenizer.save(self.folder)
         while self.done < recipe.epochs and self.stale < recipe.patience:
             began = perf_counter()
             with self._explained_out_of_memory():

@@ -11,7 +11,8 @@ from tests.fixtures.small_models import ODD, encoder, receipts
 torch = pytest.importorskip("torch", reason="needs the 'train' extra: make test-models")
 pytest.importorskip("onnxscript", reason="needs the 'train' extra: make test-models")
 
-from lawful.models.export import export  # noqa: E402 - what is behind the extra
+from lawful.models.checkpoint import read_card  # noqa: E402 - what is behind the extra
+from lawful.models.export import export  # noqa: E402
 from lawful.models.network import Network  # noqa: E402
 from lawful.models.tokenizer import Tokenizer  # noqa: E402
 from lawful.models.training import labels_of  # noqa: E402
@@ -79,6 +80,11 @@ def test_a_folder_with_both_is_run_as_asked(tmp_path):
 def test_a_broken_export_says_so(tmp_path):
     source, exported = made(tmp_path, "bert", {})
     (exported / "model.onnx").write_bytes(b"nothing")
+    with pytest.raises(InputError, match=r"model\.onnx is damaged or of another model: its SHA"):
+        from_pretrained(exported)
+    card = read_card(exported)
+    del card.sha256["model.onnx"]
+    card.save(exported)
     with pytest.raises(InputError, match=r"model\.onnx: not an ONNX model that can be run"):
         from_pretrained(exported)
     with pytest.raises(InputError, match=r"no model\.onnx with a card in .*: create them with law"):
@@ -93,6 +99,9 @@ def test_another_models_folder_is_left_alone(tmp_path):
         export(Network.load(source), Tokenizer.load(source), other)
     export(Network.load(source), Tokenizer.load(source), source)  # beside its own weights
     assert (source / "model.onnx").exists()
+    assert set(read_card(source).sha256) == {"model.onnx", "model.safetensors", "tokenizer.json"}
+    for backend in ("torch", "onnx"):
+        from_pretrained(source, backend=backend)
 
 
 @pytest.mark.parametrize("int8", [False, True])

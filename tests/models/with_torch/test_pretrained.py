@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from lawful import Document, InputError, from_pretrained
@@ -32,7 +33,8 @@ def own(plain, tmp_path_factory):
     """A folder as written by lawful."""
     folder = tmp_path_factory.mktemp("own")
     network = Network.start(plain, LABELS)
-    Tokenizer.load(plain).save(folder)
+    with network.card.replacing(folder, "tokenizer.json"):
+        Tokenizer.load(plain).save(folder)
     network.save(folder)
     return folder
 
@@ -210,10 +212,24 @@ def test_a_broken_configuration_of_a_tokenizer_is_refused(plain, tmp_path, text)
 def test_broken_weights_are_refused(folder, data):
     file = folder / "model.safetensors"
     file.write_bytes(file.read_bytes()[:-100] if data is None else data)
-    with pytest.raises(
-        InputError, match=r"cannot load a model: |model\.safetensors: not a file of weights"
-    ):
+    with pytest.raises(InputError, match=r"cannot load a model: |model\.safetensors is damaged"):
         from_pretrained(folder)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json"])
+def test_every_changed_byte_is_noticed(own, tmp_path, name):
+    folder = shutil.copytree(own, tmp_path / "model")
+    rng = np.random.default_rng(0)
+    data = (folder / name).read_bytes()
+    for at in rng.integers(len(data), size=200 if name == "model.safetensors" else 5).tolist():
+        damaged = bytearray(data)
+        damaged[at] ^= int(rng.integers(1, 256))
+        (folder / name).write_bytes(damaged)
+        with pytest.raises(InputError, match=rf"{name} is damaged or of another model: its SHA"):
+            from_pretrained(folder)
+    if name == "model.safetensors":  # as a base to train, too
+        with pytest.raises(InputError, match="is damaged or of another model"):
+            Network.start(folder, LABELS)
 
 
 @pytest.mark.parametrize(

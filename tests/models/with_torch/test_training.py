@@ -14,7 +14,9 @@ from tests.oracles.chains import score_of
 
 torch = pytest.importorskip("torch", reason="needs the 'train' extra: make test-models")
 
-from lawful.models.crf import ChainHead  # noqa: E402 - what is behind the extra
+from lawful.models import training  # noqa: E402 - what is behind the extra
+from lawful.models.checkpoint import Card, read_card  # noqa: E402
+from lawful.models.crf import ChainHead  # noqa: E402
 from lawful.models.network import Network  # noqa: E402
 from lawful.models.tokenizer import Tokenizer  # noqa: E402
 from lawful.models.training import (  # noqa: E402
@@ -139,6 +141,46 @@ def test_what_cannot_be_resumed_says_why(bert, tmp_path):
         assert torch.equal(tensor, before[name])
 
 
+@pytest.mark.parametrize("step", ["tokenizer", "weights", "before the card", "checkpoint"])
+def test_an_interruption_at_any_write_leaves_a_model_and_can_be_resumed(
+    bert, tmp_path, monkeypatch, step
+):
+    """Weights and their checksum are two files, and the process may end between them."""
+    rising = iter(range(1, 100))
+    monkeypatch.setattr(training, "entity_f1", lambda *_: next(rising) / 100)
+    whole = list(fit(bert, tmp_path / "whole"))
+    folder = tmp_path / "broken"
+    next(run := fit(bert, folder))
+    run.close()
+
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    saves = iter([Card.save, Card.save, Card.save, stop])
+
+    def save(*given, **how):
+        next(saves)(*given, **how)
+
+    with monkeypatch.context() as patch:
+        if step == "tokenizer":
+            patch.setattr(Tokenizer, "save", stop)
+        elif step == "weights":
+            patch.setattr("safetensors.torch.save_file", stop)
+        elif step == "checkpoint":
+            patch.setattr(torch, "save", stop)
+        else:  # the weights are new, and the card is that of the old ones
+            patch.setattr(Card, "save", save)
+        with pytest.raises(KeyboardInterrupt):
+            list(fit(bert, folder, resume=True))
+    assert from_pretrained(folder).labels == LABELS
+    list(fit(bert, folder, resume=True))
+    assert {"model.safetensors", "tokenizer.json"} == set(read_card(folder).sha256)
+    assert from_pretrained(folder).labels == LABELS
+    assert len(whole) == QUICK.epochs
+    for name, tensor in weights(tmp_path / "whole").items():
+        assert torch.equal(tensor, weights(folder)[name])
+
+
 def test_it_stops_when_it_gets_no_better(bert, tmp_path):
     recipe = Recipe(epochs=9, batch=8, rate=0.0, new_rate=0.0, patience=2)
     assert len(list(fit(bert, tmp_path, recipe))) == 3  # the first is the best, two are no better
@@ -217,6 +259,11 @@ def test_folders_that_are_no_models_say_so(bert, tmp_path):
     list(fit(bert, tmp_path / "m", Recipe(epochs=1)))
     whole = (tmp_path / "m" / "model.safetensors").read_bytes()
     (tmp_path / "m" / "model.safetensors").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match=r"model\.safetensors is damaged or of another model"):
+        from_pretrained(tmp_path / "m")
+    card = read_card(tmp_path / "m")
+    del card.sha256["model.safetensors"]
+    card.save(tmp_path / "m")
     with pytest.raises(InputError, match=r"model\.safetensors: not a file of weights"):
         from_pretrained(tmp_path / "m")
     (tmp_path / "m" / "model.safetensors").unlink()
