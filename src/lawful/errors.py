@@ -8,7 +8,7 @@ The tree, with the built-in class that each one also is:
     │   ├── ScoresError                   … a matrix of scores
     │   ├── SchemeError                   … a labelling scheme
     │   └── RulesError                    … a rule, a field or a file of them
-    ├── RuleFailure                       a rule's own Python code failed
+    ├── RuleFailure                       a rule's own code failed, or its pattern is too slow
     ├── MissingExtraError (ImportError)   an optional dependency is not installed
     ├── LimitError (OverflowError)        more than the core can number
     ├── MemoryBudgetError (MemoryError)   a stream may not grow any further
@@ -50,7 +50,10 @@ class RulesError(InputError):
 
 
 class RuleFailure(LawfulError):  # noqa: N818 - the rule failed, not the user
-    """A rule's own Python code raised an exception; the message names document and rule."""
+    """A rule's own Python code raised an exception, or its pattern took too long on a text.
+
+    The message names the document, and the rule or the field.
+    """
 
 
 class MissingExtraError(LawfulError, ImportError):

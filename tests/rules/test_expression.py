@@ -150,7 +150,7 @@ def test_a_tolerance_makes_close_numbers_equal_and_moves_all_comparisons():
         ("~total == 1", "~ is not part"),
         ("round(total, tax) == 1", "how many decimals"),
         ("round(total, 99) == 1", "0 to 12 decimals"),
-        ("matches(shop, '(')", "bad regular expression"),
+        ("matches(shop, '(')", "bad pattern"),
         ("matches(shop, shop)", "in quotes"),
         ("date('03/04/2024') == due", "is not one day"),
         ("date(shop) == due", "in quotes"),

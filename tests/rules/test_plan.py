@@ -24,7 +24,7 @@ def test_compiled_rules_say_what_the_judge_says_of_every_labelling(problem):
         return
     plan = plan_of(rules)
     judge = whole.judge
-    tables = Tables(rules, plan)
+    tables = Tables(rules, plan, "d")
     python = {rule.id for rule in plan.python}
     missing = np.array([judge.missing(i) for i in range(len(rules.fields))])
     for row in every_legal_row(whole)[0]:

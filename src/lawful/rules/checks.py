@@ -15,6 +15,7 @@ import numpy as np
 from lawful.errors import RuleFailure
 from lawful.rules import wording
 from lawful.rules.definitions import ParsedRule
+from lawful.rules.expression import Expression
 from lawful.rules.nodes import Environment, plain
 
 State: TypeAlias = Literal["satisfied", "violated", "vacuous"]
@@ -81,13 +82,13 @@ def price_of(rule: ParsedRule, outcome: Outcome) -> float:
 
 def outcome_of(rule: ParsedRule, environment: Environment, document: str) -> Outcome:
     """The outcome of a rule on one value for each field; errors name the document."""
-    applies = None if rule.when is None else rule.when.evaluate(environment)
+    applies = None if rule.when is None else _evaluate(rule, rule.when, environment, document)
     if applies is False:
         return "idle"
     if rule.when is not None and applies is None:
         return "missing"
     if rule.expression is not None:
-        holds = rule.expression.evaluate(environment)
+        holds = _evaluate(rule, rule.expression, environment, document)
     elif any(environment[name] is None for name in rule.reads):
         holds = None
     else:
@@ -121,6 +122,16 @@ def outcome_of_any(
         return "undecided", environment
     worst: Outcome = next(one for one in ("violated", "missing", "idle") if one in shown)
     return worst, shown[worst]
+
+
+def _evaluate(
+    rule: ParsedRule, expression: Expression, environment: Environment, document: str
+) -> bool | None:
+    """The value of a rule's expression."""
+    try:
+        return expression.evaluate(environment)
+    except RuleFailure as error:
+        raise RuleFailure(f"document {document!r}, rule {rule.id!r}: {error}") from None
 
 
 def _call(rule: ParsedRule, values: list[Any], document: str) -> bool | None:

@@ -23,6 +23,7 @@ from lawful.errors import RulesError
 from lawful.labels import SCHEMES, Scheme
 from lawful.rules.expression import Expression, parse
 from lawful.rules.nodes import Kind
+from lawful.rules.patterns import compiled
 from lawful.rules.settings import (
     as_ambiguity,
     as_tolerance,
@@ -137,11 +138,9 @@ class Field:
                     f"field {self.name!r}: pattern is {self.pattern!r}, expected a text"
                 )
             try:
-                re.compile(self.pattern)
-            except (re.error, TypeError, OverflowError, RecursionError) as error:
-                raise RulesError(
-                    f"field {self.name!r}: bad pattern {self.pattern!r}: {error}"
-                ) from None
+                compiled(self.pattern)
+            except RulesError as error:
+                raise RulesError(f"field {self.name!r}: {error}") from None
         if self.ambiguity is not None:
             where = f"field {self.name!r}: "
             object.__setattr__(self, "ambiguity", as_ambiguity(self.ambiguity, where))

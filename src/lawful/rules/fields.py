@@ -6,13 +6,14 @@ match the pattern and the length, the field must be present, and repeated values
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterator
 from math import inf
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from lawful.document import Document
-from lawful.rules.definitions import Rules
+from lawful.errors import RuleFailure
+from lawful.rules.definitions import Field, Rules
+from lawful.rules.patterns import compiled
 from lawful.rules.reading import Spans
 from lawful.values import format_value, read
 
@@ -104,8 +105,16 @@ class DocumentFields:
             yield "reads"
         if f.max_words is not None and end - start > f.max_words:
             yield "max_words"
-        if f.pattern is not None and not re.fullmatch(f.pattern, self.document.text(start, end)):
+        if f.pattern is not None and not self._matches(f, self.document.text(start, end)):
             yield "pattern"
+
+    def _matches(self, f: Field, text: str) -> bool:
+        assert f.pattern is not None  # noqa: S101 - asked for fields with a pattern only
+        try:
+            return compiled(f.pattern).matches(text)
+        except RuleFailure as error:
+            where = f"document {self.document.id!r}, field {f.name!r}"
+            raise RuleFailure(f"{where}: {error}") from None
 
     def complaint(self, index: int, fault: Fault) -> str:
         """The message of a fault."""

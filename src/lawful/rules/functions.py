@@ -17,9 +17,11 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from lawful._core import Op
+from lawful.errors import RulesError
 from lawful.rules.arithmetic import absolute, rounded, total
 from lawful.rules.nodes import COUNT, Environment, Node
 from lawful.rules.operators import FieldName
+from lawful.rules.patterns import Pattern, compiled
 from lawful.rules.program import Assembler, NeedsPython
 from lawful.values import format_value, read
 
@@ -236,7 +238,7 @@ class Round(Call):
 class Matches(Call):
     """Whether a regular expression is found in a text."""
 
-    pattern: re.Pattern[str]
+    pattern: Pattern
 
     @classmethod
     def parse(cls, parser: Parser, node: ast.Call) -> Matches:
@@ -248,14 +250,13 @@ class Matches(Call):
         if value.kind != "text" or not isinstance(pattern, str):
             raise wrong
         try:
-            compiled = re.compile(pattern)
-        except (re.error, RecursionError, OverflowError) as error:
-            raise parser.fail(f"bad regular expression {pattern!r}: {error}", node) from None
-        return cls(parser.text_of(node), "condition", (value,), compiled)
+            return cls(parser.text_of(node), "condition", (value,), compiled(pattern))
+        except RulesError as error:
+            raise parser.fail(str(error), node) from None
 
     def evaluate(self, environment: Environment) -> bool | None:
         text = self.arguments[0].evaluate(environment)
-        return None if text is None else self.pattern.search(str(text)) is not None
+        return None if text is None else self.pattern.occurs_in(str(text))
 
 
 @dataclass(frozen=True, eq=False)

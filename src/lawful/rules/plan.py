@@ -13,10 +13,13 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import localcontext
 from itertools import islice
+from math import inf
+from time import perf_counter
 from typing import Any, Literal, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 from lawful import _core
+from lawful.errors import RuleFailure, TimeBudgetError
 from lawful.rules.arithmetic import EXACT
 from lawful.rules.definitions import Field, ParsedRule, Rules
 from lawful.rules.equation import equation_of
@@ -67,9 +70,10 @@ class Tables:
     Without a plan there are no lookups.
     """
 
-    def __init__(self, rules: Rules, plan: Plan | None) -> None:
+    def __init__(self, rules: Rules, plan: Plan | None, document: str) -> None:
         self.numbers: list[dict[Any, int]] = [{} for _ in rules.fields]
         self._plan = plan
+        self._document = document
         self._texts: dict[Any, int] = {}  # equal texts have equal numbers, whatever their fields
         self._lookups: list[_core.Lookup] = []
         if plan is not None:
@@ -82,21 +86,29 @@ class Tables:
         numbers = self.numbers[field]
         return numbers.setdefault(value, len(numbers) + _core.FIRST_VALUE)
 
-    def lookups(self) -> list[_core.Lookup]:
-        """The tables of all lookups, extended to the values numbered so far."""
+    def lookups(self, until: float = inf) -> list[_core.Lookup]:
+        """The tables of all lookups, extended to the values numbered so far.
+
+        Raises ``TimeBudgetError`` when the time is up.
+        """
         if self._plan is not None:
             with localcontext(EXACT):
                 for lookup, table in zip(self._plan.lookups, self._lookups, strict=True):
-                    self._extend(lookup, table)
+                    try:
+                        self._extend(lookup, table, until)
+                    except RuleFailure as error:
+                        raise RuleFailure(f"document {self._document!r}: {error}") from None
         return self._lookups
 
-    def _extend(self, lookup: _Lookup, table: _core.Lookup) -> None:
+    def _extend(self, lookup: _Lookup, table: _core.Lookup, until: float) -> None:
         """Adds the values that are new."""
         if not len(table):
             for missing in (lookup.missing, lookup.evaluate(None)):
                 table.append(*_outcome(missing, lookup.kind, self._texts))
         new = islice(self.numbers[lookup.field], len(table) - _core.FIRST_VALUE, None)
         for value in new:
+            if perf_counter() > until:
+                raise TimeBudgetError("the time is up")
             table.append(*_outcome(lookup.evaluate(value), lookup.kind, self._texts))
 
 

@@ -38,7 +38,7 @@ class Settler:
     def __init__(self, judge: Judge) -> None:
         self.judge = judge
         self.plan = plan_of(judge.rules)
-        self.tables = Tables(judge.rules, self.plan)
+        self.tables = Tables(judge.rules, self.plan, judge.document.id)
 
     def settle(self, reading: Reading, cost: Cost, until: float) -> tuple[Reading, Cost]:
         """The reading of the same spans that costs the least; the given one if none costs less."""
@@ -105,7 +105,7 @@ class Settler:
             value=np.array(value, np.uint32),
             price=np.array(price, np.float64),
             plan=self.plan.core,
-            lookups=self.tables.lookups(),
+            lookups=self.tables.lookups(until),
             missing=np.array([judge.missing(i) for i in range(len(reading))]),
             limit=limit,
             memory=MEMORY,

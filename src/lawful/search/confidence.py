@@ -110,7 +110,7 @@ class _Masses:
             value=np.array([number for *_, number in values], np.uint32),
             price=np.array(price, np.float64),
             plan=plan.core,
-            lookups=lattice.tables.lookups(),
+            lookups=lattice.tables.lookups(until),
             missing=np.array([judge.missing(i) for i in range(len(rules.fields))]),
             most_weight=np.array([1 + (MOST_VALUES - 1) * exp(-price) for price in other]),
             everything=self.everything,

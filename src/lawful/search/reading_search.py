@@ -38,8 +38,6 @@ LEAST_SLACK = 0.1
 PATIENCE = 256
 """Partial readings that are extended before the search computes bounds on sums."""
 
-BETWEEN_LOOKS = 64  # spans between two looks at the clock
-
 Labels: TypeAlias = NDArray[np.unsignedinteger[Any]]
 SpanValue: TypeAlias = tuple[int, int, int, int]
 """Field, start, end, and the number of the value, or ``_core.UNREADABLE``."""
@@ -61,7 +59,7 @@ class Lattice:
         self.core = _core.Lattice(scores.costs, layout_of(judge.rules, scores.labels))
         self.judge = judge
         self.plan = plan
-        self.tables = Tables(judge.rules, plan)
+        self.tables = Tables(judge.rules, plan, judge.document.id)
 
     @property
     def best(self) -> float:
@@ -91,7 +89,7 @@ class Lattice:
             value=np.array([number for *_, number in values], np.uint32),
             price=np.array(price, np.float64),
             plan=None if self.plan is None else self.plan.core,
-            lookups=self.tables.lookups(),
+            lookups=self.tables.lookups(until),
             missing=np.array([self.judge.missing(i) for i in range(fields)]),
             slack=slack,
             max_cost=None if max_cost == inf else max_cost,
@@ -129,7 +127,7 @@ class Lattice:
         prices: list[float] = []
         rows = zip(spans.field.tolist(), spans.start.tolist(), spans.end.tolist(), strict=True)
         for at, (field, start, end) in enumerate(rows):
-            if at % BETWEEN_LOOKS == 0 and perf_counter() > until:
+            if perf_counter() > until:
                 raise TimeBudgetError("the time is up")
             faults = price = judge.faults(field, start, end)
             for value in judge.values(field, start, end) or (None,):

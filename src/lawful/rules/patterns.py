@@ -1,0 +1,189 @@
+"""Regular expressions of rules: Python's language, and a time limit for every match.
+
+Python's ``re`` cannot be interrupted, and ``(a|aa)+$`` takes it years on sixty letters. So Python's
+parser reads a pattern, which is then written for the engine of ``regex``, which has a timeout. The
+two disagree on letters, blanks, word boundaries and the case of i, so these are spelt out. What
+``regex`` has in addition, such as ``{e<=1}``, means what it means to Python.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from functools import lru_cache
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any
+
+from lawful.errors import RuleFailure, RulesError
+
+MOST_CHARACTERS = 10_000
+"""Length of the longest pattern."""
+
+DEEPEST = 50
+"""Levels of nested groups and repeats of a pattern."""
+
+SECONDS = 1.0
+"""Time limit of one match."""
+
+_LONGEST_SHOWN = 40
+_TOO_DEEP = f"nested more than {DEEPEST} levels deep"
+
+_WORD = r"\p{L}\p{nt=Decimal}\p{nt=Digit}\p{nt=Numeric}_"
+_CATEGORIES = {
+    "CATEGORY_DIGIT": r"\d",
+    "CATEGORY_WORD": _WORD,
+    "CATEGORY_SPACE": r"\p{bc=WS}\p{bc=B}\p{bc=S}\p{Zs}",
+}
+_ASCII_CATEGORIES = {
+    "CATEGORY_DIGIT": "0-9",
+    "CATEGORY_WORD": "a-zA-Z0-9_",
+    "CATEGORY_SPACE": r"\ \t\n\r\f\v",
+}
+_REPEATS = {"MAX_REPEAT": "", "MIN_REPEAT": "?", "POSSESSIVE_REPEAT": "+"}
+_ALL_I = "iIİı"  # one letter to re.IGNORECASE
+
+
+class Pattern:
+    """A regular expression; a match that takes more than ``SECONDS`` is a ``RuleFailure``."""
+
+    def __init__(self, source: str) -> None:
+        import regex
+
+        self.source = source
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # of sets that Python may have some day
+            re.compile(source)  # refuses what the parser alone does not
+            parsed = _parser.parse(source)
+        self._compiled = regex.compile(_written(parsed, parsed.state.flags))
+
+    def matches(self, text: str) -> bool:
+        """Whether it matches the whole text."""
+        return self._run(self._compiled.fullmatch, text)
+
+    def occurs_in(self, text: str) -> bool:
+        """Whether it matches a part of the text."""
+        return self._run(self._compiled.search, text)
+
+    def _run(self, match: Any, text: str) -> bool:
+        try:
+            return match(text, timeout=SECONDS) is not None
+        except TimeoutError:
+            reason = f"more than {SECONDS:g} s"
+        except MemoryError:
+            reason = "too much memory"
+        raise RuleFailure(f"pattern {_shown(self.source)} takes {reason} on {_shown(text)}")
+
+
+@lru_cache(maxsize=1024)
+def compiled(source: str) -> Pattern:
+    """The pattern, compiled once; raises ``RulesError`` with the reason if it cannot be."""
+    if len(source) > MOST_CHARACTERS:
+        raise RulesError(
+            f"a pattern has {len(source):,} characters, expected at most {MOST_CHARACTERS:,}"
+        )
+    try:
+        return Pattern(source)
+    except RecursionError:
+        reason = _TOO_DEEP
+    except (re.error, OverflowError, ValueError) as error:
+        reason = str(error)
+    raise RulesError(f"bad pattern {_shown(source)}: {reason}")
+
+
+def _shown(text: str) -> str:
+    return repr(text[:_LONGEST_SHOWN]) + "…" * (len(text) > _LONGEST_SHOWN)
+
+
+def _written(parts: Any, flags: int, level: int = 0) -> str:
+    """Parsed parts in the syntax of ``regex``."""
+    if level > DEEPEST:
+        raise ValueError(_TOO_DEEP)
+    return "".join(_part(str(operation), value, flags, level + 1) for operation, value in parts)
+
+
+def _part(operation: str, value: Any, flags: int, level: int) -> str:  # noqa: PLR0911 - a case each
+    match operation, value:
+        case "LITERAL" | "NOT_LITERAL", _:
+            return _set([("LITERAL", value)], flags, negated=operation == "NOT_LITERAL")
+        case "IN", _:
+            negated = str(value[0][0]) == "NEGATE"
+            return _set(value[negated:], flags, negated=negated)
+        case "ANY", _:
+            return "(?s:.)" if flags & re.DOTALL else r"[^\n]"
+        case "AT", _:
+            return _place(str(value), flags)
+        case "BRANCH", (_, branches):
+            return f"(?:{'|'.join(_written(branch, flags, level) for branch in branches)})"
+        case "SUBPATTERN", (group, added, removed, inner):
+            return f"({'' if group else '?:'}{_written(inner, (flags | added) & ~removed, level)})"
+        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT", (least, most, inner):
+            limit = "" if most is _parser.MAXREPEAT else most
+            return f"(?:{_written(inner, flags, level)}){{{least},{limit}}}{_REPEATS[operation]}"
+        case "ATOMIC_GROUP", _:
+            return f"(?>{_written(value, flags, level)})"
+        case "ASSERT" | "ASSERT_NOT", (direction, inner):
+            sign = ("<" if direction < 0 else "") + ("=" if operation == "ASSERT" else "!")
+            return f"(?{sign}{_written(inner, flags, level)})"
+        case "GROUPREF", _:
+            if flags & re.IGNORECASE:
+                raise ValueError("a back reference under (?i) is not supported")
+            return f"\\g<{value}>"
+        case "GROUPREF_EXISTS", (group, then, otherwise):
+            other = "" if otherwise is None else f"|{_written(otherwise, flags, level)}"
+            return f"(?({group}){_written(then, flags, level)}{other})"
+        case "FAILURE", _:
+            return "(?!)"
+    raise ValueError(f"{operation} is not supported")
+
+
+def _set(members: Any, flags: int, *, negated: bool) -> str:
+    """One character that is, or is not, among the members of a set."""
+    inside, outside = "", []
+    for operation, value in members:
+        if str(operation) == "CATEGORY":
+            name = str(value).replace("_NOT_", "_")
+            if name == str(value):
+                inside += _category(name, flags)
+            else:
+                outside.append(f"[^{_category(name, flags)}]")
+        else:
+            least, most = (value, value) if str(operation) == "LITERAL" else value
+            inside += f"{_escaped(least)}-{_escaped(most)}"
+            if flags & re.IGNORECASE:
+                inside += _other_cases(least, most, flags)
+    if outside:
+        one_of = "|".join([*([f"[{inside}]"] if inside else []), *outside])
+        found = f"(?!{one_of})(?s:.)" if negated else f"(?:{one_of})"
+    else:
+        found = f"[{'^' * negated}{inside}]"
+    return f"(?i:{found})" if flags & re.IGNORECASE and not flags & re.ASCII else found
+
+
+def _other_cases(least: int, most: int, flags: int) -> str:
+    """The other cases of the letters of a range that ``regex`` would not find itself."""
+    if flags & re.ASCII:
+        letters = map(chr, range(least, min(most, 127) + 1))
+        return "".join(letter.swapcase() for letter in letters if letter.isalpha())
+    return _ALL_I if any(least <= ord(letter) <= most for letter in _ALL_I) else ""
+
+
+def _escaped(character: int) -> str:
+    return f"\\U{character:08x}"
+
+
+def _category(name: str, flags: int) -> str:
+    return (_ASCII_CATEGORIES if flags & re.ASCII else _CATEGORIES)[name]
+
+
+def _place(name: str, flags: int) -> str:
+    """A place between characters, such as the end of the text."""
+    word = f"[{_category('CATEGORY_WORD', flags)}]"
+    many_lines = bool(flags & re.MULTILINE)
+    return {
+        "AT_BEGINNING": r"(?<![^\n])" if many_lines else r"\A",
+        "AT_BEGINNING_STRING": r"\A",
+        "AT_BOUNDARY": f"(?:(?<={word})(?!{word})|(?<!{word})(?={word}))",
+        "AT_NON_BOUNDARY": f"(?:(?<={word})(?={word})|(?<!{word})(?!{word}))",
+        "AT_END": r"(?![^\n])" if many_lines else r"(?=\n?\Z)",
+        "AT_END_STRING": r"\Z",
+    }[name]
