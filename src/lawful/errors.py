@@ -41,12 +41,13 @@ class SchemeError(InputError):
 class RulesError(InputError):
     """A rule, field or rule file that cannot be used; the message says where.
 
-    ``rule`` is the index of the rule that is wrong, if one is.
+    ``rule`` is the index of the rule that is wrong, if one is; ``field`` the name of the field.
     """
 
-    def __init__(self, message: str, *, rule: int | None = None) -> None:
+    def __init__(self, message: str, *, rule: int | None = None, field: str | None = None) -> None:
         super().__init__(message)
         self.rule = rule
+        self.field = field
 
 
 class RuleFailure(LawfulError):  # noqa: N818 - the rule failed, not the user

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from math import inf
+from math import inf, isnan
+from time import perf_counter
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawful import RuleDefaults, Rules, RulesError
-from lawful.rules.files import json_schema, rules_from
+from lawful.rules.files import _read_yaml, json_schema, rules_from
 from tests.fixtures.rule_file import FILE
 
 
@@ -65,8 +66,16 @@ def test_a_file_is_read_with_its_defaults(tmp_path):
         ("default: 0", "default: x", "default 'x' is no money"),
         ("many: true", "many: 3", "line 8: field 'items': many is 3, expected true or false"),
         ("many: true", "many: true, default: 3", "a field with many has no default"),
-        ("id: sum", "id: small", "rule 'small' is defined twice"),
-        ("label: sub,", "label: total,", "has label 'total', as field 'total' has"),
+        ("id: sum", "id: small", "line 13: rules 2 and 3 have one id, 'small'"),
+        ("label: sub,", "label: total,", "line 6: .*has label 'total', as field 'total' has"),
+        ("weight: hard", "unchecked: 0,5", r"inside {…} a comma ends a value: .* 0\.01 for 0,01"),
+        ("check: total == subtotal + tax", "check: total == round(tax, 2)",
+         r"line 11: unknown key '2\)' in rule 2; inside {…} a comma ends a value: quote the"),
+        ("sum(items)", "sum(items)\n  - {check: total in ('a', 'b')}", "line 11.* ends a value"),
+        ("tolerance: 0.5", "tolerance: 0,5", r"tolerance is '0,5'.*; write 0\.5"),
+        ("weight: 8", "weight: 0,5", r"weight is '0,5', .*; write 0\.5"),
+        ("tax <= 1000", "tax <= 0,01", r"leading zeros.*; write 0\.01 for 0,01"),
+        ("tax <= 1000", "tax <= 10,5", r"',' is not part of the rule language.*; write 10\.5"),
         ("  total:", "  2total:", "field '2total': expected a name of letters"),
         ("  total:", "  from:", "has a name that expressions cannot use"),
         ("fields:", "fields: [", "line .*column"),
@@ -91,7 +100,14 @@ def test_mistakes_in_a_file_are_named_with_their_line(tmp_path, old, new, messag
         ("r.yaml", "fields: {}", "fields is {}, expected a mapping of fields"),
         ("r.yaml", "fields: {a: {label: b}}\nrules: 3", "rules is 3, expected a list"),
         ("r.yaml", "1: 2", "line 1: 1 is no name"),
-        ("r.yaml", "a: !!python/object:os.system x", "could not determine a constructor"),
+        ("r.yaml", "a: !!python/object:os.system x", "python/object:os.system is not part of"),
+        ("r.yaml", "a: !!bool x", "line 1: 'x' is no bool"),
+        ("r.yaml", "a: !!timestamp x", "line 1: .*timestamp is not part of rule files"),
+        ("r.yaml", f"a: {'9' * 5000}", "line 1: .*digits"),
+        ("r.yaml", "a: &a [*a]", "nested too deeply"),
+        ("r.yaml", "[" * 5000, "nested too deeply"),
+        ("r.json", "[" * 50_000, "nested too deeply"),
+        ("r.json", " " * 1_000_001, "over 1,000,000 bytes"),
         ("r.json", "{", "r.json: "),
         ("r.toml", "x", "r.toml: "),
         ("r.ini", "x", "unknown file type; rule files end in .yaml"),
@@ -119,6 +135,38 @@ def test_yaml_aliases_cannot_blow_up(tmp_path):
     )
     with pytest.raises(RulesError, match="more than 20,000 entries"):
         Rules.load(write(tmp_path, text))
+
+
+def test_a_long_list_is_refused_at_once(tmp_path):
+    """A megabyte took twenty seconds."""
+    began = perf_counter()
+    with pytest.raises(RulesError, match="more than 20,000 entries"):
+        Rules.load(write(tmp_path, f"[{'a,' * 499_000}]"))
+    assert perf_counter() - began < 8
+
+
+def test_words_in_yaml_mean_themselves(tmp_path):
+    """YAML 1.1 has no for false, 12:30 for 750, 010 for 8, and dates of its own."""
+    fields = ["no", "on", "off", "yes", "y", "n"]
+    text = "fields:\n" + "".join(f"  {name}: {{label: {name}}}\n" for name in fields)
+    rules = Rules.load(write(tmp_path, text + "rules: [{check: present(no), id: off}]"))
+    assert [(f.name, f.label) for f in rules.fields] == [(name, name) for name in fields]
+    assert rules.rules[0].id == "off"
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("no", "no"), ("12:30:00", "12:30:00"), ("2024-12-31", "2024-12-31"), ("010", 10),
+        ("0o10", 8), ("0x1F", 31), ("1_000", "1_000"), ("1e3", 1000.0), ("-.inf", -inf),
+        ("+.5", 0.5), ("true", True), ("~", None), ("null", None), ("", None), ("'3'", "3"),
+        ("<<", "<<"), ("=", "="), ("0b1", "0b1"), ("!!str 3", "3"), ("3.", 3.0),
+    ],
+)  # fmt: skip
+def test_yaml_has_the_values_of_its_core_schema(written, value):
+    found = _read_yaml(f"a: {written}")[0]["a"]
+    assert (found, type(found)) == (value, type(value))
+    assert isnan(_read_yaml(".nan")[0])
 
 
 def test_the_papers_semantics_is_three_lines(tmp_path):

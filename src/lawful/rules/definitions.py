@@ -273,10 +273,12 @@ class Rules:
         names, labels = set[str](), dict[str, str]()
         for f in self.fields:
             if f.name in names:
-                raise RulesError(f"field {f.name!r} is defined twice")
+                raise RulesError(f"field {f.name!r} is defined twice", field=f.name)
             if f.label in labels:
                 other = labels[f.label]
-                raise RulesError(f"field {f.name!r} has label {f.label!r}, as field {other!r} has")
+                raise RulesError(
+                    f"field {f.name!r} has label {f.label!r}, as field {other!r} has", field=f.name
+                )
             names.add(f.name)
             labels[f.label] = f.name
         object.__setattr__(self, "parsed", tuple(self._parse()))
@@ -303,14 +305,16 @@ class Rules:
 
     def _parse(self) -> Iterable[ParsedRule]:
         known: dict[str, tuple[Kind, bool]] = {f.name: (f.kind, f.many) for f in self.fields}
-        seen: set[str] = set()
+        seen: dict[str, int] = {}
         for number, rule in enumerate(self.rules):
             identity = rule.id or ""
-            if identity in seen:
+            first = seen.setdefault(identity, number)
+            if first != number:
                 raise RulesError(
-                    f"rule {identity!r} is defined twice; give one of them another id", rule=number
+                    f"rules {first + 1} and {number + 1} have one id, {identity!r}; "
+                    "give one of them another id",
+                    rule=number,
                 )
-            seen.add(identity)
             try:
                 yield self._parse_rule(rule, known)
             except RulesError as error:

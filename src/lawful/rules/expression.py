@@ -85,7 +85,7 @@ def _syntax_tree(text: str) -> ast.expr:
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         column = getattr(error, "offset", None) or 1
         reason = getattr(error, "msg", None) or "cannot be parsed"
-        hint = "; write == to compare" if re.search(r"[^=!<>]=[^=]", text) else ""
+        hint = "; write == to compare" if re.search(r"[^=!<>]=[^=]", text) else _point_hint(text)
         raise RulesError(f"{reason} in {text!r} (column {column}){hint}") from None
     if any(token.type == tokenize.COMMENT for token in _tokens(text)):
         raise RulesError(f"comments are not part of the rule language: {text!r}")
@@ -165,7 +165,8 @@ class Parser:
     def unknown(self, what: ast.AST, part: ast.AST) -> RulesError:
         """An error about syntax that the language does not have."""
         name = _SIGNS.get(type(what), type(what).__name__)
-        return self.fail(f"{name!r} is not part of the rule language", part)
+        hint = _point_hint(self.text) if isinstance(what, ast.Tuple) else ""
+        return RulesError(f"{self.fail(f'{name!r} is not part of the rule language', part)}{hint}")
 
     def _call(self, part: ast.Call) -> Node:
         if not isinstance(part.func, ast.Name):
@@ -179,6 +180,12 @@ class Parser:
         if part.keywords or any(isinstance(argument, ast.Starred) for argument in part.args):
             raise self.fail(f"{name} takes plain arguments only", part)
         return parse_call(self, part)
+
+
+def _point_hint(text: str) -> str:
+    """A hint for numbers with a decimal comma."""
+    found = re.search(r"(?<![\w.])(\d+),(\d+)(?![\w.])", text)
+    return f"; write {found[1]}.{found[2]} for {found[0]}" if found else ""
 
 
 def _hint(name: str, known: list[str]) -> str:

@@ -15,6 +15,7 @@ For example:
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
@@ -28,7 +29,11 @@ from lawful.values import TYPES
 Where: TypeAlias = tuple[str | int, ...]
 Lines: TypeAlias = Mapping[Where, int]
 
+MOST_BYTES = 1_000_000
 MOST_NODES = 20_000
+COMMAS = "inside {…} a comma ends a value: quote the expression, or write 0.01 for 0,01"
+
+_TOO_MANY = f"more than {MOST_NODES:,} entries"
 _DEFAULT_KEYS = ("presence", "repeat", "weight", "tolerance", "max_words", "ambiguity", "unchecked")
 _FILE_KEYS = ("fields", "rules", "scheme", *_DEFAULT_KEYS)
 _FIELD_KEYS = (
@@ -49,12 +54,16 @@ def load_rules(path: Path) -> Rules:
     if reader is None:
         raise RulesError(f"{path}: unknown file type; rule files end in {', '.join(readers)}")
     try:
-        data, lines = reader(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise RulesError(f"over {MOST_BYTES:,} bytes")
+        data, lines = reader(content.decode("utf-8-sig"))
     except OSError as error:
         raise RulesError(f"cannot read rule file {path}: {error.strerror}") from None
-    except RulesError as error:
-        raise RulesError(f"{path}: {error}") from None
-    except (ValueError, RecursionError) as error:  # from json, tomllib or decoding UTF-8
+    except RecursionError:
+        raise RulesError(f"{path}: nested too deeply") from None
+    except ValueError as error:  # from json, tomllib or decoding UTF-8, or one of ours
         raise RulesError(f"{path}: {error}") from None
     return rules_from(data, str(path), lines)
 
@@ -84,6 +93,8 @@ class _Loader:
             if key not in known:
                 close = get_close_matches(str(key), known, 1)
                 hint = f"did you mean {close[0]!r}? " if close else ""
+                if data[key] is None and self.lines:
+                    hint = f"{COMMAS}; "
                 raise self.fail(
                     f"unknown key {key!r} in {what}; {hint}keys: {', '.join(known)}", (*where, key)
                 )
@@ -109,7 +120,11 @@ class _Loader:
                 made_fields, made_rules, scheme=data.get("scheme", "BIO"), defaults=defaults
             )
         except RulesError as error:
-            where: Where = () if error.rule is None else ("rules", error.rule, "check")
+            where: Where = ()
+            if error.rule is not None:
+                where = ("rules", error.rule, "check")
+            elif error.field is not None:
+                where = ("fields", error.field, "label")
             raise self.fail(error, where) from None
 
     def load_field(self, name: Any, entry: Any) -> Field:
@@ -143,47 +158,108 @@ class _Loader:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    for i, (key, _) in enumerate(pairs):
-        if any(key == other for other, _ in pairs[:i]):
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
             raise RulesError(f"{key!r} is defined twice")
-    return dict(pairs)
+        found[key] = value
+    return found
 
 
 def _read_yaml(text: str) -> tuple[Any, Lines]:
-    """YAML as plain values, and the line of each; a key that is defined twice is an error."""
+    """YAML as plain values, and the line of each; a key that is defined twice is an error.
+
+    Plain words have the meaning of YAML 1.2's core schema: of ``no``, ``on``, ``12:30`` and
+    ``2024-12-31``, all are texts.
+    """
     import yaml
 
     lines: dict[Where, int] = {}
 
-    def build(loader: yaml.SafeLoader, node: yaml.Node, where: Where) -> Any:
+    class Loader(yaml.SafeLoader):
+        nodes = 0
+
+        def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+            self.nodes += 1
+            if self.nodes > 2 * MOST_NODES:  # keys and values
+                raise RulesError(_TOO_MANY)
+            return super().compose_node(parent, index)
+
+    Loader.yaml_implicit_resolvers = {}
+    for tag, (pattern, first, _) in _SCALARS.items():
+        Loader.add_implicit_resolver(f"{_CORE}{tag}", pattern, first)
+
+    def build(node: yaml.Node, where: Where) -> Any:
         lines[where] = node.start_mark.line + 1
         if len(lines) > MOST_NODES:  # nested aliases grow exponentially
-            raise RulesError(f"more than {MOST_NODES:,} entries")
+            raise RulesError(_TOO_MANY)
         if isinstance(node, yaml.SequenceNode):
-            return [build(loader, child, (*where, i)) for i, child in enumerate(node.value)]
+            return [build(child, (*where, i)) for i, child in enumerate(node.value)]
         if not isinstance(node, yaml.MappingNode):
-            return loader.construct_object(node)
+            return _scalar(node)
         result: dict[Any, Any] = {}
         for key_node, value_node in node.value:
-            key = loader.construct_object(key_node, deep=True)
+            line = key_node.start_mark.line + 1
+            key = _scalar(key_node)
             if not isinstance(key, str):
-                raise RulesError(f"line {key_node.start_mark.line + 1}: {key!r} is no name")
+                hint = f"; {COMMAS}" if node.flow_style and value_node.value == "" else ""
+                raise RulesError(f"line {line}: {key_node.value} is no name{hint}")
             if key in result:
-                raise RulesError(f"line {key_node.start_mark.line + 1}: {key!r} is defined twice")
-            result[key] = build(loader, value_node, (*where, key))
-            lines[(*where, key)] = key_node.start_mark.line + 1
+                raise RulesError(f"line {line}: {key!r} is defined twice")
+            result[key] = build(value_node, (*where, key))
+            lines[(*where, key)] = line
         return result
 
     try:
-        loader = yaml.SafeLoader(text)
-        node = loader.get_single_node()
-        return (None if node is None else build(loader, node, ())), lines
+        node = Loader(text).get_single_node()
+        return (None if node is None else build(node, ())), lines
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        raise RulesError(f"{where}{error.problem}") from None
+        hint = f"; {COMMAS}" if "expected ',' or '}'" in (error.problem or "") else ""
+        raise RulesError(f"{where}{error.problem}{hint}") from None
     except yaml.YAMLError as error:
         raise RulesError(str(error).splitlines()[0]) from None
+
+
+_CORE = "tag:yaml.org,2002:"
+_SCALARS: Mapping[str, tuple[re.Pattern[str], list[str] | None, Callable[[str], Any]]] = {
+    "null": (re.compile(r"(?:~|null|Null|NULL|)\Z"), ["~", "n", "N", ""], lambda text: None),
+    "bool": (
+        re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z"),
+        list("tTfF"),
+        lambda text: text.lower() == "true",
+    ),
+    "int": (
+        re.compile(r"(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)\Z"),
+        list("-+0123456789"),
+        lambda text: int(text, 0) if text[:2] in ("0o", "0x") else int(text),
+    ),
+    "float": (
+        re.compile(
+            r"(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+            r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z"
+        ),
+        list("-+.0123456789"),
+        lambda text: float(re.sub(r"\.(?=[iInN])", "", text)),
+    ),
+    "str": (re.compile(r"(?!)"), None, str),
+}
+"""The scalars of YAML 1.2's core schema: their form, their first characters and their values."""
+
+
+def _scalar(node: Any) -> Any:
+    """The value of a YAML node that is neither a list nor a mapping."""
+    line = node.start_mark.line + 1
+    pattern, _, value_of = _SCALARS.get(node.tag.removeprefix(_CORE), (None, None, str))
+    if pattern is None or not isinstance(node.value, str):
+        raise RulesError(f"line {line}: {node.tag} is not part of rule files")
+    if value_of is not str and not pattern.match(node.value):
+        raise RulesError(f"line {line}: {node.value!r} is no {node.tag.removeprefix(_CORE)}")
+    try:
+        return value_of(node.value)
+    except ValueError as error:  # an integer of thousands of digits
+        raise RulesError(f"line {line}: {error}") from None
 
 
 def json_schema() -> dict[str, Any]:

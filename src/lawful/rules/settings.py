@@ -5,6 +5,7 @@ Each function raises a ``RulesError`` that begins with ``where``, or returns the
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal, InvalidOperation
 from math import inf
 from typing import Any, get_args
@@ -42,8 +43,16 @@ def _as_nats(value: Any, where: str, infinite: str | None = None) -> float:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or (not 0 <= value <= HEAVIEST and value != inf):
         other = f" or {infinite!r}" if infinite else ""
-        raise RulesError(f"{where} is {value!r}, expected a number of nats{other}")
+        raise RulesError(
+            f"{where} is {value!r}, expected a number of nats{other}{_point_hint(value)}"
+        )
     return float(value)
+
+
+def _point_hint(value: Any) -> str:
+    """A hint for numbers with a decimal comma."""
+    text = value.strip() if isinstance(value, str) else ""
+    return f"; write {text.replace(',', '.')}" if re.fullmatch(r"\d*,\d+", text) else ""
 
 
 def as_tolerance(value: Any, where: str = "") -> Decimal:
@@ -54,7 +63,9 @@ def as_tolerance(value: Any, where: str = "") -> Decimal:
     except InvalidOperation:
         tolerance = Decimal("NaN")
     if isinstance(value, bool) or not tolerance.is_finite() or tolerance < 0:
-        raise RulesError(f"{where}tolerance is {value!r}, expected a number of 0 or more")
+        raise RulesError(
+            f"{where}tolerance is {value!r}, expected a number of 0 or more{_point_hint(value)}"
+        )
     tiny = tolerance != 0 and tolerance.adjusted() < SMALLEST_EXPONENT
     if tiny or tolerance > LARGEST_TOLERANCE:
         raise RulesError(f"{where}tolerance is {tolerance:.3g}, expected 0, or 1e-18 to 1e18")
