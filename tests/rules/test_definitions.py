@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from decimal import Decimal
 
+import numpy as np
 import pytest
 
 import lawful
@@ -90,12 +91,59 @@ def test_rules_survive_pickling():
         ({"type": "number", "default": float("inf")}, "default is inf, expected a number"),
         ({"pattern": b"x"}, "pattern is b'x', expected a text"),
         ({"label": "a\ud800"}, "not valid Unicode"),
+        ({"default": "a\ud800"}, "default is 'a.*not valid Unicode"),
     ],
 )
 def test_fields_that_would_fail_on_every_document_are_refused(entry, message):
     """They loaded, and every document failed."""
     with pytest.raises(RulesError, match=message):
         Field(name="a", **{"label": "a", **entry})
+
+
+def test_a_message_that_no_file_can_hold_is_refused():
+    """It loaded, and the first violation could not be written."""
+    with pytest.raises(RulesError, match=r"rule 'x': message is .*not valid Unicode"):
+        Rule("a > 0", id="x", message="\ud800")
+
+
+def nested(value):
+    for _ in range(5000):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("value", [nested(0), 10**5000, np.zeros(2), b"x", {}, object()], ids=type)
+@pytest.mark.parametrize(
+    "place",
+    [
+        *((), ("fields",), ("rules",), ("scheme",), ("weight",), ("tolerance",), ("presence",)),
+        *(
+            (("fields", "a", key))
+            for key in ("label", "type", "many", "default", "repeat", "pattern")
+        ),
+        *((("rules", 0, key)) for key in ("id", "check", "when", "message", "unchecked")),
+        *(("fields", "a"), ("rules", 0), ("fields", "a", "max_words")),
+    ],
+    ids=str,
+)
+def test_a_value_of_a_wrong_type_is_an_error_of_ours_wherever_it_stands(place, value):
+    """Errors failed to show lists nested deeply, and integers of thousands of digits."""
+    data = {"top": {"fields": {"a": {"label": "x"}}, "rules": [{"check": "present(a)"}]}}
+    *path, last = ("top", *place)
+    where = data
+    for key in path:
+        where = where[key]
+    where[last] = value
+    with pytest.raises(RulesError) as raised:
+        rules_from(data["top"])
+    assert len(str(raised.value)) < 1000
+
+
+@pytest.mark.parametrize("default", [10**19, 1e300, Decimal("1e-30"), True, b"1", [1], "1e5"])
+def test_a_default_is_a_number_to_calculate_with(default):
+    """A default of 1e999999 was written out in full."""
+    with pytest.raises(RulesError, match="field 'a': default"):
+        Field("a", "x", "money", default=default)
 
 
 @pytest.mark.parametrize("tolerance", ["1e999999999", "1e-999999", 10**40])

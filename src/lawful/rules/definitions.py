@@ -11,21 +11,26 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
+from datetime import date
 from decimal import Decimal
 from itertools import islice
 from keyword import iskeyword
 from math import inf
+from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from lawful.errors import RulesError
+from lawful.errors import RulesError, shown
 from lawful.labels import SCHEMES, Scheme
 from lawful.rules.expression import Expression, parse
 from lawful.rules.nodes import Kind
 from lawful.rules.patterns import compiled
+from lawful.rules.program import scaled
 from lawful.rules.settings import (
+    LARGEST_NUMBER,
     as_ambiguity,
+    as_decimal,
     as_tolerance,
     as_unchecked,
     as_weight,
@@ -117,14 +122,19 @@ class Field:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.isidentifier():
             raise RulesError(
-                f"field {self.name!r}: expected a name of letters, digits and _, no digit first"
+                f"field {shown(self.name)}: expected a name of letters, digits and _, "
+                "no digit first"
             )
         if iskeyword(self.name):
             raise RulesError(f"field {self.name!r} has a name that expressions cannot use")
         if not isinstance(self.many, bool):
-            raise RulesError(f"field {self.name!r}: many is {self.many!r}, expected true or false")
+            raise RulesError(
+                f"field {self.name!r}: many is {shown(self.many)}, expected true or false"
+            )
         if not isinstance(self.label, str) or not self.label:
-            raise RulesError(f"field {self.name!r}: label is {self.label!r}, expected a label type")
+            raise RulesError(
+                f"field {self.name!r}: label is {shown(self.label)}, expected a label type"
+            )
         check_writable(self.label, f"field {self.name!r}: label")
         type_named(self.type)
         if self.presence is not None:
@@ -135,7 +145,7 @@ class Field:
         if self.pattern is not None:
             if not isinstance(self.pattern, str):
                 raise RulesError(
-                    f"field {self.name!r}: pattern is {self.pattern!r}, expected a text"
+                    f"field {self.name!r}: pattern is {shown(self.pattern)}, expected a text"
                 )
             try:
                 compiled(self.pattern)
@@ -150,18 +160,26 @@ class Field:
     def _read_default(self) -> Any:
         if self.many:
             raise RulesError(f"field {self.name!r}: a field with many has no default")
-        number = isinstance(self.default, int | float | Decimal)
-        if self.kind == "number" and number and not isinstance(self.default, bool):
-            default = Decimal(str(self.default))  # 1.234 in a rule file is never 1234
+        where = f"field {self.name!r}: default is {shown(self.default)}"
+        number = isinstance(self.default, Real | Decimal) and not isinstance(self.default, bool)
+        if not number and not isinstance(self.default, str | date):
+            raise RulesError(f"{where}, expected a text, a number or a date")
+        if number and self.kind == "number":
+            default = as_decimal(self.default)  # 1.234 in a rule file is never 1234
             if not default.is_finite():
-                raise RulesError(
-                    f"field {self.name!r}: default is {self.default!r}, expected a number"
-                )
+                raise RulesError(f"{where}, expected a number")
+            if abs(default) > LARGEST_NUMBER or scaled(default)[1] > 18:
+                raise RulesError(f"{where}, expected a number up to 1e18, with up to 18 decimals")
             return default
-        values = read(str(self.default), self.type)
+        try:
+            text = str(self.default)
+        except ValueError:  # an integer of thousands of digits
+            raise RulesError(f"{where}, expected a shorter number") from None
+        check_writable(text, f"field {self.name!r}: default")
+        values = read(text, self.type)
         if len(values) != 1:
             what = "has several possible values" if values else f"is no {self.type}"
-            raise RulesError(f"field {self.name!r}: default {self.default!r} {what}")
+            raise RulesError(f"field {self.name!r}: default {shown(self.default)} {what}")
         return values[0]
 
     @property
@@ -196,11 +214,11 @@ class Rule:
             if self.id is None:
                 object.__setattr__(self, "id", getattr(self.check, "__name__", "rule"))
         elif not isinstance(self.check, str):
-            raise RulesError(f"check is {self.check!r}, expected an expression or a function")
+            raise RulesError(f"check is {shown(self.check)}, expected an expression or a function")
         if self.id is None:
             object.__setattr__(self, "id", " ".join(str(self.check).split()))
         if not isinstance(self.id, str) or not self.id:
-            raise RulesError(f"rule id is {self.id!r}, expected a name")
+            raise RulesError(f"rule id is {shown(self.id)}, expected a name")
         check_writable(self.id, "rule id")
         if self.weight is not None:
             object.__setattr__(self, "weight", as_weight(self.weight, f"rule {self.id!r}: "))
@@ -213,7 +231,8 @@ class Rule:
                 self, "unchecked", as_unchecked(self.unchecked, f"rule {self.id!r}: ")
             )
         if self.message is not None and not isinstance(self.message, str):
-            raise RulesError(f"rule {self.id!r}: message is {self.message!r}, expected a text")
+            raise RulesError(f"rule {self.id!r}: message is {shown(self.message)}, expected a text")
+        check_writable(self.message or "", f"rule {self.id!r}: message")
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,16 +274,16 @@ class Rules:
     ) -> None:
         defaults = RuleDefaults() if defaults is None else defaults
         if not isinstance(scheme, str) or scheme.upper() not in SCHEMES:
-            raise RulesError(f"unknown scheme {scheme!r}; schemes: {', '.join(SCHEMES)}")
+            raise RulesError(f"unknown scheme {shown(scheme)}; schemes: {', '.join(SCHEMES)}")
         for name, values in (("fields", fields), ("rules", rules)):
             if isinstance(values, str) or not isinstance(values, Iterable):
-                raise RulesError(f"{name} is {values!r}, expected a list")
+                raise RulesError(f"{name} is {shown(values)}, expected a list")
         fields = tuple(islice(fields, MOST_FIELDS + 1))
         if len(fields) > MOST_FIELDS:
             raise RulesError(f"over {MOST_FIELDS:,} fields")
         for f in fields:
             if not isinstance(f, Field):
-                raise RulesError(f"{f!r} is no field: expected a Field")
+                raise RulesError(f"{shown(f)} is no field: expected a Field")
         object.__setattr__(self, "fields", tuple(self._fill(f, defaults) for f in fields))
         object.__setattr__(self, "rules", tuple(map(as_rule, rules)))
         object.__setattr__(self, "scheme", scheme.upper())
@@ -440,7 +459,8 @@ def as_rule(value: Rule | str | Callable[..., Any]) -> Rule:
     if isinstance(value, str):
         return Rule(value)
     raise RulesError(
-        f"{value!r} is no rule: expected an expression, a Rule, or a function made one by @rule"
+        f"{shown(value)} is no rule: expected an expression, a Rule, "
+        "or a function made one by @rule"
     )
 
 

@@ -26,7 +26,7 @@ from decimal import Decimal, localcontext
 from difflib import get_close_matches
 from io import StringIO
 
-from lawful.errors import RulesError
+from lawful.errors import RulesError, shown
 from lawful.rules.arithmetic import EXACT
 from lawful.rules.functions import FUNCTIONS
 from lawful.rules.nodes import Environment, Kind, Node, described
@@ -63,7 +63,9 @@ def parse(source: str, fields: Mapping[str, tuple[Kind, bool]], tolerance: Decim
     anything that is not part of the language.
     """
     if not isinstance(source, str) or not source.strip():
-        raise RulesError(f"the expression is {source!r}, expected a condition such as 'a == b + c'")
+        raise RulesError(
+            f"the expression is {shown(source)}, expected a condition such as 'a == b + c'"
+        )
     if len(source) > MOST_CHARACTERS:
         raise RulesError(
             f"the expression has {len(source):,} characters, expected at most {MOST_CHARACTERS:,}"

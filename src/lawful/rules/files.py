@@ -22,7 +22,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from lawful.errors import RulesError
+from lawful.errors import RulesError, shown
 from lawful.rules.definitions import MOST_FIELDS, Field, Presence, Repeat, Rule, RuleDefaults, Rules
 from lawful.values import TYPES
 
@@ -88,7 +88,7 @@ class _Loader:
 
     def check_keys(self, data: Any, known: tuple[str, ...], what: str, where: Where) -> None:
         if not isinstance(data, dict):
-            raise self.fail(f"{what} is {data!r}, expected a mapping", where)
+            raise self.fail(f"{what} is {shown(data)}, expected a mapping", where)
         for key in data:
             if key not in known:
                 close = get_close_matches(str(key), known, 1)
@@ -96,16 +96,17 @@ class _Loader:
                 if data[key] is None and self.lines:
                     hint = f"{COMMAS}; "
                 raise self.fail(
-                    f"unknown key {key!r} in {what}; {hint}keys: {', '.join(known)}", (*where, key)
+                    f"unknown key {shown(key)} in {what}; {hint}keys: {', '.join(known)}",
+                    (*where, key),
                 )
 
     def load(self, data: Any) -> Rules:
         self.check_keys(data, _FILE_KEYS, "the rule file", ())
         fields, rules = data.get("fields"), data.get("rules", [])
         if not isinstance(fields, dict) or not fields:
-            raise self.fail(f"fields is {fields!r}, expected a mapping of fields", ("fields",))
+            raise self.fail(f"fields is {shown(fields)}, expected a mapping of fields", ("fields",))
         if not isinstance(rules, list):
-            raise self.fail(f"rules is {rules!r}, expected a list", ("rules",))
+            raise self.fail(f"rules is {shown(rules)}, expected a list", ("rules",))
         try:
             defaults = RuleDefaults(**{key: data[key] for key in _DEFAULT_KEYS if key in data})
         except RulesError as error:
@@ -129,12 +130,12 @@ class _Loader:
 
     def load_field(self, name: Any, entry: Any) -> Field:
         where: Where = ("fields", name)
-        self.check_keys(entry, _FIELD_KEYS, f"field {name!r}", where)
+        self.check_keys(entry, _FIELD_KEYS, f"field {shown(name)}", where)
         if "label" not in entry:
-            raise self.fail(f"field {name!r} has no label", where)
+            raise self.fail(f"field {shown(name)} has no label", where)
         if not isinstance(entry.get("many", False), bool):
             raise self.fail(
-                f"field {name!r}: many is {entry['many']!r}, expected true or false",
+                f"field {shown(name)}: many is {shown(entry['many'])}, expected true or false",
                 (*where, "many"),
             )
         try:
@@ -149,7 +150,8 @@ class _Loader:
         self.check_keys(entry, _RULE_KEYS, f"rule {index + 1}", where)
         if not isinstance(entry.get("check"), str):
             raise self.fail(
-                f"rule {index + 1}: check is {entry.get('check')!r}, expected an expression", where
+                f"rule {index + 1}: check is {shown(entry.get('check'))}, expected an expression",
+                where,
             )
         try:
             return Rule(**entry)
@@ -161,7 +163,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise RulesError(f"{key!r} is defined twice")
+            raise RulesError(f"{shown(key)} is defined twice")
         found[key] = value
     return found
 
@@ -205,7 +207,7 @@ def _read_yaml(text: str) -> tuple[Any, Lines]:
                 hint = f"; {COMMAS}" if node.flow_style and value_node.value == "" else ""
                 raise RulesError(f"line {line}: {key_node.value} is no name{hint}")
             if key in result:
-                raise RulesError(f"line {line}: {key!r} is defined twice")
+                raise RulesError(f"line {line}: {shown(key)} is defined twice")
             result[key] = build(value_node, (*where, key))
             lines[(*where, key)] = line
         return result

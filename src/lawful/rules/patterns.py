@@ -14,7 +14,7 @@ from functools import lru_cache
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
-from lawful.errors import RuleFailure, RulesError
+from lawful.errors import RuleFailure, RulesError, shown
 
 MOST_CHARACTERS = 10_000
 """Length of the longest pattern."""
@@ -25,7 +25,6 @@ DEEPEST = 50
 SECONDS = 1.0
 """Time limit of one match."""
 
-_LONGEST_SHOWN = 40
 _TOO_DEEP = f"nested more than {DEEPEST} levels deep"
 
 _WORD = r"\p{L}\p{nt=Decimal}\p{nt=Digit}\p{nt=Numeric}_"
@@ -71,7 +70,7 @@ class Pattern:
             reason = f"more than {SECONDS:g} s"
         except MemoryError:
             reason = "too much memory"
-        raise RuleFailure(f"pattern {_shown(self.source)} takes {reason} on {_shown(text)}")
+        raise RuleFailure(f"pattern {shown(self.source)} takes {reason} on {shown(text)}")
 
 
 @lru_cache(maxsize=1024)
@@ -87,11 +86,7 @@ def compiled(source: str) -> Pattern:
         reason = _TOO_DEEP
     except (re.error, OverflowError, ValueError) as error:
         reason = str(error)
-    raise RulesError(f"bad pattern {_shown(source)}: {reason}")
-
-
-def _shown(text: str) -> str:
-    return repr(text[:_LONGEST_SHOWN]) + "…" * (len(text) > _LONGEST_SHOWN)
+    raise RulesError(f"bad pattern {shown(source)}: {reason}")
 
 
 def _written(parts: Any, flags: int, level: int = 0) -> str:

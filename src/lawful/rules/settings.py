@@ -8,15 +8,17 @@ from __future__ import annotations
 import re
 from decimal import Decimal, InvalidOperation
 from math import inf
+from numbers import Real
 from typing import Any, get_args
 
-from lawful.errors import RulesError
+from lawful.errors import RulesError, shown
 
 HEAVIEST = 1e6
 """Largest finite weight; a user who writes a larger one means ``hard``."""
 
-LARGEST_TOLERANCE = Decimal("1e18")
+LARGEST_NUMBER = Decimal("1e18")
 SMALLEST_EXPONENT = -18
+MOST_WORDS = 1_000_000
 
 
 def as_weight(value: Any, where: str = "") -> float:
@@ -33,7 +35,7 @@ def as_unchecked(value: Any, where: str = "") -> float:
     """A price in nats."""
     price = _as_nats(value, f"{where}unchecked")
     if price == inf:
-        raise RulesError(f"{where}unchecked is {value!r}, expected a number of nats")
+        raise RulesError(f"{where}unchecked is {shown(value)}, expected a number of nats")
     return price
 
 
@@ -44,7 +46,7 @@ def _as_nats(value: Any, where: str, infinite: str | None = None) -> float:
     if not number or (not 0 <= value <= HEAVIEST and value != inf):
         other = f" or {infinite!r}" if infinite else ""
         raise RulesError(
-            f"{where} is {value!r}, expected a number of nats{other}{_point_hint(value)}"
+            f"{where} is {shown(value)}, expected a number of nats{other}{_point_hint(value)}"
         )
     return float(value)
 
@@ -55,19 +57,26 @@ def _point_hint(value: Any) -> str:
     return f"; write {text.replace(',', '.')}" if re.fullmatch(r"\d*,\d+", text) else ""
 
 
-def as_tolerance(value: Any, where: str = "") -> Decimal:
-    """A tolerance as an exact decimal, not negative."""
+def as_decimal(value: Any) -> Decimal:
+    """A number, or its text, as a decimal; NaN if it is none."""
     try:
         # An integer of thousands of digits has no text.
-        tolerance = Decimal(value) if isinstance(value, int) else Decimal(str(value))
+        return Decimal(value) if isinstance(value, int) else Decimal(str(value))
     except InvalidOperation:
-        tolerance = Decimal("NaN")
+        return Decimal("NaN")
+
+
+def as_tolerance(value: Any, where: str = "") -> Decimal:
+    """A tolerance as an exact decimal, not negative."""
+    known = isinstance(value, Real | Decimal | str)
+    tolerance = as_decimal(value) if known else Decimal("NaN")
     if isinstance(value, bool) or not tolerance.is_finite() or tolerance < 0:
         raise RulesError(
-            f"{where}tolerance is {value!r}, expected a number of 0 or more{_point_hint(value)}"
+            f"{where}tolerance is {shown(value)}, expected a number of 0 or more"
+            f"{_point_hint(value)}"
         )
     tiny = tolerance != 0 and tolerance.adjusted() < SMALLEST_EXPONENT
-    if tiny or tolerance > LARGEST_TOLERANCE:
+    if tiny or tolerance > LARGEST_NUMBER:
         raise RulesError(f"{where}tolerance is {tolerance:.3g}, expected 0, or 1e-18 to 1e18")
     return tolerance
 
@@ -75,16 +84,23 @@ def as_tolerance(value: Any, where: str = "") -> Decimal:
 def check_writable(text: str, where: str) -> None:
     """The text can be written to a file: it has no half of a surrogate pair."""
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise RulesError(f"{where} is {text!r}, which is not valid Unicode")
+        raise RulesError(f"{where} is {shown(text)}, which is not valid Unicode")
 
 
 def check_choice(value: Any, choices: Any, where: str) -> None:
     """The value is one of a ``Literal``'s."""
-    if value not in get_args(choices):
-        raise RulesError(f"{where} is {value!r}, expected one of {', '.join(get_args(choices))}")
+    if not isinstance(value, str) or value not in get_args(choices):
+        raise RulesError(
+            f"{where} is {shown(value)}, expected one of {', '.join(get_args(choices))}"
+        )
 
 
 def check_max_words(value: Any, where: str = "") -> None:
     """The value is a count of words, or not given."""
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-        raise RulesError(f"{where}max_words is {value!r}, expected a number of 1 or more")
+    if value is None:
+        return
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if not whole or not 1 <= value <= MOST_WORDS:
+        raise RulesError(
+            f"{where}max_words is {shown(value)}, expected a number from 1 to {MOST_WORDS:,}"
+        )

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
-from lawful.errors import RuleFailure, RulesError
+from lawful.errors import RuleFailure, RulesError, shown
 from lawful.values.dates import read_date
 from lawful.values.money import read_integer, read_money, read_number
 from lawful.values.text import read_text
@@ -57,7 +57,7 @@ def type_named(name: str) -> ValueType:
     """The type of this name; raises a ``RulesError`` that lists the known types."""
     found = TYPES.get(name) if isinstance(name, str) else None
     if found is None:
-        raise RulesError(f"unknown type {name!r}; types: {', '.join(TYPES)}")
+        raise RulesError(f"unknown type {shown(name)}; types: {', '.join(TYPES)}")
     return found
 
 
@@ -69,13 +69,15 @@ def register_type(name: str, parse: Callable[[str], Any], *, kind: Kind = "text"
     ``int`` or ``Decimal`` for ``number``, dates for ``date``.
     """
     if not isinstance(name, str) or not name.strip():
-        raise RulesError(f"a type's name is {name!r}, expected a name such as 'iban'")
+        raise RulesError(f"a type's name is {shown(name)}, expected a name such as 'iban'")
     if name in BUILT_IN:
         raise RulesError(f"type {name!r} is built in and cannot be replaced; choose another name")
     if kind not in get_args(Kind):
-        raise RulesError(f"type {name!r} has kind {kind!r}; kinds: {', '.join(get_args(Kind))}")
+        raise RulesError(
+            f"type {name!r} has kind {shown(kind)}; kinds: {', '.join(get_args(Kind))}"
+        )
     if not callable(parse):
-        raise RulesError(f"type {name!r} has parser {parse!r}, expected a function of a text")
+        raise RulesError(f"type {name!r} has parser {shown(parse)}, expected a function of a text")
 
     def read_registered(text: str) -> tuple[Value, ...]:
         try:
@@ -103,14 +105,16 @@ def _checked(value: Any, kind: Kind, name: str) -> Any:
         if isinstance(value, int) and not isinstance(value, bool):
             return Decimal(value)
         if not isinstance(value, Decimal) or not value.is_finite():
-            raise RulesError(f"type {name!r} gave {value!r}, expected a finite Decimal or an int")
+            raise RulesError(
+                f"type {name!r} gave {shown(value)}, expected a finite Decimal or an int"
+            )
     if kind == "date":
         if isinstance(value, datetime):
             return value.date()
         if not isinstance(value, date):
-            raise RulesError(f"type {name!r} gave {value!r}, expected a date")
+            raise RulesError(f"type {name!r} gave {shown(value)}, expected a date")
     if not isinstance(value, Hashable):
-        raise RulesError(f"type {name!r} gave {value!r}, expected a hashable value")
+        raise RulesError(f"type {name!r} gave {shown(value)}, expected a hashable value")
     return value
 
 

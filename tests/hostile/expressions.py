@@ -1,0 +1,96 @@
+"""Expressions, well and badly formed: refused by a ``RulesError``, or evaluated and decoded."""
+
+from __future__ import annotations
+
+from lawful import Field, Rule, Rules
+from lawful.rules.expression import parse
+from tests.hostile.uses import use
+
+FIELDS = [
+    Field("total", "total", "money", ambiguity=2),
+    Field("sub", "sub", "money", default=0),
+    Field("items", "item", "number", many=True),
+    Field("day", "day", "date", repeat="any"),
+    Field("shop", "shop", repeat="first"),
+]
+
+NUMBERS = [
+    "total", "sub", "sum(items)", "count(items)", "max(items)", "min(items)", "count(shop)", "0",
+    "1",
+    "-1", "0.1", "3", "1e300", "1e-300", "99999999999999999999999999999999999999", "0.005", "1_000",
+    "day - day", "0x10", "1e308", "5e-324", "day - date('1900-01-01')",
+]  # fmt: skip
+TEXTS = ["shop", "'A'", "''", "'\\d'", "'é'", "shop if present(shop) else 'x'"]
+DAYS = [
+    "day",
+    "date('2024-03-04')",
+    "date('9999-12-31')",
+    "day + 1",
+    "day - 99999999",
+    "day + 1e18",
+]
+JUNK = [
+    "None", "total ** 9", "total // 2", "total.real", "total[0]", "x := 1", "lambda: 1",
+    "f'{total}'",
+    "[total]", "{total}", "*total", "total # x", "__import__('os')", "1j", "b'x'", "...", "\ud800",
+    "\0", "٣", "ﬁeld", "sum(total)", "sum(items, 1)", "nothing", "matches(shop, '(')",
+    "iban(total)",
+    "date('x')", "1e400", "0,01", "total = 1", "total in (1)", "round(total, 99)", "shop in ()",
+    "'", "(",
+    ")" * 300, "total if", "not", "day + day", "items", "yield", "await x", "~total",
+    "total is 1", "\\",
+    "(" * 100, "-" * 300 + "1", "9" * 1900, "total\n", "# x", "''''''", "0777", "1__0", "\u202e",
+    "if",
+]  # fmt: skip
+
+
+def draw_number(rng, deep=0) -> str:
+    """An expression that is a number."""
+    if deep > 4 or rng.random() < 0.4:
+        return rng.choice(NUMBERS)
+    one, other = draw_number(rng, deep + 1), draw_number(rng, deep + 1)
+    forms = [
+        "{} + {}", "{} - {}", "{} * {}", "{} / {}", "({} + {})", "({} - {})", "-({})", "abs({})",
+        "round({}, 2)", "round({})", "round({}, 12)", "min({}, {})", "max({}, {})", "({}) * ({})",
+        "({}) / ({})", "({} if " + draw_condition(rng, deep + 1) + " else {})", "+({})",
+    ]  # fmt: skip
+    return rng.choice(forms).format(one, other)
+
+
+def draw_condition(rng, deep=0) -> str:
+    """An expression that is a condition."""
+    kind = rng.random()
+    if deep > 3 or kind < 0.5:
+        sign = rng.choice(["==", "!=", "<", "<=", ">", ">="])
+        text = f"{draw_number(rng, deep + 1)} {sign} {draw_number(rng, deep + 1)}"
+        return f"{text} {sign} {draw_number(rng, deep + 1)}" if rng.random() < 0.1 else text
+    if kind < 0.6:
+        return f"{rng.choice(DAYS)} {rng.choice(['==', '<', '>='])} {rng.choice(DAYS)}"
+    if kind < 0.7:
+        forms = ["{} == {}", "{} in ('A', 'B')", "{} not in ('A',)", "matches({}, '^[A-Z]+')",
+                 "iban({})", "matches({}, '(A|AA)+$')"]  # fmt: skip
+        return rng.choice(forms).format(f"({rng.choice(TEXTS)})", rng.choice(TEXTS))
+    if kind < 0.8:
+        return rng.choice(["present(total)", "present(items)", "True", "not present(day)"])
+    one, other = draw_condition(rng, deep + 1), draw_condition(rng, deep + 1)
+    forms = ["{} and {}", "{} or {}", "not ({})", "({}) == ({})", "({} or {})", "{} or {} and {}"]
+    return rng.choice(forms).format(one, other, one)
+
+
+def draw(rng) -> str:
+    """A condition, often with a part that is no part of the language."""
+    text = draw_condition(rng)
+    if rng.random() < 0.3:
+        at = rng.randrange(len(text) + 1)
+        text = text[:at] + rng.choice([*JUNK, " ", "(", ")", ",", "=", "'"]) + text[at:]
+    if rng.random() < 0.1:
+        at = rng.randrange(len(text))
+        text = text[:at] + text[at + rng.randrange(1, 5) :]
+    return text
+
+
+def run(case) -> str:
+    """Parses the expression, and uses it as a rule and as a condition of one."""
+    parse(case, {f.name: (f.kind, f.many) for f in FIELDS}, FIELDS[1].default)
+    use(Rules(FIELDS, [Rule(case, id="a"), Rule("present(shop)", when=case, id="b")]))
+    return "answer"
