@@ -36,11 +36,13 @@ from lawful.cli.options import (
     Documents,
     MaxCost,
     PoolOption,
+    PythonFile,
     Quiet,
     Report,
     Seconds,
     Seed,
     Workers,
+    load_rules,
     rules_option,
 )
 from lawful.cli.output import Progress, plural, reporting, say
@@ -67,6 +69,7 @@ def calibrate(
     rules: Annotated[
         Path | None, rules_option("Also decode the held-out documents under these rules")
     ] = None,
+    python: PythonFile = None,
     decoder: DecoderName = "auto",
     candidates: Candidates = None,
     seconds: Seconds = None,
@@ -78,7 +81,9 @@ def calibrate(
 ) -> None:
     """Fit a temperature on documents with gold labels, and measure it on the others."""
     budget = Budget(candidates, seconds, max_cost=max_cost)
-    call = Call(Rules(()) if rules is None else Rules.load(rules), decoder, budget)
+    if rules is None and python is not None:
+        raise InputError("--python adds to the rules of --rules, which is not given")
+    call = Call(Rules(()) if rules is None else load_rules(rules, python), decoder, budget)
     skipped = Skipped()
     with reporting(out) as (console, save):
         with (

@@ -14,9 +14,11 @@ from lawful.cli.options import (
     Documents,
     Out,
     PoolOption,
+    PythonFile,
     Quiet,
     RuleFile,
     UncheckedOption,
+    load_rules,
 )
 from lawful.cli.output import Progress, leave, summarise
 from lawful.cli.tally import Tally, counts_of
@@ -38,6 +40,7 @@ Source: TypeAlias = Literal["gold", "argmax", "legal"]
 def check(
     documents: Documents,
     rules: RuleFile,
+    python: PythonFile = None,
     out: Out = "-",
     labels: Annotated[
         Source,
@@ -52,7 +55,7 @@ def check(
     quiet: Quiet = False,
 ) -> None:
     """Check labels against rules, without decoding."""
-    loaded = Rules.load(rules)
+    loaded = load_rules(rules, python)
     records = Preparation(pool).apply_all(read_jsonl(documents))
     tally = Tally()
     with (

@@ -16,6 +16,7 @@ from lawful.cli.options import (
     MaxCost,
     Out,
     PoolOption,
+    PythonFile,
     Quiet,
     RawCsv,
     Resume,
@@ -24,13 +25,13 @@ from lawful.cli.options import (
     Temperature,
     UncheckedOption,
     Workers,
+    load_rules,
 )
 from lawful.cli.output import Progress, leave, summarise
 from lawful.cli.runs import open_run, write_results
 from lawful.cli.writers import writer_for
 from lawful.decoding import Budget
 from lawful.io.jsonl import read_lines
-from lawful.rules.definitions import Rules
 
 EXAMPLE = "lawful decode scored.jsonl --rules rules.yaml --out decoded.jsonl"
 
@@ -39,6 +40,7 @@ def decode(
     context: typer.Context,
     documents: Documents,
     rules: RuleFile,
+    python: PythonFile = None,
     out: Out = "-",
     resume: Resume = None,
     format_: FormatOption = "jsonl",
@@ -58,7 +60,7 @@ def decode(
 ) -> None:
     """Decode scored documents under rules: labels, field values, checks and corrections."""
     budget = Budget(candidates, seconds, mass, max_cost)
-    call = Call(Rules.load(rules), decoder, budget, alternatives)
+    call = Call(load_rules(rules, python), decoder, budget, alternatives)
     preparation = Preparation(pool, temperature)
     writer = writer_for(format_, call.rules, ranked=alternatives > 0, raw_csv=raw_csv)
     with (

@@ -22,6 +22,7 @@ from lawful.cli.options import (
     Documents,
     MaxCost,
     PoolOption,
+    PythonFile,
     Quiet,
     Report,
     RuleFile,
@@ -29,6 +30,7 @@ from lawful.cli.options import (
     Temperature,
     Workers,
     flag,
+    load_rules,
 )
 from lawful.cli.output import Progress, plural, reporting, say, warn
 from lawful.cli.scoreboards import Skipped, boards_record, percent, score_table, with_gold
@@ -50,6 +52,7 @@ NOT_DECODED = "without a decoding"
 def evaluate(
     documents: Documents,
     rules: RuleFile,
+    python: PythonFile = None,
     decodings: Annotated[
         str | None,
         typer.Option(
@@ -73,7 +76,7 @@ def evaluate(
     quiet: Quiet = False,
 ) -> None:
     """Compare decodings with gold labels: values, entities, rules, and changes."""
-    loaded = Rules.load(rules)
+    loaded = load_rules(rules, python)
     call = Call(loaded, decoder, Budget(candidates, seconds, max_cost=max_cost))
     skipped = Skipped()
     records = Preparation(pool, temperature).apply_all(with_gold(read_jsonl(documents), skipped))

@@ -21,9 +21,11 @@ from lawful.cli.options import (
     Documents,
     MaxCost,
     PoolOption,
+    PythonFile,
     RuleFile,
     Seconds,
     Temperature,
+    load_rules,
 )
 from lawful.cli.output import results_console
 from lawful.decoding import (
@@ -45,6 +47,7 @@ EXAMPLE = "lawful explain scored.jsonl --rules rules.yaml --id receipt-7"
 def explain(
     documents: Documents,
     rules: RuleFile,
+    python: PythonFile = None,
     id_: Annotated[
         str | None,
         typer.Option(
@@ -62,7 +65,7 @@ def explain(
 ) -> None:
     """Explain one decoding: the model's answer, the changes, their cost, the alternatives."""
     budget = Budget(candidates, seconds, max_cost=max_cost)
-    call = Call(Rules.load(rules), decoder, budget)
+    call = Call(load_rules(rules, python), decoder, budget)
     preparation = Preparation(pool, temperature)
     with Complaints(bad_lines, Counter()) as complaints:
         for scored in complaints.without_bad(read_jsonl(documents)):

@@ -23,6 +23,7 @@ from lawful.cli.options import (
     Model,
     ModelPool,
     Out,
+    PythonFile,
     Quiet,
     RawCsv,
     Resume,
@@ -31,6 +32,7 @@ from lawful.cli.options import (
     UncheckedOption,
     UnscoredDocuments,
     Workers,
+    load_rules,
     rules_option,
 )
 from lawful.cli.output import Progress, leave, summarise
@@ -40,7 +42,6 @@ from lawful.cli.writers import writer_for
 from lawful.decoding import Budget
 from lawful.io.jsonl import read_lines
 from lawful.models.shipped import MODEL, RULES
-from lawful.rules.definitions import Rules
 
 EXAMPLE = "lawful extract documents.jsonl --format csv --out fields.csv"
 
@@ -49,6 +50,7 @@ def extract(
     context: typer.Context,
     documents: UnscoredDocuments,
     rules: Annotated[Path | None, rules_option("Rules (default: the receipt rules)")] = None,
+    python: PythonFile = None,
     out: Out = "-",
     resume: Resume = None,
     format_: FormatOption = "jsonl",
@@ -72,7 +74,7 @@ def extract(
 ) -> None:
     """Extract field values: score words with a model, then decode under rules."""
     budget = Budget(candidates, seconds, mass, max_cost)
-    call = Call(Rules.load(rules or RULES), decoder, budget, alternatives)
+    call = Call(load_rules(rules or RULES, python), decoder, budget, alternatives)
     preparation = Preparation(temperature=temperature)
     tagger = load_tagger(model, device, backend)
     call.rules.scheme_for(tagger.labels)  # fails early if the model lacks a label of the rules

@@ -10,8 +10,10 @@ from typer.core import TyperCommand, TyperGroup
 
 from lawful.datasets import RULES
 from lawful.decoders import DECODERS
-from lawful.errors import InputError
+from lawful.errors import InputError, RulesError
 from lawful.models.tagger import Backend
+from lawful.rules.definitions import Rules
+from lawful.rules.python_files import load_python
 from lawful.scores import Pooling
 
 BadLines: TypeAlias = Literal["skip", "fail"]
@@ -84,6 +86,18 @@ def rules_option(what: str) -> Any:
     return typer.Option("--rules", "-r", metavar="FILE", help=text, callback=rule_path)
 
 
+def load_rules(path: Path, python: Path | None) -> Rules:
+    """The rules of a rule file, and those of a Python file."""
+    rules = Rules.load(path)
+    if python is None:
+        return rules
+    more = load_python(python)
+    try:
+        return rules.with_rules(*more)
+    except RulesError as error:
+        raise RulesError(f"{python}: {error}") from None
+
+
 # Input and output.
 
 Documents = Annotated[
@@ -102,6 +116,13 @@ UnscoredDocuments = Annotated[
     ),
 ]
 RuleFile = Annotated[Path, rules_option("Rules")]
+PythonFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--python", metavar="FILE",
+        help="Python file whose rules, made with @lawful.rule, are added. Executes the file.",
+    ),
+]  # fmt: skip
 Out = Annotated[
     str,
     typer.Option("--out", "-o", metavar="FILE", help="Output file; - writes to standard output."),

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from lawful.cli.options import flag
+from lawful.cli.options import PythonFile, flag, load_rules
 from lawful.cli.output import results_console, say
 from lawful.decoders.auto import Auto
 from lawful.errors import InputError
@@ -30,6 +30,7 @@ _WAYS = {
 
 def rules(
     file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Rule file.")] = None,
+    python: PythonFile = None,
     schema: Annotated[
         bool, flag("--schema", help="Print the JSON Schema of rule files instead.")
     ] = False,
@@ -40,7 +41,7 @@ def rules(
         return
     if file is None:
         raise InputError("name a rule file, or ask for --schema")
-    loaded = Rules.load(file)
+    loaded = load_rules(file, python)
     console = results_console()
     console.print(_field_table(loaded))
     console.print(_rule_table(loaded))

@@ -377,6 +377,10 @@ class Rules:
 
         return load_rules(Path(path))
 
+    def with_rules(self, *more: Rule | str | Callable[..., Any]) -> Rules:
+        """The same fields, scheme, defaults and rules, and more rules after these."""
+        return Rules(self.fields, [*self.rules, *more], scheme=self.scheme, defaults=self.defaults)
+
     def with_defaults(self, **changes: Any) -> Rules:
         """The same fields and rules with other settings, which replace their own ones as well."""
         known = {f.name for f in dataclass_fields(RuleDefaults)}
