@@ -75,6 +75,7 @@ LIKELY = {
     "type": ["money", "number", "integer", "date", "text"],
     "many": [True, False],
     "presence": ["keep", "free", "required"],
+    "optional": [True, False],
     "repeat": ["agree", "first", "any"],
     "scheme": ["BIO", "IOB1", "io", "IOBES", "BILOU"],
     "pattern": [
@@ -96,6 +97,7 @@ LIKELY = {
 
 FIELD_KEYS = (
     "label", "type", "many", "default", "presence", "repeat", "max_words", "pattern", "ambiguity",
+    "optional",
 )  # fmt: skip
 RULE_KEYS = ("id", "check", "when", "tolerance", "message", "weight", "unchecked")
 FILE_KEYS = ("scheme", "presence", "repeat", "weight", "tolerance", "max_words", "unchecked")

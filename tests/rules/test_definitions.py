@@ -65,6 +65,35 @@ def test_a_field_must_have_a_label_that_the_model_knows():
         rules.scheme_for(("O", "B-x"))
 
 
+def test_a_label_that_is_nearly_right_is_suggested():
+    rules = Rules([Field("total", "totl")])
+    with pytest.raises(RulesError, match=r"did you mean 'total'.* may lack says optional: "):
+        rules.scheme_for(("O", "B-total", "B-x"))
+
+
+@pytest.mark.parametrize("decoder", sorted(set(lawful.DECODERS) - {"lazy_ilp"}))
+def test_an_optional_field_is_missing_if_the_model_lacks_its_label(decoder):
+    fields = [
+        Field("total", "total", "money"),
+        Field("tax", "tax", "money", default=0, optional=True),
+        Field("tips", "tip", "money", many=True, optional=True),
+    ]
+    rules = Rules(fields, ["total == 7 + tax", "total > sum(tips)"])
+    probs = [[0.4, 0.6], [0.6, 0.4]]
+    scores = lawful.Scores.from_probs(probs, ["O", "B-total"])
+    found = lawful.decode(lawful.Document("d", ["5", "7"]), scores, rules, decoder=decoder)
+    assert set(found.fields) == {"total"}
+    states = {check.id: check.state for check in found.rules}
+    assert states["total > sum(tips)"] == "vacuous"
+    if decoder not in ("argmax", "beam"):
+        assert (found.values("total"), states["total == 7 + tax"]) == ((Decimal(7),), "satisfied")
+
+
+def test_an_optional_field_is_not_required():
+    with pytest.raises(RulesError, match="field 'a' is both optional and required"):
+        Rules([Field("a", "x", optional=True)], defaults=RuleDefaults(presence="required"))
+
+
 def test_a_field_that_no_label_can_begin_is_an_error():
     rules = Rules([Field("total", "total")])
     with pytest.raises(RulesError, match="none of the model's labels can begin a span"):

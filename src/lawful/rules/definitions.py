@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from datetime import date
 from decimal import Decimal
+from difflib import get_close_matches
 from itertools import islice
 from keyword import iskeyword
 from math import inf
@@ -105,7 +106,8 @@ class Field:
     ``label`` is the type without its prefix (``total.total_price``). ``default`` is the value if
     the field is missing. The text of every span must be readable as ``type``, match ``pattern`` as
     a whole, and have at most ``max_words`` words. ``ambiguity`` is the price of choosing a value
-    that is not the most plausible one.
+    that is not the most plausible one. An ``optional`` field is always missing if the model does
+    not have its label; otherwise, that is an error.
     """
 
     name: str
@@ -118,6 +120,7 @@ class Field:
     max_words: int | None = None
     pattern: str | None = None
     ambiguity: float | None = None
+    optional: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.isidentifier():
@@ -127,10 +130,11 @@ class Field:
             )
         if iskeyword(self.name):
             raise RulesError(f"field {self.name!r} has a name that expressions cannot use")
-        if not isinstance(self.many, bool):
-            raise RulesError(
-                f"field {self.name!r}: many is {shown(self.many)}, expected true or false"
-            )
+        for key, value in (("many", self.many), ("optional", self.optional)):
+            if not isinstance(value, bool):
+                raise RulesError(
+                    f"field {self.name!r}: {key} is {shown(value)}, expected true or false"
+                )
         if not isinstance(self.label, str) or not self.label:
             raise RulesError(
                 f"field {self.name!r}: label is {shown(self.label)}, expected a label type"
@@ -141,6 +145,8 @@ class Field:
             check_choice(self.presence, Presence, f"field {self.name!r}: presence")
         if self.repeat is not None:
             check_choice(self.repeat, Repeat, f"field {self.name!r}: repeat")
+        if self.optional and self.presence == "required":
+            raise RulesError(f"field {self.name!r} is both optional and required", field=self.name)
         check_max_words(self.max_words, f"field {self.name!r}: ")
         if self.pattern is not None:
             if not isinstance(self.pattern, str):
@@ -403,9 +409,14 @@ class Rules:
             scheme = Scheme.named(self.scheme, labels)
             for f in self.fields:
                 if f.label not in scheme.types:
+                    if f.optional:
+                        continue
+                    close = get_close_matches(f.label, scheme.types, 1)
+                    hint = f"did you mean {close[0]!r}? " if close else ""
                     raise RulesError(
                         f"field {f.name!r} has label {f.label!r}, which the model does not know; "
-                        f"its labels: {', '.join(scheme.types)}"
+                        f"{hint}its labels: {', '.join(scheme.types)}; a field that a model may "
+                        "lack says optional: true"
                     )
                 if f.label not in scheme.reachable_types:
                     raise RulesError(

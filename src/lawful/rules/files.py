@@ -38,6 +38,7 @@ _DEFAULT_KEYS = ("presence", "repeat", "weight", "tolerance", "max_words", "ambi
 _FILE_KEYS = ("fields", "rules", "scheme", *_DEFAULT_KEYS)
 _FIELD_KEYS = (
     "label", "type", "many", "default", "presence", "repeat", "max_words", "pattern", "ambiguity",
+    "optional",
 )  # fmt: skip
 _RULE_KEYS = ("id", "check", "when", "tolerance", "message", "weight", "unchecked")
 
@@ -133,11 +134,12 @@ class _Loader:
         self.check_keys(entry, _FIELD_KEYS, f"field {shown(name)}", where)
         if "label" not in entry:
             raise self.fail(f"field {shown(name)} has no label", where)
-        if not isinstance(entry.get("many", False), bool):
-            raise self.fail(
-                f"field {shown(name)}: many is {shown(entry['many'])}, expected true or false",
-                (*where, "many"),
-            )
+        for key in ("many", "optional"):
+            if not isinstance(entry.get(key, False), bool):
+                raise self.fail(
+                    f"field {shown(name)}: {key} is {shown(entry[key])}, expected true or false",
+                    (*where, key),
+                )
         try:
             return Field(name=name, **entry)
         except RulesError as error:
@@ -291,6 +293,10 @@ def json_schema() -> dict[str, Any]:
         "max_words": max_words,
         "pattern": {**text, "description": "a regular expression for the whole text of a span"},
         "ambiguity": ambiguity,
+        "optional": {
+            "type": "boolean",
+            "description": "the field is missing if the model does not have its label",
+        },
     }
     rule = {
         "id": text,
