@@ -72,6 +72,7 @@ def test_a_file_is_read_with_its_defaults(tmp_path):
         ("check: total == subtotal + tax", "check: total == round(tax, 2)",
          r"line 11: unknown key '2\)' in rule 2; inside {…} a comma ends a value: quote the"),
         ("sum(items)", "sum(items)\n  - {check: total in ('a', 'b')}", "line 11.* ends a value"),
+        ("check: tax <= 1000", "check: tax <= 1000\n    weigt:", "did you mean 'weight'"),
         ("tolerance: 0.5", "tolerance: 0,5", r"tolerance is '0,5'.*; write 0\.5"),
         ("weight: 8", "weight: 0,5", r"weight is '0,5', .*; write 0\.5"),
         ("tax <= 1000", "tax <= 0,01", r"leading zeros.*; write 0\.01 for 0,01"),

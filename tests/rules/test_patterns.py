@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import time
 import warnings
 
@@ -55,6 +57,15 @@ def test_a_pattern_means_what_it_means_to_python(pattern):
 def test_other_patterns_are_refused(pattern):
     with pytest.raises(RulesError, match="bad pattern"):
         compiled(pattern)
+
+
+def test_the_engine_is_loaded_for_patterns_only():
+    script = (
+        "import lawful, sys; lawful.Rules([lawful.Field('a', 'a')], ['present(a)']);"
+        "print('regex' in sys.modules)"
+    )
+    command = [sys.executable, "-c", script]
+    assert subprocess.run(command, capture_output=True, check=True).stdout == b"False\n"
 
 
 def test_patterns_have_a_length():

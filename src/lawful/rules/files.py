@@ -94,7 +94,7 @@ class _Loader:
             if key not in known:
                 close = get_close_matches(str(key), known, 1)
                 hint = f"did you mean {close[0]!r}? " if close else ""
-                if data[key] is None and self.lines:
+                if data[key] is None and self.lines and not (close and key.isidentifier()):
                     hint = f"{COMMAS}; "
                 raise self.fail(
                     f"unknown key {shown(key)} in {what}; {hint}keys: {', '.join(known)}",
