@@ -9,6 +9,7 @@ two disagree on letters, blanks, word boundaries and the case of i, so these are
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from functools import lru_cache
 from re import _parser  # type: ignore[attr-defined]
@@ -38,6 +39,7 @@ _ASCII_CATEGORIES = {
     "CATEGORY_WORD": "a-zA-Z0-9_",
     "CATEGORY_SPACE": r"\ \t\n\r\f\v",
 }
+_SOMETHING = r"(?!\A\Z)" if sys.version_info < (3, 14) else ""  # where \B began to match nothing
 _REPEATS = {"MAX_REPEAT": "", "MIN_REPEAT": "?", "POSSESSIVE_REPEAT": "+"}
 _ALL_I = "iIİı"  # one letter to re.IGNORECASE
 
@@ -178,7 +180,7 @@ def _place(name: str, flags: int) -> str:
         "AT_BEGINNING": r"(?<![^\n])" if many_lines else r"\A",
         "AT_BEGINNING_STRING": r"\A",
         "AT_BOUNDARY": f"(?:(?<={word})(?!{word})|(?<!{word})(?={word}))",
-        "AT_NON_BOUNDARY": f"(?:(?<={word})(?={word})|(?<!{word})(?!{word}))",
+        "AT_NON_BOUNDARY": f"{_SOMETHING}(?:(?<={word})(?={word})|(?<!{word})(?!{word}))",
         "AT_END": r"(?![^\n])" if many_lines else r"(?=\n?\Z)",
         "AT_END_STRING": r"\Z",
     }[name]
