@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
+from collections.abc import Iterator
 from functools import lru_cache
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
@@ -22,6 +23,9 @@ MOST_CHARACTERS = 10_000
 
 DEEPEST = 50
 """Levels of nested groups and repeats of a pattern."""
+
+MOST_PARTS = 100_000
+"""Parts of a pattern with its repeats written out: ``a{1000}`` has 1,000, as compiled."""
 
 SECONDS = 1.0
 """Time limit of one match."""
@@ -55,7 +59,10 @@ class Pattern:
             warnings.simplefilter("ignore", FutureWarning)  # of sets that Python may have some day
             re.compile(source)  # refuses what the parser alone does not
             parsed = _parser.parse(source)
-        self._compiled = regex.compile(_written(parsed, parsed.state.flags))
+        written = _written(parsed, parsed.state.flags)
+        if (size := _size(parsed)) > MOST_PARTS:
+            raise ValueError(f"its repeats have {size:,} parts, expected at most {MOST_PARTS:,}")
+        self._compiled = regex.compile(written)
 
     def matches(self, text: str) -> bool:
         """Whether it matches the whole text."""
@@ -96,6 +103,23 @@ def _written(parts: Any, flags: int, level: int = 0) -> str:
     if level > DEEPEST:
         raise ValueError(_TOO_DEEP)
     return "".join(_part(str(operation), value, flags, level + 1) for operation, value in parts)
+
+
+def _size(parts: Any) -> int:
+    """The number of parts, each as often as it must be repeated."""
+    return sum(
+        1 + (max(1, value[0]) if str(operation) in _REPEATS else 1) * sum(map(_size, _inner(value)))
+        for operation, value in parts
+    )
+
+
+def _inner(value: Any) -> Iterator[Any]:
+    """The patterns inside a part."""
+    if isinstance(value, _parser.SubPattern):
+        yield value
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _inner(each)
 
 
 def _part(operation: str, value: Any, flags: int, level: int) -> str:  # noqa: PLR0911 - a case each
