@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 namespace lawful {
@@ -39,6 +40,13 @@ std::span<const T> span_of(const nb::ndarray<const T, Shape...>& array) {
 template <class T, class... Shape>
 std::vector<T> vector_of(const nb::ndarray<const T, Shape...>& array) {
     return {array.data(), array.data() + array.size()};
+}
+
+/// Throws std::invalid_argument unless a table has a row and a column per label.
+template <class T>
+void check_square(const Array<T, 2>& table) {
+    if (table.shape(0) != table.shape(1))
+        throw std::invalid_argument("a table of transitions is not labels x labels");
 }
 
 inline PyArrayObject* as_numpy(nb::handle array) {

@@ -154,7 +154,9 @@ void bind_plans(nb::module_& m) {
         "__init__",
         [](Plan* self, std::vector<FieldPlan> fields, std::size_t slots,
            std::vector<RulePlan> rules, std::vector<Equation> equations) {
-            new (self) Plan{std::move(fields), slots, std::move(rules), std::move(equations)};
+            Plan plan{std::move(fields), slots, std::move(rules), std::move(equations)};
+            check(plan);
+            new (self) Plan(std::move(plan));
         },
         nb::kw_only(), "fields"_a, "slots"_a, "rules"_a, "equations"_a);
 }

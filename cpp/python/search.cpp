@@ -5,9 +5,13 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,12 +72,34 @@ struct PySpans {
     bool complete = false;
 };
 
+/// The possible values of spans. Throws std::invalid_argument unless the arrays have one length,
+/// the spans exist and are in order, and no price is negative or NaN.
 std::vector<SpanValue> as_span_values(const Numbers& span, const Numbers& value,
-                                      const Vector& price) {
+                                      const Vector& price, std::size_t spans) {
+    if (value.size() != span.size() || price.size() != span.size())
+        throw std::invalid_argument("span, value and price differ in length");
     std::vector<SpanValue> span_values;
-    for (std::size_t i = 0; i < span.size(); ++i)
+    for (std::size_t i = 0; i < span.size(); ++i) {
         span_values.push_back({span.data()[i], value.data()[i], price.data()[i]});
+        if (span_values[i].span >= spans) throw std::invalid_argument("a span is out of range");
+        if (i > 0 && span_values[i].span < span_values[i - 1].span)
+            throw std::invalid_argument("the spans are not in order");
+        if (!(span_values[i].price >= 0)) throw std::invalid_argument("a price is negative or NaN");
+    }
     return span_values;
+}
+
+/// Throws std::invalid_argument unless plan and tables suit these spans and values.
+void check_tables(const DocumentTables& tables, const Plan& plan, std::span<const FieldSpan> spans,
+                  std::span<const SpanValue> span_values) {
+    std::vector<std::uint32_t> most(plan.fields.size());
+    for (const FieldSpan& span : spans)
+        if (span.field >= most.size()) throw std::invalid_argument("a field is out of range");
+    for (const SpanValue& value : span_values) {
+        std::uint32_t& last = most[spans[value.span].field];
+        last = std::max(last, value.value);
+    }
+    check(tables, plan, most);
 }
 
 /// A search for Python; threads that share it wait for each other.
@@ -87,8 +113,9 @@ public:
         Search::Limits limits{.memory = memory, .patience = patience};
         if (max_cost) limits.labelling = spans.lattice->best() + *max_cost;
         const std::size_t most = memory / sizeof(ReadingGraph::Step);
-        std::vector<SpanValue> span_values = as_span_values(span, value, price);
+        std::vector<SpanValue> span_values = as_span_values(span, value, price, spans.spans.size());
         DocumentTables tables{std::move(lookups), vector_of(missing)};
+        if (plan) check_tables(tables, *plan, spans.spans, span_values);
         within_budget(seconds, memory, [&](Clock& clock) {
             auto graph = std::make_shared<const ReadingGraph>(
                 spans.lattice, spans.spans, std::move(span_values), spans.lattice->best() + slack,
@@ -106,8 +133,9 @@ public:
         std::vector<FieldSpan> spans;
         for (std::uint32_t i = 0; i < field.size(); ++i)
             spans.push_back({field.data()[i], i, i + 1, 0, 0});
-        std::vector<SpanValue> span_values = as_span_values(span, value, price);
+        std::vector<SpanValue> span_values = as_span_values(span, value, price, spans.size());
         DocumentTables tables{std::move(lookups), vector_of(missing)};
+        check_tables(tables, *plan, spans, span_values);
         within_budget(seconds, memory, [&](Clock& clock) {
             auto graph = std::make_shared<const ReadingGraph>(std::move(spans),
                                                               std::move(span_values), limit);
@@ -185,8 +213,15 @@ public:
            std::shared_ptr<const Plan> plan, std::vector<Lookup> lookups, const Vector& missing,
            const Vector& most_weight, bool everything, std::size_t memory, Seconds seconds)
         : memory_(memory) {
-        std::vector<SpanValue> span_values = as_span_values(span, value, price);
+        std::vector<SpanValue> span_values = as_span_values(span, value, price, spans.spans.size());
         DocumentTables tables{std::move(lookups), vector_of(missing)};
+        check_tables(tables, *plan, spans.spans, span_values);
+        fields_ = spans.lattice->layout().fields();
+        if (plan->fields.size() != fields_ || most_weight.size() != fields_)
+            throw std::invalid_argument("a plan has another number of fields than the layout");
+        for (const double most : span_of(most_weight))
+            if (!(most >= 0) || std::isinf(most))
+                throw std::invalid_argument("a weight is negative, infinite or NaN");
         within_budget(seconds, memory, [&](Clock& clock) {
             mass_.emplace(spans.lattice, spans.spans, std::move(span_values), std::move(plan),
                           std::move(tables), vector_of(most_weight), everything, clock);
@@ -197,6 +232,8 @@ public:
 
     Mass::Shares of(const std::vector<std::vector<std::uint32_t>>& answers, double least,
                     std::size_t states, std::size_t work, Seconds seconds) const {
+        if (answers.size() != fields_)
+            throw std::invalid_argument("there is not one answer per field");
         Mass::Shares found;
         within_budget(seconds, memory_, [&](Clock& clock) {
             found = mass_->of(answers, {least, states, work, memory_}, clock);
@@ -207,6 +244,7 @@ public:
 private:
     std::optional<Mass> mass_;
     std::size_t memory_;
+    std::size_t fields_ = 0;
 };
 
 void bind_lattices(nb::module_& m) {
@@ -216,6 +254,7 @@ void bind_lattices(nb::module_& m) {
             [](Layout* self, const Flags& start, const Array<std::uint8_t, 2>& between,
                const Flags& end, const Array<std::int32_t>& types, const Flags& opens,
                const Flags& closes, std::size_t fields) {
+                check_square(between);
                 new (self) Layout(span_of(start), span_of(between), span_of(end), span_of(types),
                                   span_of(opens), span_of(closes), fields);
             },

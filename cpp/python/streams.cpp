@@ -31,7 +31,11 @@ using namespace nb::literals;
 
 using Memory = std::optional<std::size_t>;
 
-std::string text_of(const nb::object& object) { return nb::str(object).c_str(); }
+std::string text_of(const nb::object& object) {
+    const nb::str text(object);
+    if (text.c_str() == nullptr) throw nb::python_error();
+    return text.c_str();
+}
 
 /// The first `rows` of an array: the array itself if these are all, else a view. Of a subclass of
 /// ndarray it is always a plain view, because a subclass may redefine indexing.
@@ -293,6 +297,7 @@ void bind_streams(nb::module_& m) {
         .def(
             "__init__",
             [](Transitions* self, const Vector& start, const Matrix& between, const Vector& end) {
+                check_square(between);
                 new (self) Transitions(span_of(start), span_of(between), span_of(end));
             },
             "start"_a, "between"_a, "end"_a)

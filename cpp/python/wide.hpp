@@ -22,7 +22,9 @@ inline bool read_wide(PyObject* number, Wide& wide) noexcept {
         return true;
     }
     const nanobind::object bits = nanobind::steal(PyLong_FromLong(64));
-    const nanobind::object above = nanobind::steal(PyNumber_Rshift(number, bits.ptr()));
+    // The operator of int itself: a subclass may redefine it.
+    const nanobind::object above =
+        nanobind::steal(PyLong_Type.tp_as_number->nb_rshift(number, bits.ptr()));
     const long long high = PyLong_AsLongLongAndOverflow(above.ptr(), &overflow);
     const std::uint64_t low = PyLong_AsUnsignedLongLongMask(number);
     wide = static_cast<Wide>(high) * (Wide{1} << 64) + static_cast<Wide>(low);
@@ -36,7 +38,9 @@ inline nanobind::object written_wide(Wide wide) {
 }
 
 [[noreturn]] inline void raise_too_wide(nanobind::handle number) {
-    throw std::overflow_error(std::string(nanobind::str(number).c_str()) +
+    const nanobind::object digits = nanobind::steal(PyLong_Type.tp_repr(number.ptr()));
+    if (!digits.is_valid()) throw nanobind::python_error();  // more than Python writes out
+    throw std::overflow_error(std::string(nanobind::str(digits).c_str()) +
                               " does not fit into 127 bits");
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "rules/program.hpp"
@@ -72,5 +73,12 @@ struct DocumentTables {
     std::vector<Lookup> lookups;
     std::vector<double> missing;  // by field, the cost of its absence
 };
+
+/// Throws std::invalid_argument unless all slots and fields are in range, no two slots are the
+/// same, every field has the slots that rules and equations read, and no cost is negative or NaN.
+void check(const Plan& plan);
+/// Throws std::invalid_argument unless the tables have all that a checked plan looks up; `most` is
+/// by field the largest number of a value in the document.
+void check(const DocumentTables& tables, const Plan& plan, std::span<const std::uint32_t> most);
 
 }  // namespace lawful

@@ -8,6 +8,7 @@ namespace lawful {
 namespace {
 
 constexpr std::size_t kDeepest = 128;
+constexpr int kLargestPower = 38;  // of ten, in 127 bits
 constexpr Outcome kNotSure{0, Outcome::kUnsure};
 constexpr Outcome kNotThere{0, Outcome::kMissing};
 constexpr Outcome kDoesNotApply{0, Outcome::kIdle};
@@ -120,12 +121,30 @@ std::size_t takes(const Instruction& instruction) {
     }
 }
 
+/// Throws unless the constants and operands of an instruction are there, and a unit is positive.
+void check(const Instruction& instruction, std::span<const Wide> constants) {
+    const bool compares = instruction.op >= Op::kEqual && instruction.op <= Op::kAtLeast;
+    const bool rounds = instruction.op == Op::kRound;
+    if (instruction.op == Op::kConstant || compares || rounds) {
+        if (instruction.index >= constants.size())
+            throw std::invalid_argument("an instruction reads a constant out of range");
+        if (rounds && constants[instruction.index] <= 0)
+            throw std::invalid_argument("a unit to round to is not positive");
+    }
+    if (instruction.op == Op::kScale && instruction.operand > kLargestPower)
+        throw std::invalid_argument("a power of ten does not fit into 127 bits");
+    const bool chooses = instruction.op == Op::kLeast || instruction.op == Op::kGreatest;
+    if (chooses && instruction.operand == 0)
+        throw std::invalid_argument("an instruction lacks operands");
+}
+
 }  // namespace
 
 Program::Program(std::vector<Instruction> instructions, std::vector<Wide> constants)
     : instructions_(std::move(instructions)), constants_(std::move(constants)) {
     std::size_t depth = 0;
     for (const Instruction& instruction : instructions_) {
+        check(instruction, constants_);
         const std::size_t taken = takes(instruction);
         if (taken > depth) throw std::invalid_argument("an instruction lacks operands");
         depth += 1 - taken;

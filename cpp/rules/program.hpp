@@ -99,7 +99,8 @@ public:
     /// A slot with this number or a larger one is not known exactly; larger ones tell lists apart.
     static constexpr Wide kUnsure = Wide{1} << 126;
 
-    /// Throws std::invalid_argument unless the instructions leave exactly one outcome.
+    /// Throws std::invalid_argument unless the instructions leave exactly one outcome, and the
+    /// constants that they read are there.
     Program(std::vector<Instruction> instructions, std::vector<Wide> constants);
 
     Outcome run(std::span<const Wide> state, std::span<const Lookup> lookups) const;

@@ -98,7 +98,8 @@ bool Residues::choose_prime(std::size_t steps, std::size_t work, std::size_t byt
     if (bits_.size() > kMostBits) return false;
     for (const std::size_t prime : kPrimes) {
         // Modulo a smaller prime, too many sums would fall within the tolerance.
-        const bool tells = 8 * (2 * tolerance_ + 1) <= static_cast<Wide>(prime);
+        const bool tells =
+            2 * std::min<Wide>(tolerance_, prime) + 1 <= static_cast<Wide>(prime / 8);
         if (steps * masks() * prime > work || bytes * masks() * prime > memory) break;
         if (tells || prime_ != 0) prime_ = prime;
     }

@@ -45,7 +45,8 @@ void RuleTracker::extend_list(std::span<Wide> state, std::uint32_t field, std::u
     const bool known = number.state == Outcome::kKnown;
     if (f.sum) {
         Wide& sum = state[*f.sum];
-        sum = known && sum != Program::kUnsure ? sum + number.number : Program::kUnsure;
+        if (!known || sum == Program::kUnsure || __builtin_add_overflow(sum, number.number, &sum))
+            sum = Program::kUnsure;
     }
     const auto extend_extreme = [&](FieldPlan::Slot slot, auto beats) {
         if (!slot) return;

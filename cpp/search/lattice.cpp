@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <ranges>
+#include <stdexcept>
 
 #include "base/costs.hpp"
 
@@ -76,11 +77,17 @@ Cheapest relax_within(const Layout& layout, std::size_t field, const double* cos
         [&](std::uint32_t l) { return layout.ends(l); }, now, take);
 }
 
+std::size_t checked_words(std::span<const double> costs, std::size_t words, const Layout& layout) {
+    check_costs(costs, words, layout.labels());
+    if (words >= kBoundary) throw std::invalid_argument("too many words");
+    return words;
+}
+
 }  // namespace
 
 Lattice::Lattice(std::span<const double> costs, std::size_t words,
                  std::shared_ptr<const Layout> layout)
-    : words_(words),
+    : words_(checked_words(costs, words, *layout)),
       layout_(std::move(layout)),
       costs_(costs.begin(), costs.end()),
       reach_(words + 1, kForbidden),

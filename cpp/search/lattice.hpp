@@ -26,7 +26,8 @@ struct FieldSpan {
 /// is subtracted, so that sums hold differences only and keep their digits.
 class Lattice {
 public:
-    /// `costs` is words x labels, row-major, without NaN or -inf; +inf forbids a label.
+    /// `costs` is words x labels, row-major; +inf forbids a label. Throws std::invalid_argument for
+    /// another size, NaN or -inf.
     Lattice(std::span<const double> costs, std::size_t words, std::shared_ptr<const Layout> layout);
 
     std::size_t words() const { return words_; }

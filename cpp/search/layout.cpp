@@ -4,6 +4,15 @@
 
 namespace lawful {
 
+namespace {
+
+std::size_t checked_count(std::size_t fields) {
+    if (fields > Layout::kMostFields) throw std::invalid_argument("too many fields");
+    return fields;
+}
+
+}  // namespace
+
 Layout::Layout(std::span<const std::uint8_t> start, std::span<const std::uint8_t> between,
                std::span<const std::uint8_t> end, std::span<const std::int32_t> types,
                std::span<const std::uint8_t> opens, std::span<const std::uint8_t> closes,
@@ -17,8 +26,12 @@ Layout::Layout(std::span<const std::uint8_t> start, std::span<const std::uint8_t
       before_(types.size()),
       after_(types.size()),
       continued_(types.size()),
-      members_(fields) {
+      members_(checked_count(fields)) {
     const std::size_t size = labels();
+    const bool same_sizes = start.size() == size && between.size() == size * size &&
+                            end.size() == size && opens.size() == size && closes.size() == size;
+    if (size == 0 || !same_sizes)
+        throw std::invalid_argument("the tables of a scheme differ in their numbers of labels");
     for (std::uint32_t label = 0; label < size; ++label) {
         in_field_[label] = types[label] >= 0 && static_cast<std::size_t>(types[label]) < fields;
         (in_field_[label] ? members_[types[label]] : others_).push_back(label);

@@ -16,11 +16,13 @@ namespace lawful {
 /// on these spans.
 class Layout {
 public:
+    static constexpr std::size_t kMostFields = std::size_t{1} << 20;
+
     /// `start`, `between` (labels x labels; from, to) and `end` say what the scheme allows. All
     /// others have one entry per label: `types` is the type of span that it is part of, -1 for
     /// none, where types below `fields` are fields; `opens` and `closes` say whether it always
-    /// begins or ends a span. Throws std::invalid_argument for a scheme without boundaries as
-    /// described.
+    /// begins or ends a span. Throws std::invalid_argument for tables of different sizes, and for a
+    /// scheme without boundaries as described.
     Layout(std::span<const std::uint8_t> start, std::span<const std::uint8_t> between,
            std::span<const std::uint8_t> end, std::span<const std::int32_t> types,
            std::span<const std::uint8_t> opens, std::span<const std::uint8_t> closes,

@@ -226,9 +226,19 @@ double Search::rest(std::uint32_t node, std::uint32_t state) const {
 
 std::uint32_t Search::number_of(std::span<const Wide> state) {
     const std::uint32_t number = states_.number_of(state);
-    if (number * bounds_.size() == bound_classes_.size())
-        for (const ResidueBound& bound : bounds_) bound_classes_.push_back(bound.class_of(state));
+    if (number * bounds_.size() >= bound_classes_.size()) classify_states();
     return number;
+}
+
+/// Finds the classes of the states that have none yet: all of them, or none if memory runs out.
+void Search::classify_states() {
+    const std::size_t size = states_.size() * bounds_.size();
+    if (size > bound_classes_.capacity()) bound_classes_.reserve(2 * size);
+    while (bound_classes_.size() < size) {
+        const auto number = static_cast<std::uint32_t>(bound_classes_.size() / bounds_.size());
+        for (const ResidueBound& bound : bounds_)
+            bound_classes_.push_back(bound.class_of(states_[number]));
+    }
 }
 
 void Search::make_bounds(Clock& clock) {
@@ -243,15 +253,14 @@ void Search::make_bounds(Clock& clock) {
         ResidueBound bound(*graph_, *plan_, equation, tables_, bound_work_, share, clock);
         if (!bound.empty()) made.push_back(std::move(bound));
     }
+    bound_classes_.reserve(states_.size() * made.size());  // may throw, so before the bounds
     bounds_ = std::move(made);
     if (bound_work_ < kMostWork) {
         limits_.patience *= kGrowth;
         bound_work_ *= kGrowth;
     }
     if (bounds_.empty()) return;
-    for (std::uint32_t number = 0; number < states_.size(); ++number)
-        for (const ResidueBound& bound : bounds_)
-            bound_classes_.push_back(bound.class_of(states_[number]));
+    classify_states();
     for (Open& open : open_) {
         const Partial& partial = partials_[open.partial];
         open.bound = std::max(open.bound, partial.cost + rest(partial.node, partial.state));

@@ -112,6 +112,7 @@ private:
     bool is_cheapest(std::uint32_t index) const;
     double rest(std::uint32_t node, std::uint32_t state) const;
     std::uint32_t number_of(std::span<const Wide> state);
+    void classify_states();
     void find_gone(Clock& clock);
     void make_bounds(Clock& clock);
     void collect(const Partial& last, std::span<const std::uint32_t> more = {});

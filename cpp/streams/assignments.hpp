@@ -24,8 +24,9 @@ namespace lawful {
 /// cannot disorder them.
 class AssignmentStream final : public Stream {
 public:
-    /// `costs` is words x labels, row-major, without NaN or -inf; +inf forbids a label. It is
-    /// read during construction only. `memory` bounds the bytes that the stream holds.
+    /// `costs` is words x labels, row-major; +inf forbids a label. It is read during construction
+    /// only. `memory` bounds the bytes that the stream holds. Throws std::invalid_argument for
+    /// another size, NaN or -inf.
     AssignmentStream(std::span<const double> costs, std::size_t words, std::size_t labels,
                      std::size_t memory);
 

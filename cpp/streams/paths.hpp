@@ -33,8 +33,9 @@ namespace lawful {
 /// exact as sums of the words' cost differences: one part in 10^15 of the largest of them.
 class PathStream final : public Stream {
 public:
-    /// `costs` is words x labels, row-major, without NaN or -inf; +inf forbids a label. It is
-    /// read during construction only. `memory` bounds the bytes that the stream holds.
+    /// `costs` is words x labels, row-major; +inf forbids a label. It is read during construction
+    /// only. `memory` bounds the bytes that the stream holds. Throws std::invalid_argument for
+    /// another size, NaN or -inf.
     PathStream(std::span<const double> costs, std::size_t words,
                std::shared_ptr<const Transitions> transitions, std::size_t memory);
 

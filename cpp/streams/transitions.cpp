@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <stdexcept>
 #include <vector>
 
 #include "base/costs.hpp"
@@ -18,8 +19,12 @@ struct RowLess {
     }
 };
 
-/// The least cost, to be subtracted from all of them; 0 if all are forbidden.
-double least(std::span<const double> costs) {
+/// The least cost, to be subtracted from all of them; 0 if all are forbidden. Throws
+/// std::invalid_argument if there are not `size` costs, or some are NaN or -inf.
+double least(std::span<const double> costs, std::size_t size) {
+    if (size == 0 || costs.size() != size)
+        throw std::invalid_argument("costs of transitions differ in their numbers of labels");
+    check_costs(costs);
     const double cost = *std::min_element(costs.begin(), costs.end());
     return cost == kForbidden ? 0 : cost;
 }
@@ -30,9 +35,9 @@ Transitions::Transitions(std::span<const double> start, std::span<const double> 
                          std::span<const double> end)
     : class_of_(end.size()),
       end_(end.begin(), end.end()),
-      start_offset_(least(start)),
-      between_offset_(least(between)),
-      end_offset_(least(end)) {
+      start_offset_(least(start, end.size())),
+      between_offset_(least(between, end.size() * end.size())),
+      end_offset_(least(end, end.size())) {
     for (double& cost : end_) cost -= end_offset_;
     const std::size_t labels = end.size();
     std::map<std::span<const double>, std::uint32_t, RowLess> classes;

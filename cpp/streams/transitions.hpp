@@ -21,7 +21,7 @@ public:
     };
 
     /// `between` is labels x labels (from, to), row-major; `start` and `end` have one cost
-    /// per label. No NaN, no -inf; +inf forbids.
+    /// per label; +inf forbids. Throws std::invalid_argument for other sizes, NaN or -inf.
     Transitions(std::span<const double> start, std::span<const double> between,
                 std::span<const double> end);
 

@@ -370,11 +370,7 @@ class Search:
 class Mass:
     """The share of a model's probability that remains under rules.
 
-    <<<<<<< HEAD
     The arguments are those of ``Search``, and ``most_weight``: by field, the most that the
-    =======
-    The arguments are those of ``Search``, and ``most_readings``: by field, the most that the
-    >>>>>>> layout-en1
     possible values of a text weigh together, if the most plausible one weighs 1. If
     ``everything``, there are no other spans.
     """

@@ -1,0 +1,118 @@
+#include "rules/plan.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace lawful {
+
+namespace {
+
+constexpr std::size_t kSlotsOfField = 8;
+
+void require(bool condition, const std::string& claim) {
+    if (!condition) throw std::invalid_argument(claim);
+}
+
+bool is_cost(double cost) { return cost >= 0; }
+
+/// The slot that says whether a field has occurred with a readable value.
+FieldPlan::Slot presence_of(const FieldPlan& field) {
+    return field.many ? field.readable : field.first;
+}
+
+void check_slots(const Plan& plan) {
+    require(plan.slots <= kSlotsOfField * plan.fields.size(),
+            "a plan has more slots than its fields can have");
+    std::vector<bool> taken(plan.slots);
+    for (const FieldPlan& f : plan.fields) {
+        require(is_cost(f.disagreement), "a disagreement costs less than nothing");
+        for (const FieldPlan::Slot slot :
+             {f.first, f.disagrees, f.count, f.readable, f.sum, f.least, f.greatest, f.all}) {
+            if (!slot) continue;
+            require(*slot < plan.slots, "a slot of a field is out of range");
+            require(!taken[*slot], "two slots of fields are the same");
+            taken[*slot] = true;
+        }
+    }
+}
+
+void check_rule(const RulePlan& rule, const Plan& plan) {
+    require(is_cost(rule.weight) && is_cost(rule.unchecked), "a rule costs less than nothing");
+    for (const Instruction& instruction : rule.program.instructions()) {
+        const bool reads = instruction.op == Op::kSlot || instruction.op == Op::kOfList;
+        require(!reads || instruction.index < plan.slots, "a program reads a slot out of range");
+        require(instruction.op != Op::kOfList || instruction.operand < plan.slots,
+                "a program reads a slot out of range");
+    }
+    for (const std::uint32_t field : rule.fields) {
+        require(field < plan.fields.size(), "a rule reads a field out of range");
+        require(!rule.early || presence_of(plan.fields[field]),
+                "an early rule reads a field without the slot of its first value");
+    }
+    for (const std::uint32_t field : rule.any) {
+        require(field < plan.fields.size(), "a rule reads a field out of range");
+        const FieldPlan& f = plan.fields[field];
+        require(!f.many && f.first && f.all, "a rule takes any value of a field without slots");
+    }
+}
+
+void check_term(const Term& term, const Plan& plan) {
+    require(term.field < plan.fields.size(), "an equation reads a field out of range");
+    const FieldPlan& f = plan.fields[term.field];
+    const bool has_slots = term.kind == Term::Kind::kFirst   ? !f.many && f.first
+                           : term.kind == Term::Kind::kCount ? f.count.has_value()
+                                                             : f.many && f.readable && f.sum;
+    require(has_slots, "an equation reads a field without slots");
+}
+
+/// Requires a lookup that has an outcome for every value of a field.
+void check_lookup(std::size_t index, std::uint32_t field, const DocumentTables& tables,
+                  std::span<const std::uint32_t> most) {
+    require(index < tables.lookups.size(), "a lookup is out of range");
+    const std::uint32_t last = std::max(most[field], ValueNumber::kUnreadable);
+    require(last < tables.lookups[index].size(), "a lookup has too few outcomes for its field");
+}
+
+}  // namespace
+
+void check(const Plan& plan) {
+    check_slots(plan);
+    for (const RulePlan& rule : plan.rules) check_rule(rule, plan);
+    for (const Equation& equation : plan.equations) {
+        require(is_cost(equation.weight) && is_cost(equation.unchecked) && equation.tolerance >= 0,
+                "an equation costs less than nothing");
+        for (const Term& term : equation.terms) check_term(term, plan);
+    }
+}
+
+void check(const DocumentTables& tables, const Plan& plan, std::span<const std::uint32_t> most) {
+    const std::size_t size = plan.fields.size();
+    require(tables.missing.size() == size && most.size() == size,
+            "a plan has another number of fields than the document");
+    for (std::uint32_t field = 0; field < size; ++field) {
+        const FieldPlan& f = plan.fields[field];
+        require(is_cost(tables.missing[field]), "a missing field costs less than nothing");
+        require(tables.missing[field] == 0 || presence_of(f),
+                "a field that may not be missing has no slot of its first value");
+        if (f.numbers) check_lookup(*f.numbers, field, tables, most);
+    }
+    for (const Equation& equation : plan.equations)
+        for (const Term& term : equation.terms)
+            if (term.kind != Term::Kind::kCount)
+                check_lookup(term.lookup, term.field, tables, most);
+    std::vector<std::uint32_t> field_of(plan.slots, static_cast<std::uint32_t>(size));
+    for (std::uint32_t field = 0; field < size; ++field)
+        if (plan.fields[field].first) field_of[*plan.fields[field].first] = field;
+    for (const RulePlan& rule : plan.rules)
+        for (const Instruction& instruction : rule.program.instructions()) {
+            if (instruction.op != Op::kLookup) continue;
+            require(instruction.index < tables.lookups.size(), "a lookup is out of range");
+            const std::uint32_t slot = tables.lookups[instruction.index].slot();
+            require(slot < plan.slots && field_of[slot] < size,
+                    "the slot of a lookup is not the first value of a field");
+            check_lookup(instruction.index, field_of[slot], tables, most);
+        }
+}
+
+}  // namespace lawful
