@@ -65,7 +65,7 @@ CPP = {
 }
 """The folders of ``cpp``, and those that each may include from, besides itself."""
 
-NO_ROOM = ("core", "faults", "layout", "package")
+NO_ROOM = ("core", "faults", "hostile", "layout", "package")
 """Tests that are about everything, not about one room."""
 
 SOURCES = ROOT / "src" / "lawful"
