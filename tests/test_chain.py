@@ -158,8 +158,23 @@ def test_a_chain_of_another_size_is_refused():
     scores = Scores.from_logits(np.zeros((2, 3)), LABELS)
     with pytest.raises(ScoresError, match=r"between of the chain has shape \(2, 2\), expected"):
         scores.with_chain(between=np.zeros((2, 2)))
-    with pytest.raises(ScoresError, match="start of the chain has NaN or inf, expected finite"):
+    with pytest.raises(ScoresError, match="start of the chain has NaN or inf, or"):
         scores.with_chain(between=np.zeros((3, 3)), start=[np.nan, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (10**400, "holds object, expected real numbers"),
+        ("1", "holds <U32, expected real numbers"),
+        (1j, "holds complex128, expected real numbers"),
+        (1e101, "numbers above 1e[+]100 in size"),
+    ],
+)
+def test_a_chain_of_anything_but_numbers_is_refused(entry, message):
+    scores = Scores.from_probs([[0.5, 0.5]], ["O", "B-x"])
+    with pytest.raises(ScoresError, match=message):
+        scores.with_chain(between=[[0.0, entry], [0.0, 0.0]])
 
 
 def test_an_older_npz_file_has_nothing_to_say_of_lines_with_their_own_scores(tmp_path):

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+LARGEST_COST = 1e100
+"""Largest absolute value of a finite cost, so that no sum of costs overflows."""
+
+
 class Chain(NamedTuple):
     """The transition scores of a linear-chain CRF: higher is better, ``-inf`` forbids."""
 
@@ -56,13 +60,20 @@ class Chain(NamedTuple):
 
 def _table(name: str, given: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64]:
     try:
-        table = np.array(np.zeros(shape) if given is None else given, dtype=np.float64)
-    except (ValueError, TypeError):
+        array = np.asarray(np.zeros(shape) if given is None else given)
+    except ValueError:  # NumPy raises it for rows of different lengths
         raise ScoresError(f"{name} of the chain is not an array of numbers") from None
+    if array.dtype.kind not in "fiub":
+        raise ScoresError(f"{name} of the chain holds {array.dtype}, expected real numbers")
+    with np.errstate(over="ignore"):
+        table = array.astype(np.float64)
     if table.shape != shape:
         raise ScoresError(f"{name} of the chain has shape {table.shape}, expected {shape}")
-    if not ((table == -np.inf) | np.isfinite(table)).all():
-        raise ScoresError(f"{name} of the chain has NaN or inf, expected finite numbers or -inf")
+    if not ((table == -np.inf) | (np.abs(table) <= LARGEST_COST)).all():
+        raise ScoresError(
+            f"{name} of the chain has NaN or inf, or numbers above {LARGEST_COST:g} in size, "
+            "expected smaller numbers, or -inf to forbid"
+        )
     table.flags.writeable = False
     return table
 

@@ -17,13 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lawful._core import Transitions
+from lawful.chain import LARGEST_COST
 from lawful.errors import SchemeError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-
-LARGEST_COST = 1e100
-"""Largest absolute value of a finite cost, so that no sum of costs overflows."""
 
 
 class _Prefixes(NamedTuple):

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from lawful.chain import Chain
+from lawful.chain import LARGEST_COST, Chain
 from lawful.errors import ScoresError
-from lawful.labels import LARGEST_COST, check_names
+from lawful.labels import check_names
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -69,24 +69,25 @@ def odd_value(rng):
         for _ in range(rng.choice((3, 50, 2000))):
             value = [value] if rng.random() < 0.9 else {"a": value}
         return value
-    return copy.deepcopy(rng.choice(ODD))
+    return copy.copy(rng.choice(ODD))
 
 
 def damaged_value(rng, value):
     """A copy of nested lists and dictionaries with one part changed, removed, added or repeated."""
-    found = copy.deepcopy(value)
-    at = found
-    while isinstance(at, dict | list) and at:
-        keys = list(at) if isinstance(at, dict) else range(len(at))
-        key = rng.choice(keys)
+    if not isinstance(value, dict | list) or not value:
+        return odd_value(rng)
+    found = at = copy.copy(value)  # what is nested is copied only where it changes
+    while True:
+        key = rng.choice(list(at) if isinstance(at, dict) else range(len(at)))
         if isinstance(at[key], dict | list) and at[key] and rng.random() < 0.7:
+            at[key] = copy.copy(at[key])
             at = at[key]
             continue
         match rng.randrange(6):
             case 0:
                 del at[key]
             case 1 if isinstance(at, list):
-                at.insert(key, copy.deepcopy(at[key]))
+                at.insert(key, at[key])
             case 1:
                 at[rng.choice(("x", "", "id", "\ud800", str(key) * 2))] = odd_value(rng)
             case 2 if isinstance(at[key], str):
@@ -96,4 +97,3 @@ def damaged_value(rng, value):
             case _:
                 at[key] = odd_value(rng)
         return found
-    return odd_value(rng)

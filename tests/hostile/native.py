@@ -392,7 +392,9 @@ def streams(draws):
     count = draws.number(rng.choice((0, 1, 20)))
     out = stream.take(count if isinstance(count, int) and count < 2**12 else 2**12)
     if draws.is_wrong():
-        out = rng.choice(((out[0], out[0]), out[:1], out[::-1], (out[0].T, out[1]), None, list(out)))
+        out = rng.choice(
+            ((out[0], out[0]), out[:1], out[::-1], (out[0].T, out[1]), None, list(out))
+        )
     elif isinstance(out, tuple):
         out = tuple(draws.array(part) for part in out)
     stream.take(len(out[0]) if isinstance(out, tuple) and np.ndim(out[0]) else 3, out=out)

@@ -256,9 +256,11 @@ def main(arguments=None) -> int:
     names = targets() if options.targets is None else options.targets.split(",")
     if unknown := set(names) - set(targets()):
         parser.error(f"unknown target {min(unknown)!r}; targets: {', '.join(targets())}")
-    for name in [name for name in names if (why := getattr(load(name), "LEFT_OUT", None))]:
-        print(f"left out: {name}, {why}")
-        names.remove(name)
+    left_out = {name: getattr(load(name), "LEFT_OUT", None) for name in names}
+    for name, why in left_out.items():
+        if why:
+            print(f"left out: {name}: {why}")
+    names = [name for name in names if not left_out[name]]
     if options.case is not None:
         for name in names:
             print(f"{name}: {drawn(name, options.seed, options.case)!r:.4000}", flush=True)
