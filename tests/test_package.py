@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import lawful
+from lawful.errors import shown
 from tests.helpers import ROOT
 
 
@@ -99,3 +100,24 @@ def test_the_walkthrough_prints_the_papers_table():
     lines = run(sys.executable, "examples/walkthrough.py").splitlines()
     assert "   4.8%   B-total  I-total  I-total  yes   no" in lines
     assert "   4.5%   B-cash   I-cash   I-cash   yes   yes" in lines
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("x", "'x'"),
+        ("a" * 1000, "'" + "a" * 198 + "…"),
+        (10**5000, "a value of type int"),
+        (nested(5000), "a value of type list"),
+    ],
+    ids=("short", "long", "wide", "deep"),
+)
+def test_messages_show_values_of_any_length_and_depth(value, expected):
+    assert shown(value) == expected

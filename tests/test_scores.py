@@ -54,6 +54,7 @@ PROBS = "expected a probability between 0 and 1"
         ([[None, 1.0]], "probs", "holds object, expected real numbers"),
         ([[0.5, 0.5], ["a"]], "probs", "is not a matrix"),
         ([[0.5, 0.5], 1.0], "probs", "is not a matrix"),
+        ([[0.5, [0.5]], [1.0]], "probs", "is not a matrix"),
         ([[1.0]], "logits", "unknown kind of scores 'logits'; kinds: probs, log_probs, emissions"),
     ],
 )

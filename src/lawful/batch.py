@@ -24,7 +24,7 @@ from typing import Any, TypeAlias, TypeVar
 from lawful.decoders import Decoder, check_call, decode
 from lawful.decoding import Budget, Decoding
 from lawful.document import BadLine, Document, Scored
-from lawful.errors import InputError, LawfulError
+from lawful.errors import InputError, LawfulError, shown
 from lawful.io.jsonl import LineParser
 from lawful.rules.definitions import Rules
 from lawful.scores import Pooling, Scores, check_temperature
@@ -198,7 +198,7 @@ class _DecodeLine:
 def _checked(workers: int) -> int:
     count = isinstance(workers, int) and not isinstance(workers, bool)
     if not count or not 1 <= workers <= MOST_WORKERS:
-        raise InputError(f"workers is {workers!r}, expected a count from 1 to {MOST_WORKERS}")
+        raise InputError(f"workers is {shown(workers)}, expected a count from 1 to {MOST_WORKERS}")
     return workers
 
 
@@ -231,7 +231,7 @@ def decode_many(
     """
     call = Call(rules, decoder, budget, alternatives)
     if not isinstance(documents, Iterable):
-        raise InputError(f"documents is {documents!r}, expected an iterable of documents")
+        raise InputError(f"documents is {shown(documents)}, expected an iterable of documents")
     count = (os.cpu_count() or 1) if workers is None else workers
     return _decodings(decode_records(map(_record, documents), call, workers=count), progress)
 

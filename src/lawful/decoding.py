@@ -9,7 +9,7 @@ from math import ceil, exp, floor, inf, isfinite
 from numbers import Real
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from lawful.errors import InputError
+from lawful.errors import InputError, shown
 from lawful.rules.checks import Check
 from lawful.rules.judge import FieldValue
 from lawful.values import format_value
@@ -67,7 +67,7 @@ class Budget:
             return
         number = isinstance(value, Real) and not isinstance(value, bool)
         if not number or not fits(value):
-            raise InputError(f"budget: {name} is {value!r}, expected {expected} or None")
+            raise InputError(f"budget: {name} is {shown(value)}, expected {expected} or None")
 
     def filled(self, default: Budget) -> Budget:
         """The same budget, with the default's candidates if none are given."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import NamedTuple
 
-from lawful.errors import DocumentError, InputError
+from lawful.errors import DocumentError, InputError, shown
 from lawful.scores import Pooling, Scores
 
 
@@ -52,17 +52,17 @@ class Document:
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not self.id:
-            raise DocumentError(f"the document's id is {self.id!r}, expected a name")
+            raise DocumentError(f"the document's id is {shown(self.id)}, expected a name")
         for name in ("words", "boxes", "pages", "joins"):
             values = getattr(self, name)
             if values is None and name != "words":
                 continue
             if isinstance(values, str) or not isinstance(values, Iterable):
-                raise DocumentError(f"{self._name}: {name} is {values!r}, expected a list")
+                raise DocumentError(f"{self._name}: {name} is {shown(values)}, expected a list")
             object.__setattr__(self, name, tuple(values))
         for i, word in enumerate(self.words):
             if not isinstance(word, str):
-                raise DocumentError(f"{self._name}: word {i} is {word!r}, expected a string")
+                raise DocumentError(f"{self._name}: word {i} is {shown(word)}, expected a string")
         for name in ("boxes", "pages", "joins"):
             values = getattr(self, name)
             if values is not None:
@@ -71,16 +71,18 @@ class Document:
             object.__setattr__(self, "boxes", tuple(map(self._box, range(len(self.words)))))
         for i, page in enumerate(self.pages or ()):
             if isinstance(page, bool) or not hasattr(page, "__index__") or page < 0:
-                raise DocumentError(f"{self._name}: page of word {i} is {page!r}, expected 0, 1, …")
+                raise DocumentError(
+                    f"{self._name}: page of word {i} is {shown(page)}, expected 0, 1, …"
+                )
         for i, mark in enumerate(self.joins or ()):
             if not isinstance(mark, bool) and type(mark).__name__ != "bool":  # nor NumPy's bool
                 raise DocumentError(
-                    f"{self._name}: joins of word {i} is {mark!r}, expected true or false"
+                    f"{self._name}: joins of word {i} is {shown(mark)}, expected true or false"
                 )
 
     @property
     def _name(self) -> str:
-        return f"document {self.id!r}"
+        return f"document {shown(self.id)}"
 
     def _box(self, i: int) -> Box:
         given = self.boxes[i] if self.boxes is not None else None
@@ -91,7 +93,7 @@ class Document:
         # Written so that NaN, for which every comparison is false, is refused too.
         if box is None or not (-1e9 < box.x0 <= box.x1 < 1e9 and -1e9 < box.y0 <= box.y1 < 1e9):
             raise DocumentError(
-                f"{self._name}: box of word {i} is {given!r}, "
+                f"{self._name}: box of word {i} is {shown(given)}, "
                 "expected [x0, y0, x1, y1] with x0 <= x1 and y0 <= y1"
             )
         return box
@@ -132,7 +134,7 @@ def check_length(document: Document, count: int, one: str, several: str) -> None
     words = len(document)
     if count != words:
         raise DocumentError(
-            f"document {document.id!r} has {words} word{'s' * (words != 1)}, "
+            f"document {shown(document.id)} has {words} word{'s' * (words != 1)}, "
             f"but {count} {one if count == 1 else several}"
         )
 
@@ -197,8 +199,8 @@ class Scored:
         for i, label in enumerate(gold or ()):
             if label not in scores.labels:
                 raise InputError(
-                    f"document {document.id!r}: gold of word {i} is {label!r}, which is not among "
-                    "the labels of the scores"
+                    f"document {shown(document.id)}: gold of word {i} is {shown(label)}, which is "
+                    "not among the labels of the scores"
                 )
 
     @property

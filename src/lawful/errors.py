@@ -82,3 +82,16 @@ class MemoryBudgetError(LawfulError, MemoryError):
 
 class TimeBudgetError(LawfulError, TimeoutError):
     """The time for a search is up. Decoders catch it and return the best answer so far."""
+
+
+LONGEST_SHOWN = 200
+"""Characters of a value in a message; longer ones are cut off."""
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: its ``repr``, cut off if long, or its type if it has none."""
+    try:
+        text = repr(value)
+    except Exception:  # nested too deeply, an int of too many digits, or a class of the user's
+        return f"a value of type {type(value).__name__}"
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"

@@ -18,7 +18,7 @@ import numpy as np
 
 from lawful._core import Transitions
 from lawful.chain import LARGEST_COST
-from lawful.errors import SchemeError
+from lawful.errors import SchemeError, shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -152,7 +152,7 @@ class Scheme:
         """
         prefixes = SCHEMES.get(name.upper()) if isinstance(name, str) else None
         if prefixes is None:
-            raise SchemeError(f"unknown scheme {name!r}; schemes: {', '.join(SCHEMES)}")
+            raise SchemeError(f"unknown scheme {shown(name)}; schemes: {', '.join(SCHEMES)}")
         names = check_names(labels)
         parsed = [_parse_label(label, name.upper(), prefixes.known) for label in names]
         index = np.array([prefixes.known.index(prefix) for prefix, _ in parsed])
@@ -337,25 +337,27 @@ class Scheme:
         if not row.size:
             row = row.astype(np.intp)
         if row.ndim != 1 or row.dtype.kind not in "iu":
-            raise SchemeError(f"{labels!r} is not a sequence of label indices")
+            raise SchemeError(f"{shown(labels)} is not a sequence of label indices")
         if row.size and not 0 <= row.min() <= row.max() < len(self):
-            raise SchemeError(f"label indices run from 0 to {len(self) - 1}, found {labels!r}")
+            raise SchemeError(f"label indices run from 0 to {len(self) - 1}, found {shown(labels)}")
         return bool(self.allow(row[None])[0])
 
 
 def check_names(labels: Iterable[str]) -> tuple[str, ...]:
     """Label names as a tuple, checked: at least one, all strings, none empty, none twice."""
     if isinstance(labels, str | bytes | Mapping | Set) or not isinstance(labels, Iterable):
-        raise SchemeError(f"labels is {labels!r}, expected a list of names, in column order")
+        raise SchemeError(f"labels is {shown(labels)}, expected a list of names, in column order")
     names = tuple(labels)
     if not names:
         raise SchemeError("zero labels, expected at least one")
     seen: dict[str, int] = {}
     for i, name in enumerate(names):
         if not isinstance(name, str) or not name or name != name.strip():
-            raise SchemeError(f"label {i} is {name!r}, expected a name such as 'O' or 'B-total'")
+            raise SchemeError(
+                f"label {i} is {shown(name)}, expected a name such as 'O' or 'B-total'"
+            )
         if name in seen:
-            raise SchemeError(f"label {i} is {name!r}, the same as label {seen[name]}")
+            raise SchemeError(f"label {i} is {shown(name)}, the same as label {seen[name]}")
         seen[name] = i
     return names
 

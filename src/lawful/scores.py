@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from lawful.chain import LARGEST_COST, Chain
-from lawful.errors import ScoresError
+from lawful.errors import ScoresError, shown
 from lawful.labels import check_names
 
 if TYPE_CHECKING:
@@ -158,7 +158,9 @@ class Scores:
         if self.chain is not None:
             raise ScoresError("scores with a chain cannot be pooled: its transitions are of pieces")
         if how not in get_args(Pooling):
-            raise ScoresError(f"unknown pooling {how!r}; poolings: {', '.join(get_args(Pooling))}")
+            raise ScoresError(
+                f"unknown pooling {shown(how)}; poolings: {', '.join(get_args(Pooling))}"
+            )
         if len(joins) != len(self):
             raise ScoresError(f"joins has length {len(joins)}, expected {len(self)}: one per piece")
         starts = np.flatnonzero(~np.asarray(joins, dtype=np.bool_))
@@ -172,7 +174,7 @@ class Scores:
             for i, name in enumerate(self.labels)
         ]
         if any(name[:2] in ("E-", "S-", "L-", "U-") for name in self.labels):
-            raise ScoresError(f"pooling {how!r} knows only B- and I-; use how='first'")
+            raise ScoresError(f"pooling {shown(how)} knows only B- and I-; use how='first'")
         pieces = self.log_probs[:, inside]
         pieces[starts] = self.log_probs[starts]
         pooled = np.add.reduceat(pieces, starts, axis=0)
@@ -200,9 +202,11 @@ def log_softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def check_temperature(temperature: float) -> None:
     """Raises a ``ScoresError`` unless this is a number from 1e-6 to 1e6."""
     if isinstance(temperature, bool) or not isinstance(temperature, int | float):
-        raise ScoresError(f"temperature is {temperature!r}, expected a number")
+        raise ScoresError(f"temperature is {shown(temperature)}, expected a number")
     if not 1e-6 <= temperature <= 1e6:
-        raise ScoresError(f"temperature is {temperature}, expected a number from 1e-6 to 1e6")
+        raise ScoresError(
+            f"temperature is {shown(temperature)}, expected a number from 1e-6 to 1e6"
+        )
 
 
 def as_costs(scores: ArrayLike, kind: ScoreKind, *, ragged: bool = False) -> Costs:
@@ -219,7 +223,7 @@ def _as_log_scores(
 ) -> NDArray[np.float64]:
     """The scores as a new matrix of logarithms: higher is better, ``-inf`` forbids."""
     if kind not in (kinds := get_args(ScoreKind)):
-        raise ScoresError(f"unknown kind of scores {kind!r}; kinds: {', '.join(kinds)}")
+        raise ScoresError(f"unknown kind of scores {shown(kind)}; kinds: {', '.join(kinds)}")
     matrix = _as_matrix(scores, kind, ragged)
     tolerance = TOLERANCE * (10 if getattr(scores, "dtype", None) == np.float16 else 1)
     if kind == "probs":
@@ -263,7 +267,10 @@ def _as_matrix(scores: ArrayLike, kind: str, ragged: bool) -> NDArray[np.float64
 
 def _pad(scores: Any, kind: str, ragged: bool) -> NDArray[Any]:
     """Rows of different lengths as one matrix, padded with forbidden labels."""
-    rows = [np.asarray(row) for row in scores] if isinstance(scores, Sequence) else []
+    try:
+        rows = [np.asarray(row) for row in scores] if isinstance(scores, Sequence) else []
+    except ValueError:  # rows that are nested further
+        rows = []
     if not rows or any(row.ndim != 1 or row.dtype.kind not in "fiub" for row in rows):
         raise ScoresError(f"{kind} is not a matrix: expected words x labels of real numbers")
     longest = max(row.size for row in rows)

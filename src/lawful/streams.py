@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lawful import _core
 from lawful._core import Stream
-from lawful.errors import InputError, SchemeError
+from lawful.errors import InputError, SchemeError, shown
 from lawful.labels import Scheme
 from lawful.scores import ScoreKind, Scores, as_costs
 
@@ -55,7 +55,7 @@ def paths(
         scheme = Scheme.named(scheme, scores.labels)
     if not isinstance(scheme, Scheme):
         raise SchemeError(
-            f"scheme is {scheme!r}, expected a Scheme such as Scheme.named('BIO', labels)"
+            f"scheme is {shown(scheme)}, expected a Scheme such as Scheme.named('BIO', labels)"
         )
     costs = scores.costs if isinstance(scores, Scores) else as_costs(scores, kind)
     if costs.shape[1] != len(scheme):
@@ -91,7 +91,7 @@ def _bytes(memory: int | None) -> int | None:
     if memory is None:
         return None
     if isinstance(memory, bool) or not hasattr(memory, "__index__"):
-        raise InputError(f"memory is {memory!r}, expected a whole number of bytes or None")
+        raise InputError(f"memory is {shown(memory)}, expected a whole number of bytes or None")
     if not 0 <= (size := index(memory)) < 2**63:
-        raise InputError(f"memory is {memory}, expected a number of bytes from 0 to 2^63")
+        raise InputError(f"memory is {shown(memory)}, expected a number of bytes from 0 to 2^63")
     return size

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 from math import inf, nan
 
+import numpy as np
+
 MARKS = (
     "\0", "\x1b[31m", "\x7f", "\x85", "\xa0", "\u200b", "\u202e", "\u2066", "\ufeff", "\ufffd",
     "\ud800", "\U0001f600", "e\u0301", "ß", "İ", "ﷺ", "\r\n", "\u2028", "'", '"', "\\", "{", "}",
@@ -97,3 +99,60 @@ def damaged_value(rng, value):
             case _:
                 at[key] = odd_value(rng)
         return found
+
+
+DTYPES = (
+    "f8", "f8", "f4", "f2", "g", "i1", "i4", "u4", "u8", "?", "c16", "O", "U5", "S3", "M8[s]", "m8",
+    ">f8", ">u4", [("a", "f8")], "V4",
+)  # fmt: skip
+SHAPES = ((), (0,), (0, 0), (0, 3), (3, 0), (2**40, 0), (0, 2**40), (1, 1, 1))
+SPECIAL = (nan, inf, -inf, 0.0, -0.0, 1e-320, 1e101, -1e101, 1e308, -1e308, 2.0, -1.0, 0.5, 1e-3)
+NUMBERS = (0, 1, 2, 3, 7, 255, 2**16, 2**31, 2**32 - 1, 2**32, 2**63, 2**64, -1, 10**40)
+"""Counts and indices, most of them out of range."""
+
+
+def bent_array(rng, array):
+    """The same array with another entry, type, shape or memory layout."""
+    return rng.choice(_BENDS)(rng, np.asarray(array))
+
+
+def _with_other_type(rng, array):
+    dtype = rng.choice(DTYPES)
+    try:
+        return array.astype(dtype)
+    except (TypeError, ValueError):
+        return np.zeros(array.shape, dtype)
+
+
+def _with_odd_entry(rng, array):
+    array = np.array(array)
+    if array.size and array.dtype.kind in "fiu":
+        real = array.dtype.kind == "f"
+        odd = np.float64(rng.choice(SPECIAL)) if real else np.uint64(rng.choice(NUMBERS) % 2**64)
+        array.reshape(-1)[rng.randrange(array.size)] = odd.astype(array.dtype)
+    return array
+
+
+def _not_aligned(_, array):
+    if array.dtype.hasobject or not array.size:
+        return array
+    return np.frombuffer(b"\0" + array.tobytes(), array.dtype, offset=1).reshape(array.shape)
+
+
+_BENDS = (
+    _with_other_type,
+    _with_odd_entry,
+    _with_odd_entry,
+    _not_aligned,
+    lambda _, array: array.T,
+    lambda _, array: array.reshape(-1),
+    lambda _, array: array[None],
+    lambda _, array: array[..., :-1] if array.ndim else array,
+    lambda _, array: array[:-1] if array.ndim else array,
+    lambda _, array: array[::-1] if array.ndim else array,
+    lambda _, array: np.concatenate([array, array]) if array.ndim else array,
+    lambda _, array: np.broadcast_to(array, (3, *array.shape))[1],
+    lambda _, array: np.asfortranarray(array),
+    lambda _, array: np.ma.masked_array(array),
+    lambda rng, array: np.zeros(rng.choice(SHAPES), array.dtype),
+)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import warnings
-from math import inf, nan
+from math import inf
 
 import numpy as np
 
@@ -16,15 +16,12 @@ from lawful import _core
 from lawful._core import FIRST_VALUE, Op, OutcomeState, TermKind
 from lawful.errors import LawfulError
 from lawful.labels import Scheme
-from tests.hostile.mutations import odd_value
+from tests.hostile.mutations import NUMBERS, SPECIAL, bent_array, odd_value
 
 REFUSALS = (ValueError, TypeError, IndexError, OverflowError, LawfulError)
 
 SCHEMES = {"BIO": "BI", "IO": "I", "IOB1": "IB", "IOBES": "BIES"}
 SLOTS = ("first", "disagrees", "count", "readable", "sum", "least", "greatest", "all")
-NUMBERS = (0, 1, 2, 3, 7, 255, 2**16, 2**31, 2**32 - 1, 2**32, 2**63, 2**64, -1, 10**40)
-COSTS = (0.0, -0.0, 1.0, -1.0, 1e308, -1e308, 1e-320, inf, -inf, nan)
-DTYPES = ("f8", "f4", "f2", "u1", "u4", "i4", "i8", "?", "c16", "O", "U3", "M8[s]", ">f8", ">u4")
 MEMORY = 2**22
 SOON = 0.5  # seconds
 
@@ -71,7 +68,7 @@ class Draws:
         """A cost, a weight or a price."""
         if not self.is_wrong():
             return right
-        return odd_value(self.rng) if self.rng.random() < 0.2 else self.rng.choice(COSTS)
+        return odd_value(self.rng) if self.rng.random() < 0.2 else self.rng.choice(SPECIAL)
 
     def items(self, right):
         """A list."""
@@ -86,34 +83,7 @@ class Draws:
         """An array of any entries, type, shape and strides."""
         if not self.is_wrong():
             return right
-        rng = self.rng
-        right = np.array(right)
-        match rng.randrange(11):
-            case 0:
-                return odd_value(rng)
-            case 1:
-                return right.astype(rng.choice(DTYPES))
-            case 2:
-                return right[..., :-1] if right.ndim and right.shape[-1] else right
-            case 3:
-                return right[:-1] if right.ndim else right
-            case 4:
-                return np.concatenate([right, right])
-            case 5:
-                return right[::-1]
-            case 6:
-                return right.T
-            case 7:
-                shape = rng.choice(((), (0,), (0, 0), (1, 0), (2**40, 0), (0, 2**40), (-1,)))
-                return right.reshape(-1) if shape == (-1,) else np.zeros(shape, right.dtype)
-            case 8:
-                return np.broadcast_to(right, (3, *right.shape))[1]
-            case _:
-                if right.size:
-                    odd = rng.choice(COSTS) if right.dtype.kind == "f" else rng.choice(NUMBERS)
-                    flat = right.reshape(-1)
-                    flat[rng.randrange(right.size)] = np.array(odd).astype(right.dtype)
-                return right
+        return odd_value(self.rng) if self.rng.random() < 0.1 else bent_array(self.rng, right)
 
 
 def matrix(draws, words, labels):

@@ -17,7 +17,6 @@ import pkgutil
 import random
 import resource
 import signal
-import sys
 import time
 import traceback
 from collections import Counter

@@ -19,7 +19,7 @@ from lawful.decoders.paths import Paths
 from lawful.decoders.readings import Readings
 from lawful.decoding import Budget, Decoding
 from lawful.document import Document
-from lawful.errors import InputError
+from lawful.errors import InputError, shown
 from lawful.rules.definitions import Rules
 from lawful.scores import Scores
 from lawful.search.problem import Problem
@@ -115,12 +115,12 @@ def check_call(decoder: str | Decoder, budget: Budget | None, alternatives: int)
     chosen = decoder_named(decoder) if isinstance(decoder, str) else decoder
     if isinstance(chosen, type) or not isinstance(chosen, Decoder):
         raise InputError(
-            f"decoder is {decoder!r}, expected a decoder or one of {', '.join(DECODERS)}"
+            f"decoder is {shown(decoder)}, expected a decoder or one of {', '.join(DECODERS)}"
         )
     if budget is not None and not isinstance(budget, Budget):
-        raise InputError(f"budget is {budget!r}, expected a Budget")
+        raise InputError(f"budget is {shown(budget)}, expected a Budget")
     if isinstance(alternatives, bool) or not isinstance(alternatives, Integral) or alternatives < 0:
-        raise InputError(f"alternatives is {alternatives!r}, expected a count of 0 or more")
+        raise InputError(f"alternatives is {shown(alternatives)}, expected a count of 0 or more")
     if alternatives and not isinstance(chosen, Ranked):
         able = ", ".join(name for name, other in DECODERS.items() if isinstance(other, Ranked))
         raise InputError(f"decoder {chosen.name} finds no alternatives; decoders that do: {able}")
@@ -130,5 +130,5 @@ def check_call(decoder: str | Decoder, budget: Budget | None, alternatives: int)
 def decoder_named(name: str) -> Decoder:
     """The decoder of this name; raises ``InputError`` with the known names."""
     if name not in DECODERS:
-        raise InputError(f"unknown decoder {name!r}; decoders: {', '.join(DECODERS)}")
+        raise InputError(f"unknown decoder {shown(name)}; decoders: {', '.join(DECODERS)}")
     return DECODERS[name]

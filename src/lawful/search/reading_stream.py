@@ -10,7 +10,7 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import NDArray
 
-from lawful.errors import InputError, MemoryBudgetError
+from lawful.errors import InputError, MemoryBudgetError, shown
 from lawful.rules.judge import FieldValue
 from lawful.search.problem import Problem
 from lawful.search.reading_search import Candidate, Candidates, Labels, Lattice
@@ -48,7 +48,7 @@ class ReadingStream(Iterator[DocumentReading]):
     def take(self, count: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
         """The next ``count`` readings as arrays: labels (count, words), log-probabilities."""
         if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
-            raise InputError(f"cannot take {count!r} readings, expected a count of 0 or more")
+            raise InputError(f"cannot take {shown(count)} readings, expected a count of 0 or more")
         found = list(islice(self._found, count))
         if len(found) < count:
             self._check_memory(len(found))
