@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from math import inf, nan
 
 import numpy as np
@@ -62,6 +63,14 @@ def damaged_text(rng, text: str) -> str:
             case 3:
                 found[at:at] = found[at : at + 3]
     return "".join(found)
+
+
+def json_bytes(value, *, ascii_only: bool = True) -> bytes:
+    """The value as JSON, with NaN and lone surrogates; nested lists if it is nested too deeply."""
+    try:
+        return json.dumps(value, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
+    except (ValueError, RecursionError):
+        return b"[" * 10**5
 
 
 def odd_value(rng):

@@ -18,7 +18,7 @@ from lawful.errors import LawfulError
 from lawful.labels import Scheme
 from tests.hostile.mutations import NUMBERS, SPECIAL, bent_array, odd_value
 
-REFUSALS = (ValueError, TypeError, IndexError, OverflowError, LawfulError)
+REFUSALS = (ValueError, TypeError, IndexError, OverflowError, LawfulError, RecursionError)
 
 SCHEMES = {"BIO": "BI", "IO": "I", "IOB1": "IB", "IOBES": "BIES"}
 SLOTS = ("first", "disagrees", "count", "readable", "sum", "least", "greatest", "all")
