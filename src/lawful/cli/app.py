@@ -35,6 +35,7 @@ from lawful.cli import (
 )
 from lawful.cli.options import Command, Group, flag
 from lawful.cli.output import Interrupted, show_error
+from lawful.cli.terminal import escaped
 from lawful.errors import LawfulError
 
 app = typer.Typer(
@@ -95,6 +96,8 @@ def run() -> None:
     except Exception as error:
         # Typer's errors about arguments have their own way of printing.
         if hasattr(error, "show") and hasattr(error, "exit_code"):
+            if hasattr(error, "message"):
+                error.message = escaped(error.message)
             error.show()
             sys.exit(error.exit_code)
         traceback.print_exc()

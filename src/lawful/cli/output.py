@@ -16,16 +16,17 @@ from rich.progress import Progress as Bar
 from lawful.batch import Line
 from lawful.cli.options import Unchecked
 from lawful.cli.tally import BAD, Tally
+from lawful.cli.terminal import Terminal
 from lawful.io.atomic import atomic_text
 
 Item = TypeVar("Item")
 
-messages = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+messages = Terminal(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
 
 def results_console(*, stderr: bool = False) -> Console:
     """A console for tables and text, without markup; 120 columns wide if not a terminal."""
-    console = Console(stderr=stderr, highlight=False, emoji=False, markup=False)
+    console = Terminal(stderr=stderr, highlight=False, emoji=False, markup=False)
     if not console.is_terminal:
         console.width = 120  # a file or a pipe
     return console
