@@ -18,6 +18,7 @@ ORDER = (
     "_core",
     "errors",
     "clock",
+    "cache",
     "chain",
     "labels",
     "scores",

@@ -238,6 +238,11 @@ class Scheme:
     def __len__(self) -> int:
         return len(self._costs.end)
 
+    @property
+    def size(self) -> int:
+        """About how many bytes it holds: three tables of transitions, and the names."""
+        return 24 * len(self) ** 2 + 300 * len(self) + sum(map(len, self._labels))
+
     def __repr__(self) -> str:
         return f"<lawful.Scheme of {len(self)} labels>"
 

@@ -28,6 +28,7 @@ from typing import IO, Any
 import msgspec
 import numpy as np
 
+from lawful.cache import Cache, size_of_texts
 from lawful.chain import Chain
 from lawful.decoding import Decoding
 from lawful.document import BadLine, Document, Labelled, Scored
@@ -41,6 +42,9 @@ _KINDS = {
     "log_probs": Scores.from_log_probs,
     "logits": Scores.from_logits,
 }
+
+MOST_BYTES = 2**24
+"""Bytes of lists of labels that a parser remembers."""
 
 _NOT_JSON = re.compile(rb"NaN|Infinity")
 
@@ -119,7 +123,7 @@ class LineParser:
     def __init__(self, path: str | Path) -> None:
         self._arrays = None if str(path) == "-" else NpzReader.next_to(Path(path))
         self._decoder = msgspec.json.Decoder(_Line)
-        self._labels: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._labels: Cache[tuple[str, ...], tuple[str, ...]] = Cache(MOST_BYTES)
 
     def parse(self, number: int, text: bytes) -> Scored | BadLine:
         """The scored document of a line, or a ``BadLine`` that says why there is none."""
@@ -141,7 +145,7 @@ class LineParser:
         if not len(rows):
             rows = np.empty((0, len(labels)))
         # One tuple for all documents with the same labels, so that their scheme is built once.
-        names = self._labels.setdefault(tuple(labels), tuple(labels))
+        names = self._labels.get(tuple(labels)) or self._keep_labels(tuple(labels))
         scores = _KINDS[kind](rows, names)
         if (chain := self._chain(line)) is not None:
             scores = scores.with_chain(**chain)
@@ -156,6 +160,9 @@ class LineParser:
         if labels is None:
             raise InputError(f"document {line.id!r} has no labels: a list of names, one per column")
         return labels
+
+    def _keep_labels(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        return self._labels.keep(labels, labels, 8 * len(labels) + size_of_texts(labels))
 
     def _chain(self, line: _Line) -> dict[str, Any] | None:
         """A CRF's scores of transitions: the line's own, or those of the .npz file."""

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
+from lawful.cache import Cache
 from lawful.errors import RulesError, shown
 from lawful.labels import SCHEMES, Scheme
 from lawful.rules.expression import Expression, parse
@@ -40,6 +41,9 @@ from lawful.rules.settings import (
     check_writable,
 )
 from lawful.values import read, type_named
+
+MOST_BYTES = 2**26
+"""Bytes of schemes that a set of rules keeps: one per list of labels."""
 
 Presence: TypeAlias = Literal["keep", "free", "required"]
 """``keep``: a field that the best legal labelling has must be present. ``required``: the field must
@@ -294,7 +298,7 @@ class Rules:
         object.__setattr__(self, "rules", tuple(map(as_rule, rules)))
         object.__setattr__(self, "scheme", scheme.upper())
         object.__setattr__(self, "defaults", defaults)
-        object.__setattr__(self, "_schemes", {})
+        object.__setattr__(self, "_schemes", Cache(MOST_BYTES))
         names, labels = set[str](), dict[str, str]()
         for f in self.fields:
             if f.name in names:
@@ -309,7 +313,7 @@ class Rules:
         object.__setattr__(self, "parsed", tuple(self._parse()))
 
     parsed: tuple[ParsedRule, ...] = field(init=False, repr=False)
-    _schemes: dict[tuple[str, ...], Scheme] = field(init=False, repr=False)
+    _schemes: Cache[tuple[str, ...], Scheme] = field(init=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self.fields, self.rules, self.scheme, self.defaults)
@@ -423,7 +427,7 @@ class Rules:
                         f"field {f.name!r} has label {f.label!r}, but none of the model's labels "
                         f"can begin a span of it under {self.scheme}"
                     )
-            self._schemes[labels] = scheme
+            self._schemes.keep(labels, scheme, scheme.size)
         return scheme
 
 

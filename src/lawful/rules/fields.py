@@ -10,12 +10,16 @@ from collections.abc import Container, Iterator
 from math import inf
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from lawful.cache import Cache, size_of_texts
 from lawful.document import Document
 from lawful.errors import RuleFailure
 from lawful.rules.definitions import Field, Rules
 from lawful.rules.patterns import compiled
 from lawful.rules.reading import Spans
 from lawful.values import format_value, read
+
+MOST_BYTES = 2**25
+"""Bytes in each cache of a document: of values, faults, costs and views."""
 
 Condition: TypeAlias = Literal["reads", "max_words", "pattern", "required", "kept", "agrees"]
 
@@ -29,14 +33,14 @@ class Fault(NamedTuple):
 
 
 class DocumentFields:
-    """Values and faults of one document's fields; each text is parsed once."""
+    """Values and faults of one document's fields, cached."""
 
     def __init__(self, document: Document, rules: Rules) -> None:
         self.document = document
         self.rules = rules
         self._types = [f.type for f in rules.fields]
-        self._values: dict[tuple[str, int, int], tuple[Any, ...]] = {}
-        self._faults: dict[tuple[int, int, int], tuple[Condition, ...]] = {}
+        self._values: Cache[tuple[str, int, int], tuple[Any, ...]] = Cache(MOST_BYTES)
+        self._faults: Cache[tuple[int, int, int], tuple[Condition, ...]] = Cache(MOST_BYTES)
 
     def values(self, index: int, start: int, end: int) -> tuple[Any, ...]:
         """The possible values of a span as a field's type, the most plausible first."""
@@ -44,7 +48,8 @@ class DocumentFields:
         key = (type_, start, end)
         values = self._values.get(key)
         if values is None:
-            values = self._values[key] = read(self.document.text(start, end), type_)
+            found = read(self.document.text(start, end), type_)
+            values = self._values.keep(key, found, size_of_texts(found))
         return values
 
     def chosen(self, index: int, spans: Spans) -> list[Any]:
@@ -96,7 +101,7 @@ class DocumentFields:
         key = (index, start, end)
         faults = self._faults.get(key)
         if faults is None:
-            faults = self._faults[key] = tuple(self._find_faults(index, start, end))
+            faults = self._faults.keep(key, tuple(self._find_faults(index, start, end)))
         return faults
 
     def _find_faults(self, index: int, start: int, end: int) -> Iterator[Condition]:

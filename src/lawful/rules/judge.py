@@ -1,7 +1,8 @@
 """The judge of one document: finds the fields of a labelling, and checks the rules.
 
 A decoder has thousands of labellings judged, most of which differ in words that no rule reads. So
-costs are cached by the spans of fields, and values by the words of their spans.
+costs are cached by the spans of fields, and values by the words of their spans. Each cache is
+bounded in bytes: a long document has labellings of thousands of spans.
 """
 
 from __future__ import annotations
@@ -15,19 +16,20 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from lawful.cache import Cache, size_of_texts
 from lawful.document import Box, Document
 from lawful.labels import Scheme
 from lawful.rules.checks import Check, Outcome, check_of, outcome_of, outcome_of_any, price_of
 from lawful.rules.definitions import ParsedRule, Rules
-from lawful.rules.fields import DocumentFields
+from lawful.rules.fields import MOST_BYTES, DocumentFields
 from lawful.rules.nodes import COUNT, Environment
 from lawful.rules.reading import Cost, Occurrence, Reading, Spans
 from lawful.rules.settle import Settler
 
 Labels: TypeAlias = NDArray[np.integer[Any]]  # (words,): label indices
 
-MOST_SPANS_HELD = 2**18
-"""Spans in the caches of labellings, some 100 bytes each; beyond, the caches are emptied."""
+
+BYTES_PER_SPAN = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +62,12 @@ class Judge:
         self._fields = DocumentFields(document, rules)
         self._index = {f.label: i for i, f in enumerate(rules.fields)}
         self._relevant = scheme.labels_of(tuple(self._index))
-        self._costs: dict[bytes, Cost] = {}
-        self._views: dict[tuple[int, Spans], _FieldView] = {}
+        self._costs: Cache[bytes, Cost] = Cache(MOST_BYTES)
+        self._views: Cache[tuple[int, Spans], _FieldView] = Cache(MOST_BYTES)
         self._names = [f.name for f in rules.fields]
         self._kept: frozenset[str] = frozenset()
         self._settler: Settler | None = None
-        self._choices: dict[Any, tuple[Outcome, Environment]] = {}
-        self._spans_held = 0  # in the caches
+        self._choices: Cache[Any, tuple[Outcome, Environment]] = Cache(MOST_BYTES)
 
     def keep(self, labels: Labels) -> None:
         """Keeps the ``presence: keep`` fields of this labelling, the best legal one."""
@@ -157,7 +158,7 @@ class Judge:
         for key, row in zip(keys[:, 0].tolist(), rows, strict=True):
             cost = self._costs.get(key)
             if cost is None:
-                cost = self._costs[key] = self.cost(row, until)
+                cost = self._costs.keep(key, self.cost(row, until), len(key))
             yield cost
 
     def settled(self, labels: Labels, until: float = inf) -> tuple[Reading, Cost]:
@@ -188,14 +189,10 @@ class Judge:
         view = self._views.get(key)
         if view is None:
             penalty = sum(fault.weight for fault in self._fields.faults(index, spans, self._kept))
-            view = _FieldView(self._fields.options(index, spans), len(spans), penalty)
-            self._spans_held += len(spans) + 1
-            if self._spans_held > MOST_SPANS_HELD:  # long documents: each labelling has thousands
-                self._spans_held = 0
-                self._views.clear()
-                self._costs.clear()
-                self._choices.clear()
-            self._views[key] = view
+            options = self._fields.options(index, spans)
+            size = BYTES_PER_SPAN * len(spans) + size_of_texts(_flat(options))
+            view = _FieldView(options, len(spans), penalty)
+            self._views.keep(key, view, size)
         return view
 
     def checks(self, reading: Reading, until: float = inf) -> list[Check]:
@@ -274,8 +271,15 @@ class Judge:
         if known is None:
             known = outcome_of_any(rule, environment, options, name, until)
             if known[0] != "undecided" or perf_counter() < until:
-                self._choices[key] = known
+                held = _flat(option for n in rule.names for option in views[n].options)
+                self._choices.keep(key, known, size_of_texts(held))
         return known
+
+
+def _flat(options: Iterable[Any]) -> Iterator[Any]:
+    """The values of options, where a list is a tuple of values."""
+    for option in options:
+        yield from option if isinstance(option, tuple) else (option,)
 
 
 def _environment(views: dict[str, _FieldView]) -> Environment:

@@ -19,7 +19,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 from lawful import _core
-from lawful.errors import RuleFailure, TimeBudgetError
+from lawful.cache import size_of_texts
+from lawful.errors import MemoryBudgetError, RuleFailure, TimeBudgetError
 from lawful.rules.arithmetic import EXACT
 from lawful.rules.definitions import Field, ParsedRule, Rules
 from lawful.rules.equation import equation_of
@@ -27,6 +28,9 @@ from lawful.rules.program import Aspect, Assembler, NeedsPython
 
 LARGEST = 10**24
 """Larger numbers of units are left to Python, as are numbers with over ``_core.SCALE`` decimals."""
+
+MOST_BYTES_OF_TEXTS = 2**27
+"""Bytes of the texts of one document that are numbered: spans of a long text may overlap."""
 
 Way: TypeAlias = Literal["local", "compiled", "python"]
 
@@ -74,17 +78,27 @@ class Tables:
         self.numbers: list[dict[Any, int]] = [{} for _ in rules.fields]
         self._plan = plan
         self._document = document
+        self._held = 0  # bytes of texts in numbers
         self._texts: dict[Any, int] = {}  # equal texts have equal numbers, whatever their fields
         self._lookups: list[_core.Lookup] = []
         if plan is not None:
             self._lookups = [_core.Lookup(lookup.slot) for lookup in plan.lookups]
 
     def number_of(self, field: int, value: Any) -> int:
-        """The number of a field's value; ``None`` stands for an unreadable text."""
+        """The number of a field's value; ``None`` stands for an unreadable text.
+
+        Raises ``MemoryBudgetError`` when the texts hold more than ``MOST_BYTES_OF_TEXTS``.
+        """
         if value is None:
             return _core.UNREADABLE
         numbers = self.numbers[field]
-        return numbers.setdefault(value, len(numbers) + _core.FIRST_VALUE)
+        number = numbers.get(value)
+        if number is None:
+            self._held += size_of_texts((value,))
+            if self._held > MOST_BYTES_OF_TEXTS:
+                raise MemoryBudgetError("the texts of the spans take too much memory")
+            number = numbers[value] = len(numbers) + _core.FIRST_VALUE
+        return number
 
     def lookups(self, until: float = inf) -> list[_core.Lookup]:
         """The tables of all lookups, extended to the values numbered so far.

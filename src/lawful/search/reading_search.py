@@ -8,7 +8,10 @@ the lattice.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Generator, Iterator
+from hashlib import blake2b
+from itertools import chain
 from math import inf
 from time import perf_counter
 from typing import Any, NamedTuple, TypeAlias
@@ -18,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lawful import _core
+from lawful.cache import Cache
 from lawful.clock import seconds_left
 from lawful.decoding import Limit
 from lawful.errors import MemoryBudgetError, TimeBudgetError
@@ -167,7 +171,7 @@ class Candidates:
         self._extensions = extensions
         self._until = until
         self._max_cost = max_cost
-        self._seen: set[tuple[SpanValue, ...]] = set()
+        self._seen: set[bytes] = set()
         self._search: tuple[_core.Search, list[SpanValue]] | None = None
 
     def stop_above(self, cost: float) -> None:
@@ -216,8 +220,8 @@ class Candidates:
                 self.stopped_by = "seconds" if self._extensions_left() else "candidates"
                 return slack
             found = tuple(values[i] for i in search.choices.tolist())
-            if found not in self._seen:
-                self._seen.add(found)
+            if (digest := _digest(found)) not in self._seen:
+                self._seen.add(digest)
                 yield Candidate(search.labels, -search.cost, search.violated, found)
 
     def guess(self, tries: int, until: float) -> Candidate | None:
@@ -243,13 +247,22 @@ class Candidates:
         return int(max(0, min(self._extensions - self.extended, 2**62)))
 
 
-_LAYOUTS: WeakKeyDictionary[Rules, dict[tuple[str, ...], _core.Layout]] = WeakKeyDictionary()
+def _digest(spans: tuple[SpanValue, ...]) -> bytes:
+    """Sixteen bytes that tell readings apart, which may have thousands of spans."""
+    return blake2b(array("I", chain.from_iterable(spans)).tobytes(), digest_size=16).digest()
+
+
+MOST_BYTES = 2**26
+"""Bytes of layouts that are kept per set of rules."""
+
+_LAYOUTS: WeakKeyDictionary[Rules, Cache[tuple[str, ...], _core.Layout]] = WeakKeyDictionary()
 
 
 def layout_of(rules: Rules, labels: tuple[str, ...]) -> _core.Layout:
     """The core's table of how labels form spans of fields; cached per list of labels."""
-    layouts = _LAYOUTS.setdefault(rules, {})
-    if labels not in layouts:
+    layouts = _LAYOUTS.setdefault(rules, Cache(MOST_BYTES))
+    layout = layouts.get(labels)
+    if layout is None:
         scheme = rules.scheme_for(labels)
         start, between, end = (table.astype(np.uint8) for table in scheme.allowed)
         names = [f.label for f in rules.fields]
@@ -257,7 +270,8 @@ def layout_of(rules: Rules, labels: tuple[str, ...]) -> _core.Layout:
         types = [scheme.type_of(i) for i in range(len(labels))]
         type_of = [-1 if type_ is None else names.index(type_) for type_ in types]
         opens, closes = scheme.marks
-        layouts[labels] = _core.Layout(
+        layout = _core.Layout(
             start, between, end, np.array(type_of, np.int32), opens, closes, len(rules.fields)
         )
-    return layouts[labels]
+        layouts.keep(labels, layout, scheme.size)
+    return layout

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from lawful.errors import RuleFailure, RulesError, shown
 from lawful.values.dates import read_date
 from lawful.values.money import read_integer, read_money, read_number
-from lawful.values.text import read_text
+from lawful.values.text import LONGEST, read_text
 
 Value: TypeAlias = Decimal | date | str
 """The values of the built-in types; a registered type of kind ``text`` may give anything else."""
@@ -45,9 +45,10 @@ MOST_VALUES = 8
 
 def read(text: str, type_name: str) -> tuple[Value, ...]:
     """The possible values of a text, the most plausible first; empty if there is none."""
-    return _read(text, type_name)
+    return _read(text, type_name) if len(text) <= LONGEST else _read.__wrapped__(text, type_name)
 
 
+# Texts of up to LONGEST characters take less than 1 KiB each with their values: 64 MiB in all.
 @lru_cache(maxsize=65_536)
 def _read(text: str, type_name: str) -> tuple[Value, ...]:
     return type_named(type_name).read(text)
