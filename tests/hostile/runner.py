@@ -33,16 +33,16 @@ GIGABYTES = 4  # of addresses per worker, above what it has once its target is l
 CHUNK_SECONDS = 1.0
 
 SECONDS_PER_CASE = {
-    "arrays": 3e-4,
-    "cli": 2e-2,
+    "arrays": 2e-4,
+    "cli": 1e-1,
     "expressions": 3e-4,
-    "lines": 1e-3,
+    "lines": 2e-3,
     "model_folders": 1e-1,
-    "native": 5e-4,
+    "native": 1e-3,
     "npz_files": 1e-3,
     "rule_dictionaries": 1e-3,
     "rule_files": 1e-3,
-    "values": 5e-5,
+    "values": 1e-4,
 }
 """About how long a case takes; each target gets a number of cases in inverse proportion."""
 
