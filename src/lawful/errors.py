@@ -17,17 +17,6 @@ The tree, with the built-in class that each one also is:
 
 from __future__ import annotations
 
-_LONGEST_SHOWN = 200
-
-
-def shown(value: object) -> str:
-    """A user's value as error messages show it; cut if it is long."""
-    try:
-        text = repr(value)
-    except Exception:  # nested too deeply, or an integer of thousands of digits
-        return f"a {type(value).__name__} that cannot be shown"
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
-
 
 class LawfulError(Exception):
     """The base class of all exceptions of lawful."""

@@ -1,7 +1,7 @@
 """Argument vectors of all commands, over files that are right, damaged or missing.
 
-Most run in this process, a few in one of their own. The exit code is 0, 1 or 2, and there is never a
-traceback. The experiments are left out, which take hours.
+Most run in this process, a few in one of their own. The exit code is 0, 1 or 2, and there is never
+a traceback. The experiments are left out, which take hours.
 """
 
 from __future__ import annotations
