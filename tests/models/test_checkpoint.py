@@ -85,7 +85,7 @@ def change(folder, **settings):
 
 @pytest.mark.parametrize("name", [ONNX, TOKENIZER])
 def test_every_changed_byte_is_noticed(shipped, name):
-    """Of 50 random damages to the weights, 33 changed scores and nothing was said."""
+    """Most damaged files were loaded, and nothing was said."""
     rng = np.random.default_rng(0)
     data = (shipped / name).read_bytes()
     for at in rng.integers(len(data), size=200).tolist():
@@ -145,7 +145,7 @@ def test_a_damaged_file_stays_noticed_when_another_one_is_replaced(tmp_path):
     ],
 )
 def test_settings_that_do_not_fit_the_model_are_refused(shipped, settings, said):
-    """With a window of 2, the first document was an endless loop or a traceback."""
+    """With a window of 2, the first long document was a traceback."""
     change(shipped, **settings)
     with pytest.raises(InputError, match=said):
         from_pretrained(shipped)
