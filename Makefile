@@ -44,8 +44,9 @@ sanitize:  ## compare the core with brute force, under AddressSanitizer and Unde
 faults: .venv/installed  ## kills, full disks, closed pipes and dying workers during real runs
 	$(BIN)/python -m pytest tests/faults
 
-fuzz: .venv/installed  ## compare every statement about 100,000 random documents with brute force
-	$(BIN)/python -m tests.fuzz 100000 --workers 2
+fuzz: .venv/installed  ## a million hostile inputs; then statements about documents against brute force
+	$(BIN)/python -m tests.hostile 1000000 --workers 2
+	$(BIN)/python -m tests.fuzz 20000 --workers 2
 
 bench: .venv/benched  ## compare with peer libraries; takes ten minutes
 	$(BIN)/python -m benchmarks

@@ -50,6 +50,7 @@ def test_a_wrong_label_name_is_said_once_and_nothing_is_usable(tmp_path):
     said = found.stderr.splitlines()
     assert len(said) == 3
     assert "'totl'" in said[0]
+    assert "did you mean 'total'?" in said[0]
     assert said[1].startswith("47 more lines with the same problem as line 1: 2-48")
 
 

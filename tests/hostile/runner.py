@@ -50,7 +50,7 @@ SECONDS_PER_CASE = {
 def targets() -> list[str]:
     """The names of all targets, which are the modules that draw cases."""
     names = (module.name for module in pkgutil.iter_modules(hostile.__path__))
-    return sorted(name for name in names if name not in ("__main__", "runner", "mutations"))
+    return sorted(name for name in names if name not in ("__main__", "mutations", "runner", "uses"))
 
 
 def load(target):

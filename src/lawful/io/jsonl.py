@@ -137,6 +137,8 @@ class LineParser:
             return BadLine(number, f"{error}{hint}")
         except BAD_TEXT as error:
             return BadLine(number, str(error))
+        except MemoryError:
+            return BadLine(number, "not enough memory to read it")
 
     def _scored(self, line: _Line, number: int) -> Scored:
         document = _document(line, number)
