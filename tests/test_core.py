@@ -64,6 +64,140 @@ def test_a_program_must_leave_one_outcome():
         Program([Instruction(Op.absent), Instruction(Op.absent)], [])
 
 
+@pytest.mark.parametrize(
+    ("code", "constants", "message"),
+    [
+        ([Instruction(Op.constant, 0, 1)], [0], "constant out of range"),
+        ([Instruction(Op.absent), Instruction(Op.round)], [0], "not positive"),
+        ([Instruction(Op.absent), Instruction(Op.scale, 39)], [], "does not fit into 127 bits"),
+        ([Instruction(Op.least, 0)], [], "lacks operands"),
+    ],
+)
+def test_a_program_reads_only_what_it_has(code, constants, message):
+    with pytest.raises(ValueError, match=message):
+        Program(code, constants)
+
+
+def test_an_int_with_operators_of_its_own_is_read_as_it_is():
+    class Odd(int):
+        def __rshift__(self, other):
+            return None
+
+        def __str__(self):
+            return "\ud800"
+
+    assert Program([Instruction(Op.constant)], [Odd(2**70)]).constants == [2**70]
+    with pytest.raises(OverflowError, match=f"{2**130} does not fit into 127 bits"):
+        Program([Instruction(Op.constant)], [Odd(2**130)])
+
+
+@pytest.mark.parametrize(
+    "costs", [np.empty((3, 0)), np.full((2, 2), np.nan), np.full((2, 2), -inf)]
+)
+def test_costs_without_labels_and_costs_that_are_none_are_refused(costs):
+    layout = _core.Layout(*layout_tables(2), 1)
+    transitions = _core.Transitions(np.zeros(2), np.zeros((2, 2)), np.zeros(2))
+    for use in (
+        lambda: _core.assignments(costs),
+        lambda: _core.paths(costs, transitions),
+        lambda: _core.Lattice(costs, layout),
+    ):
+        with pytest.raises(ValueError, match=r"NaN or -inf|words x labels"):
+            use()
+
+
+def layout_tables(labels):
+    ones = np.ones(labels, np.uint8)
+    types = np.array([-1, *[0] * (labels - 1)], np.int32)
+    return ones, np.ones((labels, labels), np.uint8), ones, types, ones, ones
+
+
+def test_tables_of_different_sizes_are_refused():
+    for at in range(6):
+        tables = [table[:-1] if i == at else table for i, table in enumerate(layout_tables(3))]
+        with pytest.raises(ValueError, match="labels"):
+            _core.Layout(*tables, 1)
+    with pytest.raises(ValueError, match="too many fields"):
+        _core.Layout(*layout_tables(3), 2**40)
+    parts = [np.zeros(3), np.zeros((3, 3)), np.zeros(3)]
+    for at in range(3):
+        wrong = [part[:-1] if i == at else part for i, part in enumerate(parts)]
+        with pytest.raises(ValueError, match="labels"):
+            _core.Transitions(*wrong)
+
+
+def rule_of(*code, **more):
+    given = {"weight": 1.0, "unchecked": 0.0, "fields": [], "early": False, "any": []}
+    return _core.RulePlan(program=Program(code, [0]), **given | more)
+
+
+def field_of(**slots):
+    return _core.FieldPlan(many=False, has_default=False, disagreement=0.0, **slots)
+
+
+TRUE = Instruction(Op.constant)
+ONE_TERM = {"field": 0, "lookup": 0, "factor": 1}
+
+
+def equation_of(kind, **more):
+    term = _core.Term(kind=kind, **ONE_TERM | more)
+    return _core.Equation(
+        terms=[term], constant=0, tolerance=0, weight=1.0, unchecked=0.0, early=False
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"slots": 2**64 - 1},
+        {"slots": 0},
+        {"fields": [field_of(first=0, count=0)]},
+        {"rules": [rule_of(Instruction(Op.slot, 0, 1))]},
+        {"rules": [rule_of(Instruction(Op.of_list, 1, 0))]},
+        {"rules": [rule_of(TRUE, fields=[1])]},
+        {"rules": [rule_of(TRUE, any=[0])]},
+        {"rules": [rule_of(TRUE, weight=np.nan)]},
+        {"fields": [field_of(count=0)], "rules": [rule_of(TRUE, fields=[0], early=True)]},
+        {"equations": [equation_of(_core.TermKind.first, field=1)]},
+        {"equations": [equation_of(_core.TermKind.sum)]},
+        {"equations": [equation_of(_core.TermKind.count)]},
+    ],
+)
+def test_a_plan_reads_only_fields_and_slots_that_it_has(wrong):
+    plan = {"fields": [field_of(first=0)], "slots": 1, "rules": [], "equations": []}
+    _core.Plan(**plan)
+    with pytest.raises(ValueError, match=r"slot|field|less than nothing"):
+        _core.Plan(**plan | wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"span": np.array([1], np.uint32)},
+        {"span": np.array([0, 0], np.uint32)},
+        {"field": np.array([1], np.uint32)},
+        {"value": np.array([4], np.uint32)},
+        {"price": np.array([np.nan])},
+        {"missing": np.zeros(2)},
+        {"lookups": []},
+    ],
+)
+def test_a_search_looks_up_only_what_it_was_given(wrong):
+    rule = rule_of(Instruction(Op.lookup))
+    lookup = _core.Lookup(0)
+    for _ in range(4):
+        lookup.append(OutcomeState.known, 1)
+    given = {
+        "field": np.zeros(1, np.uint32), "span": np.zeros(1, np.uint32),
+        "value": np.array([3], np.uint32), "price": np.zeros(1), "lookups": [lookup],
+        "plan": _core.Plan(fields=[field_of(first=0)], slots=1, rules=[rule], equations=[]),
+        "missing": np.zeros(1), "limit": inf, "memory": 2**20, "patience": 1,
+    }  # fmt: skip
+    assert _core.Search(**given).next(10) is _core.SearchStatus.found
+    with pytest.raises(ValueError, match=r"out of range|length|NaN|too few|number of fields"):
+        _core.Search(**given | wrong)
+
+
 def search_of(spans: int, rules: list[_core.RulePlan]) -> _core.Search:
     """Two ways to read each of some spans: 2**spans readings, all of which rules tell apart."""
     field = _core.FieldPlan(many=True, has_default=False, disagreement=0.0, all=0)
