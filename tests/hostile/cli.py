@@ -72,7 +72,7 @@ DATA = ("cord", "wildreceipt", "docile", "nothing")
 LINES = tuple(demo.json_line(each).encode() for each in demo.generate(6, seed=1))
 RULES = demo.RULES.read_bytes()
 FOLDER = tempfile.TemporaryDirectory(prefix="hostile-cli-")
-OWN_PROCESS = 0.01  # of the cases
+OWN_PROCESS = 0.2  # of the cases
 
 
 def draw(rng):
