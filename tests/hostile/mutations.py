@@ -129,7 +129,7 @@ def _with_other_type(rng, array):
     dtype = rng.choice(DTYPES)
     try:
         return array.astype(dtype)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError, OverflowError):
         return np.zeros(array.shape, dtype)
 
 
