@@ -39,6 +39,7 @@ def open_run(
     with resumable(context.params["out"], manifest, head, resume=resume) as output:
         if output.last_line:
             say(f"resuming after line {output.last_line:,}")
+        before = output.kept
         try:
             yield output
         except KeyboardInterrupt:
@@ -46,7 +47,7 @@ def open_run(
                 raise Interrupted(f"interrupted; {_kept(output)}") from None
             raise
         except (LawfulError, OSError):
-            if output.kept:
+            if output.kept > before:
                 say(_kept(output))
             raise
 
