@@ -376,3 +376,8 @@ def test_every_expression_is_parsed_once_per_run(tmp_path, monkeypatch):
     scores = Scores.from_probs([[0.2, 0.7, 0.1], [0.2, 0.1, 0.7]], labels)
     assert decode(Document("d", ("4", "2")), scores, rules, alternatives=1).status == "satisfied"
     assert sorted(parsed) == ["a == 2 * b", "a > b", "present(b)"]
+
+
+def test_python_does_not_warn_of_what_users_write(recwarn):
+    parse("total == (1if total > 0else 2)", {"total": ("number", False)}, Decimal(0))
+    assert not recwarn.list

@@ -20,6 +20,7 @@ from __future__ import annotations
 import ast
 import re
 import tokenize
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
@@ -83,7 +84,9 @@ def _syntax_tree(text: str) -> ast.expr:
     """Python's syntax tree of an expression."""
     try:
         # Quoted texts are raw: users write regular expressions or plain words in them.
-        tree = ast.parse(text.replace("\\", "\\\\"), mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's own, about "1if x" and the like
+            tree = ast.parse(text.replace("\\", "\\\\"), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         column = getattr(error, "offset", None) or 1
         reason = getattr(error, "msg", None) or "cannot be parsed"
