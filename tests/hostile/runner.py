@@ -34,7 +34,7 @@ CHUNK_SECONDS = 1.0
 
 SECONDS_PER_CASE = {
     "arrays": 2e-4,
-    "cli": 5e-2,
+    "cli": 1e-1,
     "expressions": 3e-4,
     "lines": 2e-3,
     "model_folders": 1e-1,
