@@ -12,7 +12,7 @@ from pathlib import Path
 from lawful import Document, demo
 from tests.hostile.mutations import damaged_bytes, damaged_value, json_bytes
 
-LEFT_OUT = "damaged models are not yet refused as they should be"
+LEFT_OUT = None
 if find_spec("onnxruntime") is None or find_spec("tokenizers") is None:
     LEFT_OUT = "it needs the 'onnx' extra"
 
@@ -36,18 +36,21 @@ def draw(rng):
 
 
 def run(case):
-    """Loads the model and scores a document."""
+    """Loads the model and scores a document; without checksums, which would notice most."""
     from lawful.models.tagger import from_pretrained
 
     name, data = case
     folder = Path(FOLDER.name) / "model"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(demo.MODEL, folder)
+    card = json.loads((folder / "lawful.json").read_bytes())
+    del card["sha256"]
+    (folder / "lawful.json").write_text(json.dumps(card))
     (folder / name).unlink()
     if data is not None:
         (folder / name).write_bytes(data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        (scored,) = from_pretrained(folder).predict([DOCUMENT])
+        (scored,) = from_pretrained(folder, backend="onnx").predict([DOCUMENT])
     assert len(scored.scores) == len(DOCUMENT)
     return "answer"

@@ -163,3 +163,16 @@ def test_what_is_unpacked_has_a_limit(tmp_path, monkeypatch, limit, largest, mem
     found = read(tmp_path, members)
     assert f"bytes, expected at most {largest}" in found.message
     assert f"{member} in the .npz file has " in found.message
+
+
+@pytest.mark.parametrize("name", ["labels", "kind"])
+def test_texts_with_numbers_that_are_no_characters_are_bad_lines(tmp_path, name):
+    texts = {"labels": np.array(["O", "B-x"]), "kind": np.array("logits")}
+    for endian in "<>":
+        odd = texts[name].astype(f"{endian}U6")
+        raw = odd.view(f"{endian}u4") if odd.ndim else odd.reshape(1).view(f"{endian}u4")
+        raw[0] = 0x110000
+        np.savez(tmp_path / "d.npz", **(texts | {name: odd, "scores/a": np.zeros((1, 2))}))
+        (tmp_path / "d.jsonl").write_text('{"id": "a", "words": ["x"]}\n')
+        (bad,) = read_jsonl(tmp_path / "d.jsonl")
+        assert bad.message == f"{name} in the .npz file is not valid Unicode"

@@ -6,6 +6,7 @@ The file has an array ``scores/<id>`` for every document. ``labels``, ``kind`` a
 
 from __future__ import annotations
 
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -72,12 +73,12 @@ class NpzReader:
     @cached_property
     def labels(self) -> list[str] | None:
         """The label names of all documents."""
-        return self._read("labels", _TEXT, (None,)).tolist() if "labels" in self else None
+        return self._texts("labels", (None,)) if "labels" in self else None
 
     @cached_property
     def kind(self) -> str:
         """The kind of scores: ``probs``, ``log_probs`` or ``logits``."""
-        return str(self._read("kind", _TEXT, ())) if "kind" in self else "log_probs"
+        return self._texts("kind", ())[0] if "kind" in self else "log_probs"
 
     @cached_property
     def chain(self) -> dict[str, NDArray[Any]] | None:
@@ -90,6 +91,14 @@ class NpzReader:
     def scores(self, id_: str, words: int, labels: int) -> NDArray[Any]:
         """The scores of a document; a document without words may have any empty array."""
         return self._read(f"scores/{id_}", _NUMBERS, (words, labels) if words else None)
+
+    def _texts(self, name: str, shape: tuple[int | None, ...]) -> list[str]:
+        found = self._read(name, _TEXT, shape).reshape(-1)
+        if found.nbytes:
+            codes = found.view(np.dtype(np.uint32).newbyteorder(found.dtype.byteorder))
+            if codes.max() > sys.maxunicode:
+                raise InputError(f"{name} in the .npz file is not valid Unicode")
+        return [str(text) for text in found]
 
     def _read(self, name: str, kinds: str, shape: tuple[int | None, ...] | None) -> NDArray[Any]:
         """An array whose type is one of ``kinds``; in ``shape``, ``None`` is any number."""
