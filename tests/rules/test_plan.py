@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from lawful import _core
+from lawful import Field, Rules, _core
 from lawful.rules.plan import Tables, plan_of
 from lawful.search.problem import Problem
 from tests.oracles.labellings import every_legal_row
@@ -53,3 +53,9 @@ def test_compiled_rules_say_what_the_judge_says_of_every_labelling(problem):
         )
         assert (found is _core.SearchStatus.found) == (expected < inf)
         assert expected == inf or search.violated == pytest.approx(expected)
+
+
+def test_a_bound_below_zero_is_no_equation():
+    rules = Rules([Field("total", "total", "money"), Field("tax", "tax", "money")],
+                  ["abs(total - tax) <= -1"])  # fmt: skip
+    assert plan_of(rules).how["abs(total - tax) <= -1"].way == "compiled"

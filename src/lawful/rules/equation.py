@@ -45,6 +45,8 @@ def equation_of(program: Assembler) -> _core.Equation | None:
         terms, constant, tolerance = _sides(program, rule.expression.root)
     except (NeedsPython, Inexact):
         return None
+    if tolerance < 0:  # "abs(x) <= -1" never holds
+        return None
     factors = [term.factor for term in terms]
     decimals = max((scaled(number)[1] for number in (*factors, constant)), default=0)
     unit = Decimal(10) ** decimals
