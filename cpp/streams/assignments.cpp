@@ -11,9 +11,9 @@ namespace lawful {
 AssignmentStream::AssignmentStream(std::span<const double> costs, std::size_t words,
                                    std::size_t labels, std::size_t memory)
     : Stream(words, labels, memory), rank_bits_(std::bit_width(labels - 1)) {
-    check_costs(costs, words, labels);
-    if (rank_bits_ > 31 || words > std::uint64_t{1} << (32 - rank_bits_))
+    if (labels > 0 && (rank_bits_ > 31 || words > std::uint64_t{1} << (32 - rank_bits_)))
         throw OutOfIndices{"words times labels"};
+    check_costs(costs, words, labels);
     costs_ = arena_.allocate<double>(costs.size());
     std::copy(costs.begin(), costs.end(), costs_);
 

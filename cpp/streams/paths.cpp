@@ -29,8 +29,8 @@ PathStream::PathStream(std::span<const double> costs, std::size_t words,
       own_rankings_(arena_),
       detours_(arena_),
       trees_(arena_) {
-    check_costs(costs, words, labels());
     if (words > kUnknown / classes_) throw OutOfIndices{"words times classes of labels"};
+    check_costs(costs, words, labels());
     if (words == 0) {
         start(0, {});
         return;
