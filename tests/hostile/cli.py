@@ -157,7 +157,7 @@ def _run_outside(arguments, lines):
     usable = [a.encode("utf-8", "surrogatepass") for a in arguments]
     found = subprocess.run(
         [sys.executable, "-m", "lawful", *usable], input=lines, capture_output=True, check=False,
-        timeout=9,
+        timeout=28,  # importing torch takes long on a busy machine
     )  # fmt: skip
     return found.returncode, (found.stdout + found.stderr).decode("utf-8", "replace")
 
