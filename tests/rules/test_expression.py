@@ -381,3 +381,11 @@ def test_every_expression_is_parsed_once_per_run(tmp_path, monkeypatch):
 def test_python_does_not_warn_of_what_users_write(recwarn):
     parse("total == (1if total > 0else 2)", {"total": ("number", False)}, Decimal(0))
     assert not recwarn.list
+
+
+def test_a_text_may_end_with_a_backslash():
+    known = {"plate": ("text", False)}
+    expression = parse(r"plate in ('A\', '(B')", known, Decimal(0))
+    assert expression.evaluate({"plate": "A\\"}) is True
+    with pytest.raises(RulesError, match="comments"):
+        parse("plate == 'A' # (", known, Decimal(0))

@@ -82,17 +82,18 @@ def parse(source: str, fields: Mapping[str, tuple[Kind, bool]], tolerance: Decim
 
 def _syntax_tree(text: str) -> ast.expr:
     """Python's syntax tree of an expression."""
+    # Quoted texts are raw: users write regular expressions or plain words in them.
+    python = text.replace("\\", "\\\\")
     try:
-        # Quoted texts are raw: users write regular expressions or plain words in them.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python's own, about "1if x" and the like
-            tree = ast.parse(text.replace("\\", "\\\\"), mode="eval").body
+            tree = ast.parse(python, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         column = getattr(error, "offset", None) or 1
         reason = getattr(error, "msg", None) or "cannot be parsed"
         hint = "; write == to compare" if re.search(r"[^=!<>]=[^=]", text) else _point_hint(text)
         raise RulesError(f"{reason} in {text!r} (column {column}){hint}") from None
-    if any(token.type == tokenize.COMMENT for token in _tokens(text)):
+    if any(token.type == tokenize.COMMENT for token in _tokens(python)):
         raise RulesError(f"comments are not part of the rule language: {text!r}")
     return tree
 
