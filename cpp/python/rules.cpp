@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
@@ -102,8 +103,8 @@ void bind_plans(nb::module_& m) {
             [](FieldPlan* self, bool many, bool has_default, double disagreement,
                FieldPlan::Slot first, FieldPlan::Slot disagrees, FieldPlan::Slot count,
                FieldPlan::Slot readable, FieldPlan::Slot sum, FieldPlan::Slot least,
-               FieldPlan::Slot greatest, FieldPlan::Slot all,
-               std::optional<std::uint32_t> numbers) {
+               FieldPlan::Slot greatest, FieldPlan::Slot all, FieldPlan::Slot in_row,
+               std::optional<std::uint32_t> rows, std::optional<std::uint32_t> numbers) {
                 new (self) FieldPlan{.many = many,
                                      .has_default = has_default,
                                      .first = first,
@@ -114,13 +115,16 @@ void bind_plans(nb::module_& m) {
                                      .least = least,
                                      .greatest = greatest,
                                      .all = all,
+                                     .in_row = in_row,
+                                     .rows = rows,
                                      .numbers = numbers,
                                      .disagreement = disagreement};
             },
             nb::kw_only(), "many"_a, "has_default"_a, "disagreement"_a, "first"_a = nb::none(),
             "disagrees"_a = nb::none(), "count"_a = nb::none(), "readable"_a = nb::none(),
             "sum"_a = nb::none(), "least"_a = nb::none(), "greatest"_a = nb::none(),
-            "all"_a = nb::none(), "numbers"_a = nb::none());
+            "all"_a = nb::none(), "in_row"_a = nb::none(), "rows"_a = nb::none(),
+            "numbers"_a = nb::none());
     nb::class_<RulePlan>(m, "RulePlan")
         .def(
             "__init__",
@@ -130,6 +134,17 @@ void bind_plans(nb::module_& m) {
                                     std::move(fields),  early,  std::move(any)};
             },
             nb::kw_only(), "program"_a, "weight"_a, "unchecked"_a, "fields"_a, "early"_a, "any"_a);
+    nb::class_<RowPlan>(m, "RowPlan")
+        .def(
+            "__init__",
+            [](RowPlan* self, std::uint32_t open, std::uint32_t history,
+               std::optional<std::uint32_t> starter, std::vector<RulePlan> rules,
+               std::vector<std::pair<std::uint32_t, std::uint32_t>> previous, bool remembers) {
+                new (self) RowPlan{
+                    open, history, starter, std::move(rules), std::move(previous), remembers};
+            },
+            nb::kw_only(), "open"_a, "history"_a, "starter"_a.none(), "rules"_a, "previous"_a,
+            "remembers"_a);
     nb::enum_<Term::Kind>(m, "TermKind")
         .value("first", Term::Kind::kFirst)
         .value("sum", Term::Kind::kSum)
@@ -153,12 +168,15 @@ void bind_plans(nb::module_& m) {
     nb::class_<Plan>(m, "Plan").def(
         "__init__",
         [](Plan* self, std::vector<FieldPlan> fields, std::size_t slots,
-           std::vector<RulePlan> rules, std::vector<Equation> equations) {
-            Plan plan{std::move(fields), slots, std::move(rules), std::move(equations)};
+           std::vector<RulePlan> rules, std::vector<Equation> equations,
+           std::vector<RowPlan> rows) {
+            Plan plan{std::move(fields), slots, std::move(rules), std::move(equations),
+                      std::move(rows)};
             check(plan);
             new (self) Plan(std::move(plan));
         },
-        nb::kw_only(), "fields"_a, "slots"_a, "rules"_a, "equations"_a);
+        nb::kw_only(), "fields"_a, "slots"_a, "rules"_a, "equations"_a,
+        "rows"_a = std::vector<RowPlan>());
 }
 
 }  // namespace

@@ -102,13 +102,29 @@ void check_tables(const DocumentTables& tables, const Plan& plan, std::span<cons
     check(tables, plan, most);
 }
 
+/// Rows by span: the number of each span's row, or 0, and whether the row ends with the span.
+using Rows = std::optional<Numbers>;
+using Closes = std::optional<Flags>;
+
+std::vector<FieldSpan> with_rows(std::vector<FieldSpan> spans, const Rows& row,
+                                 const Closes& closes) {
+    if (row.has_value() != closes.has_value() ||
+        (row && (row->size() != spans.size() || closes->size() != spans.size())))
+        throw std::invalid_argument("row and closes differ in length from the spans");
+    for (std::size_t i = 0; row && i < spans.size(); ++i) {
+        spans[i].row = row->data()[i];
+        spans[i].closes = closes->data()[i] != 0;
+    }
+    return spans;
+}
+
 /// A search for Python; threads that share it wait for each other.
 class PySearch {
 public:
     PySearch(const PySpans& spans, const Numbers& span, const Numbers& value, const Vector& price,
              std::shared_ptr<const Plan> plan, std::vector<Lookup> lookups, const Vector& missing,
              double slack, std::optional<double> max_cost, std::size_t memory, std::size_t patience,
-             Seconds seconds)
+             Seconds seconds, const Rows& row, const Closes& closes)
         : memory_(memory) {
         Search::Limits limits{.memory = memory, .patience = patience};
         if (max_cost) limits.labelling = spans.lattice->best() + *max_cost;
@@ -116,10 +132,11 @@ public:
         std::vector<SpanValue> span_values = as_span_values(span, value, price, spans.spans.size());
         DocumentTables tables{std::move(lookups), vector_of(missing)};
         if (plan) check_tables(tables, *plan, spans.spans, span_values);
+        std::vector<FieldSpan> placed = with_rows(spans.spans, row, closes);
         within_budget(seconds, memory, [&](Clock& clock) {
             auto graph = std::make_shared<const ReadingGraph>(
-                spans.lattice, spans.spans, std::move(span_values), spans.lattice->best() + slack,
-                most, clock);
+                spans.lattice, std::move(placed), std::move(span_values),
+                spans.lattice->best() + slack, most, clock);
             search_.emplace(std::move(graph), std::move(plan), std::move(tables), limits, clock);
         });
     }
@@ -127,12 +144,15 @@ public:
     /// The readings of given spans, by the field of each, whose penalty is up to `limit`.
     PySearch(const Numbers& field, const Numbers& span, const Numbers& value, const Vector& price,
              std::shared_ptr<const Plan> plan, std::vector<Lookup> lookups, const Vector& missing,
-             double limit, std::size_t memory, std::size_t patience, Seconds seconds)
+             double limit, std::size_t memory, std::size_t patience, Seconds seconds,
+             const Rows& row, const Closes& closes)
         : memory_(memory) {
         const Search::Limits limits{.memory = memory, .patience = patience};
         std::vector<FieldSpan> spans;
         for (std::uint32_t i = 0; i < field.size(); ++i)
-            spans.push_back({field.data()[i], i, i + 1, 0, 0});
+            spans.push_back(
+                {.field = field.data()[i], .start = i, .end = i + 1, .cost = 0, .again = 0});
+        spans = with_rows(std::move(spans), row, closes);
         std::vector<SpanValue> span_values = as_span_values(span, value, price, spans.size());
         DocumentTables tables{std::move(lookups), vector_of(missing)};
         check_tables(tables, *plan, spans, span_values);
@@ -211,7 +231,8 @@ class PyMass {
 public:
     PyMass(const PySpans& spans, const Numbers& span, const Numbers& value, const Vector& price,
            std::shared_ptr<const Plan> plan, std::vector<Lookup> lookups, const Vector& missing,
-           const Vector& most_weight, bool everything, std::size_t memory, Seconds seconds)
+           const Vector& most_weight, bool everything, std::size_t memory, Seconds seconds,
+           const Rows& row, const Closes& closes)
         : memory_(memory) {
         std::vector<SpanValue> span_values = as_span_values(span, value, price, spans.spans.size());
         DocumentTables tables{std::move(lookups), vector_of(missing)};
@@ -222,8 +243,9 @@ public:
         for (const double most : span_of(most_weight))
             if (!(most >= 0) || std::isinf(most))
                 throw std::invalid_argument("a weight is negative, infinite or NaN");
+        std::vector<FieldSpan> placed = with_rows(spans.spans, row, closes);
         within_budget(seconds, memory, [&](Clock& clock) {
-            mass_.emplace(spans.lattice, spans.spans, std::move(span_values), std::move(plan),
+            mass_.emplace(spans.lattice, std::move(placed), std::move(span_values), std::move(plan),
                           std::move(tables), vector_of(most_weight), everything, clock);
         });
     }
@@ -285,15 +307,17 @@ void bind_searches(nb::module_& m) {
     nb::class_<PySearch>(m, "Search")
         .def(nb::init<const PySpans&, const Numbers&, const Numbers&, const Vector&,
                       std::shared_ptr<const Plan>, std::vector<Lookup>, const Vector&, double,
-                      std::optional<double>, std::size_t, std::size_t, Seconds>(),
+                      std::optional<double>, std::size_t, std::size_t, Seconds, const Rows&,
+                      const Closes&>(),
              "spans"_a, "span"_a, "value"_a, "price"_a, "plan"_a.none(), "lookups"_a, "missing"_a,
              "slack"_a, "max_cost"_a.none(), "memory"_a, "patience"_a,
-             "seconds"_a.none() = nb::none())
+             "seconds"_a.none() = nb::none(), "row"_a = nb::none(), "closes"_a = nb::none())
         .def(nb::init<const Numbers&, const Numbers&, const Numbers&, const Vector&,
                       std::shared_ptr<const Plan>, std::vector<Lookup>, const Vector&, double,
-                      std::size_t, std::size_t, Seconds>(),
+                      std::size_t, std::size_t, Seconds, const Rows&, const Closes&>(),
              "field"_a, "span"_a, "value"_a, "price"_a, "plan"_a, "lookups"_a, "missing"_a,
-             "limit"_a, "memory"_a, "patience"_a, "seconds"_a.none() = nb::none())
+             "limit"_a, "memory"_a, "patience"_a, "seconds"_a.none() = nb::none(),
+             "row"_a = nb::none(), "closes"_a = nb::none())
         .def("next", &PySearch::next, "extensions"_a, "seconds"_a.none() = nb::none())
         .def("dive", &PySearch::dive, "tries"_a, "seconds"_a.none() = nb::none())
         .def_prop_ro("cost", &PySearch::cost)
@@ -314,9 +338,10 @@ void bind_masses(nb::module_& m) {
     nb::class_<PyMass>(m, "Mass")
         .def(nb::init<const PySpans&, const Numbers&, const Numbers&, const Vector&,
                       std::shared_ptr<const Plan>, std::vector<Lookup>, const Vector&,
-                      const Vector&, bool, std::size_t, Seconds>(),
+                      const Vector&, bool, std::size_t, Seconds, const Rows&, const Closes&>(),
              "spans"_a, "span"_a, "value"_a, "price"_a, "plan"_a, "lookups"_a, "missing"_a,
-             "most_weight"_a, "everything"_a, "memory"_a, "seconds"_a.none() = nb::none())
+             "most_weight"_a, "everything"_a, "memory"_a, "seconds"_a.none() = nb::none(),
+             "row"_a = nb::none(), "closes"_a = nb::none())
         .def_prop_ro("log_total", &PyMass::log_total)
         .def("of", &PyMass::of, "answers"_a, "least"_a, "states"_a, "work"_a,
              "seconds"_a.none() = nb::none());

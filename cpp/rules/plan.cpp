@@ -8,7 +8,8 @@ namespace lawful {
 
 namespace {
 
-constexpr std::size_t kSlotsOfField = 8;
+constexpr std::size_t kSlotsOfField = 10;
+constexpr std::size_t kSlotsOfRows = 2;
 
 void require(bool condition, const std::string& claim) {
     if (!condition) throw std::invalid_argument(claim);
@@ -21,20 +22,48 @@ FieldPlan::Slot presence_of(const FieldPlan& field) {
     return field.many ? field.readable : field.first;
 }
 
+std::size_t row_index(const Plan& plan, const RowPlan& rows) {
+    return static_cast<std::size_t>(&rows - plan.rows.data());
+}
+
+/// The field that has this slot in the open row of a kind, or the number of fields.
+std::size_t field_in_row(const Plan& plan, const RowPlan& rows, std::uint32_t slot) {
+    const auto has = [&](const FieldPlan& f) {
+        return f.rows == row_index(plan, rows) && f.in_row == slot;
+    };
+    return static_cast<std::size_t>(std::find_if(plan.fields.begin(), plan.fields.end(), has) -
+                                    plan.fields.begin());
+}
+
 void check_slots(const Plan& plan) {
-    require(plan.slots <= kSlotsOfField * plan.fields.size(),
+    require(plan.slots <= kSlotsOfField * plan.fields.size() + kSlotsOfRows * plan.rows.size(),
             "a plan has more slots than its fields can have");
     std::vector<bool> taken(plan.slots);
+    const auto take = [&](std::uint32_t slot) {
+        require(slot < plan.slots, "a slot is out of range");
+        require(!taken[slot], "two slots are the same");
+        taken[slot] = true;
+    };
+    for (const RowPlan& rows : plan.rows) {
+        take(rows.open);
+        take(rows.history);
+        for (const auto& [now, before] : rows.previous) take(before);
+        require(!rows.starter || (*rows.starter < plan.fields.size() &&
+                                  plan.fields[*rows.starter].rows == row_index(plan, rows)),
+                "a row starts with a field that is not in it");
+    }
     for (const FieldPlan& f : plan.fields) {
         require(is_cost(f.disagreement), "a disagreement costs less than nothing");
-        for (const FieldPlan::Slot slot :
-             {f.first, f.disagrees, f.count, f.readable, f.sum, f.least, f.greatest, f.all}) {
-            if (!slot) continue;
-            require(*slot < plan.slots, "a slot of a field is out of range");
-            require(!taken[*slot], "two slots of fields are the same");
-            taken[*slot] = true;
-        }
+        for (const FieldPlan::Slot slot : {f.first, f.disagrees, f.count, f.readable, f.sum,
+                                           f.least, f.greatest, f.all, f.in_row})
+            if (slot) take(*slot);
+        require(!f.rows || *f.rows < plan.rows.size(), "a kind of rows is out of range");
+        require(!f.in_row || f.rows, "a field in no row has a slot in a row");
     }
+    for (const RowPlan& rows : plan.rows)
+        for (const auto& [now, before] : rows.previous)
+            require(field_in_row(plan, rows, now) < plan.fields.size(),
+                    "a value of the row before is that of no field");
 }
 
 void check_rule(const RulePlan& rule, const Plan& plan) {
@@ -79,6 +108,8 @@ void check_lookup(std::size_t index, std::uint32_t field, const DocumentTables& 
 void check(const Plan& plan) {
     check_slots(plan);
     for (const RulePlan& rule : plan.rules) check_rule(rule, plan);
+    for (const RowPlan& rows : plan.rows)
+        for (const RulePlan& rule : rows.rules) check_rule(rule, plan);
     for (const Equation& equation : plan.equations) {
         require(is_cost(equation.weight) && is_cost(equation.unchecked) && equation.tolerance >= 0,
                 "an equation costs less than nothing");
@@ -103,8 +134,11 @@ void check(const DocumentTables& tables, const Plan& plan, std::span<const std::
                 check_lookup(term.lookup, term.field, tables, most);
     std::vector<std::uint32_t> field_of(plan.slots, static_cast<std::uint32_t>(size));
     for (std::uint32_t field = 0; field < size; ++field)
-        if (plan.fields[field].first) field_of[*plan.fields[field].first] = field;
-    for (const RulePlan& rule : plan.rules)
+        for (const FieldPlan::Slot slot : {plan.fields[field].first, plan.fields[field].in_row})
+            if (slot) field_of[*slot] = field;
+    for (const RowPlan& rows : plan.rows)
+        for (const auto& [now, before] : rows.previous) field_of[before] = field_of[now];
+    const auto check_program = [&](const RulePlan& rule) {
         for (const Instruction& instruction : rule.program.instructions()) {
             if (instruction.op != Op::kLookup) continue;
             require(instruction.index < tables.lookups.size(), "a lookup is out of range");
@@ -113,6 +147,10 @@ void check(const DocumentTables& tables, const Plan& plan, std::span<const std::
                     "the slot of a lookup is not the first value of a field");
             check_lookup(instruction.index, field_of[slot], tables, most);
         }
+    };
+    for (const RulePlan& rule : plan.rules) check_program(rule);
+    for (const RowPlan& rows : plan.rows)
+        for (const RulePlan& rule : rows.rules) check_program(rule);
 }
 
 }  // namespace lawful

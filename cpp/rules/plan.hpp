@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "rules/program.hpp"
@@ -23,7 +24,9 @@ struct FieldPlan {
     Slot sum;        // of a list, as numbers of the lookup below
     Slot least;
     Slot greatest;
-    Slot all;  // the number of the list of all values; of the set, if the field is no list
+    Slot all;     // the number of the list of all values; of the set, if the field is no list
+    Slot in_row;  // the number of the first readable value in the open row
+    std::optional<std::uint32_t> rows;     // the kind of rows that the field belongs to
     std::optional<std::uint32_t> numbers;  // the lookup that gives a list's values as numbers
     double disagreement = 0;               // the cost of another value
 };
@@ -39,6 +42,19 @@ struct RulePlan {
     bool early;
     /// The fields of which the rule may take any value: it holds if one combination satisfies it.
     std::vector<std::uint32_t> any;
+};
+
+/// A kind of rows, such as the lines of an invoice: runs of words, or of the spans of its fields
+/// from one span of `starter` to the next. Its rules are judged at the end of every row, which is
+/// then forgotten.
+struct RowPlan {
+    std::uint32_t open;     // the slot of the number of the open row, from 1; 0 if none is open
+    std::uint32_t history;  // the slot of the list of values that rules could not judge here
+    std::optional<std::uint32_t> starter;
+    std::vector<RulePlan> rules;
+    /// Slots of values in the open row, and the slots of the same values in the row before.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> previous;
+    bool remembers;  // whether all values are added to the history, for rules in Python
 };
 
 /// A number that an equation reads from one field, times a factor.
@@ -66,6 +82,7 @@ struct Plan {
     std::size_t slots = 0;
     std::vector<RulePlan> rules;
     std::vector<Equation> equations;
+    std::vector<RowPlan> rows;
 };
 
 /// The inputs of compiled rules that depend on the document.

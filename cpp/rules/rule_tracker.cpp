@@ -6,10 +6,11 @@
 namespace lawful {
 
 RuleTracker::RuleTracker(const Plan& plan, const DocumentTables& tables)
-    : plan_(plan), tables_(tables), early_(plan.fields.size()) {
+    : plan_(plan), tables_(tables), early_(plan.fields.size()), in_row_(plan.rows.size()) {
     for (const FieldPlan& f : plan.fields) {
         tracks_.push_back(f.first || f.count || f.readable || f.sum || f.least || f.greatest ||
-                          f.all);
+                          f.all || f.rows);
+        if (f.in_row) in_row_[*f.rows].push_back(*f.in_row);
         unsure_.push_back(f.numbers && tables.lookups[*f.numbers].has_unsure());
     }
     for (std::uint32_t r = 0; r < plan.rules.size(); ++r)
@@ -17,11 +18,60 @@ RuleTracker::RuleTracker(const Plan& plan, const DocumentTables& tables)
             for (const std::uint32_t field : plan.rules[r].fields) early_[field].push_back(r);
 }
 
-double RuleTracker::extend(std::span<Wide> state, std::uint32_t field, std::uint32_t value) {
-    count(state, plan_.fields[field], value);
-    if (!plan_.fields[field].many) return extend_single(state, field, value);
-    extend_list(state, field, value);
-    return 0;
+double RuleTracker::extend(std::span<Wide> state, const SpanPlace& place, std::uint32_t value) {
+    const FieldPlan& f = plan_.fields[place.field];
+    double violated = f.rows ? enter_row(state, place, value) : 0;
+    count(state, f, value);
+    if (f.many)
+        extend_list(state, place.field, value);
+    else
+        violated += extend_single(state, place.field, value);
+    if (f.rows && place.closes && !plan_.rows[*f.rows].starter)
+        violated += close_row(state, *f.rows);
+    return violated;
+}
+
+/// Adds a value to its row; if that is another one than the open row, this one is closed first.
+double RuleTracker::enter_row(std::span<Wide> state, const SpanPlace& place, std::uint32_t value) {
+    const FieldPlan& f = plan_.fields[place.field];
+    const RowPlan& rows = plan_.rows[*f.rows];
+    const bool starts = rows.starter == place.field;
+    const Wide number = !rows.starter ? Wide{place.row} : starts ? Wide{1} : state[rows.open];
+    if (number == 0) return 0;  // in no row
+    double violated = 0;
+    if (starts || state[rows.open] != number) violated = close_row(state, *f.rows);
+    if (rows.remembers) {
+        if (state[rows.open] == 0) remember(state, rows, 0);
+        remember(state, rows, Wide{value} * plan_.fields.size() + place.field + 1);
+    }
+    state[rows.open] = number;
+    if (f.in_row && state[*f.in_row] < ValueNumber::kFirst) state[*f.in_row] = value;
+    return violated;
+}
+
+/// Judges the open row, if there is one, and forgets it.
+double RuleTracker::close_row(std::span<Wide> state, std::uint32_t rows) const {
+    const RowPlan& plan = plan_.rows[rows];
+    if (state[plan.open] == 0) return 0;
+    double violated = 0;
+    bool unsure = false;
+    for (const RulePlan& rule : plan.rules) {
+        const Outcome outcome = rule.program.run(state, tables_.lookups);
+        unsure = unsure || outcome.state == Outcome::kUnsure;
+        violated += price(rule, outcome);
+    }
+    // Python will decide, and it sees all values, so different rows must have different states.
+    if (unsure)
+        for (const std::uint32_t slot : in_row_[rows]) remember(state, plan, state[slot]);
+    for (const auto& [now, before] : plan.previous) state[before] = state[now];
+    for (const std::uint32_t slot : in_row_[rows]) state[slot] = ValueNumber::kMissing;
+    state[plan.open] = 0;
+    return violated;
+}
+
+void RuleTracker::remember(std::span<Wide> state, const RowPlan& rows, Wide what) const {
+    const auto list = static_cast<std::uint32_t>(state[rows.history]);
+    state[rows.history] = lists_.extended(list, static_cast<std::uint32_t>(what));
 }
 
 void RuleTracker::count(std::span<Wide> state, const FieldPlan& field, std::uint32_t value) {
@@ -83,7 +133,8 @@ double RuleTracker::extend_single(std::span<Wide> state, std::uint32_t field, st
         first = value;
         double violated = 0;
         for (const std::uint32_t r : early_[field])
-            if (decided(plan_.rules[r], state)) violated += price(plan_.rules[r], state);
+            if (const RulePlan& rule = plan_.rules[r]; decided(rule, state))
+                violated += price(rule, outcome_of(rule, state));
         return violated;
     }
     if (!f.disagrees || first == value || state[*f.disagrees] != 0) return 0;
@@ -94,7 +145,7 @@ double RuleTracker::extend_single(std::span<Wide> state, std::uint32_t field, st
 double RuleTracker::begin(std::span<const Wide> state) const {
     double violated = 0;
     for (const RulePlan& rule : plan_.rules)
-        if (rule.early && rule.fields.empty()) violated += price(rule, state);
+        if (rule.early && rule.fields.empty()) violated += price(rule, outcome_of(rule, state));
     return violated;
 }
 
@@ -103,7 +154,11 @@ double RuleTracker::finish(std::span<const Wide> state) const {
     for (std::uint32_t field = 0; field < plan_.fields.size(); ++field)
         if (tables_.missing[field] > 0 && !seen(state, field)) violated += tables_.missing[field];
     for (const RulePlan& rule : plan_.rules)
-        if (!decided(rule, state)) violated += price(rule, state);
+        if (!decided(rule, state)) violated += price(rule, outcome_of(rule, state));
+    if (plan_.rows.empty()) return violated;
+    std::vector<Wide> last(state.begin(), state.end());
+    for (std::uint32_t rows = 0; rows < plan_.rows.size(); ++rows)
+        violated += close_row(last, rows);
     return violated;
 }
 
@@ -117,9 +172,11 @@ bool RuleTracker::decided(const RulePlan& rule, std::span<const Wide> state) con
                                      [&](std::uint32_t field) { return seen(state, field); });
 }
 
-double RuleTracker::price(const RulePlan& rule, std::span<const Wide> state) const {
-    const Outcome outcome =
-        rule.any.empty() ? rule.program.run(state, tables_.lookups) : any_of(rule, state);
+Outcome RuleTracker::outcome_of(const RulePlan& rule, std::span<const Wide> state) const {
+    return rule.any.empty() ? rule.program.run(state, tables_.lookups) : any_of(rule, state);
+}
+
+double RuleTracker::price(const RulePlan& rule, const Outcome& outcome) const {
     if (outcome.state == Outcome::kUnsure) undecided_ = true;
     if (outcome.state == Outcome::kMissing) return rule.unchecked;
     return outcome.is(false) ? rule.weight : 0;

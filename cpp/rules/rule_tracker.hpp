@@ -10,6 +10,13 @@
 
 namespace lawful {
 
+/// The place of a span, as far as rules depend on it.
+struct SpanPlace {
+    std::uint32_t field;
+    std::uint32_t row = 0;  // the number of the row that its first word is in, or 0
+    bool closes = false;    // no other span can be in this row after it
+};
+
 /// Evaluates rules span by span, from left to right: each span turns the state before it into the
 /// state after it, at the cost of the rules that this decides and finds violated or vacuous.
 class RuleTracker {
@@ -18,8 +25,8 @@ public:
 
     /// Whether spans of the field can change the state.
     bool tracks(std::uint32_t field) const { return tracks_[field]; }
-    /// Updates the state by a span of the field with this value; returns the cost.
-    double extend(std::span<Wide> state, std::uint32_t field, std::uint32_t value);
+    /// Updates the state by a span with this value; returns the cost.
+    double extend(std::span<Wide> state, const SpanPlace& place, std::uint32_t value);
     /// The cost before the first span: of rules that read no field.
     double begin(std::span<const Wide> state) const;
     /// The cost at the end: of missing fields, and of rules that are not decided before.
@@ -39,18 +46,23 @@ private:
     void extend_list(std::span<Wide> state, std::uint32_t field, std::uint32_t value);
     double extend_single(std::span<Wide> state, std::uint32_t field, std::uint32_t value);
     void keep_apart(std::span<Wide> state, const FieldPlan& field, std::uint32_t value);
+    double enter_row(std::span<Wide> state, const SpanPlace& place, std::uint32_t value);
+    double close_row(std::span<Wide> state, std::uint32_t rows) const;
+    void remember(std::span<Wide> state, const RowPlan& rows, Wide what) const;
 
     bool decided(const RulePlan& rule, std::span<const Wide> state) const;
-    double price(const RulePlan& rule, std::span<const Wide> state) const;
+    Outcome outcome_of(const RulePlan& rule, std::span<const Wide> state) const;
+    double price(const RulePlan& rule, const Outcome& outcome) const;
     Outcome any_of(const RulePlan& rule, std::span<const Wide> state) const;
 
     const Plan& plan_;
     const DocumentTables& tables_;
-    ValueLists lists_;
+    mutable ValueLists lists_;
     std::vector<bool> tracks_;
     mutable bool undecided_ = false;
     std::vector<bool> unsure_;  // by field, whether a value of a list has no known number
-    std::vector<std::vector<std::uint32_t>> early_;  // by field, the early rules that read it
+    std::vector<std::vector<std::uint32_t>> early_;   // by field, the early rules that read it
+    std::vector<std::vector<std::uint32_t>> in_row_;  // by kind of rows, the slots of open rows
 };
 
 }  // namespace lawful

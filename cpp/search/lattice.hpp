@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "rules/rule_tracker.hpp"
 #include "search/layout.hpp"
 
 namespace lawful {
@@ -15,8 +16,12 @@ namespace lawful {
 struct FieldSpan {
     std::uint32_t field;
     std::uint32_t start, end;
-    double cost;   // of its labels
-    double again;  // of its labels, right after another span of its field
+    double cost;            // of its labels
+    double again;           // of its labels, right after another span of its field
+    std::uint32_t row = 0;  // the number of its row, or 0
+    bool closes = false;    // no other span can be in its row after it
+
+    SpanPlace place() const { return {field, row, closes}; }
 };
 
 /// The scores of one document, and the cheapest labels between boundaries.

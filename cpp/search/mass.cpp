@@ -230,7 +230,7 @@ private:
         const std::span<const Wide> before = states_[state];
         std::copy(before.begin(), before.end(), scratch_.begin());
         const std::uint32_t value = mass_.span_values_[choice].value;
-        const double violated = tracker_.extend(scratch_, span.field, value);
+        const double violated = tracker_.extend(scratch_, span.place(), value);
         if (violated == kForbidden) return;
         if (is_readable(value)) compare_with_answer(span.field, value);
         double* const there = at(layers_[span.end], number_of(scratch_));

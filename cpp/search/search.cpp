@@ -140,16 +140,16 @@ bool Search::dive_from(std::uint32_t index, Partial& last, std::vector<std::uint
 /// Updates the state by the last span value; returns the cost besides its price.
 double Search::update_state(Partial& partial) {
     const SpanValue& chosen = graph_->span_value(partial.choice);
-    const std::uint32_t field = graph_->span_of(partial.choice).field;
+    const SpanPlace place = graph_->span_of(partial.choice).place();
     // If the cost of labellings is limited, a cheaper labelling with a larger penalty is kept too.
     const bool priced = limits_.labelling < kForbidden && chosen.price > 0;
-    if (!tracker_.tracks(field) && !priced) return 0;
+    if (!tracker_.tracks(place.field) && !priced) return 0;
     const std::span<const Wide> before = states_[partial.state];
     std::copy(before.begin(), before.end(), scratch_.begin());
     if (priced)
         scratch_.back() = std::bit_cast<std::uint64_t>(
             std::bit_cast<double>(static_cast<std::uint64_t>(scratch_.back())) + chosen.price);
-    const double violated = tracker_.extend(scratch_, field, chosen.value);
+    const double violated = tracker_.extend(scratch_, place, chosen.value);
     if (violated < kForbidden) partial.state = number_of(scratch_);
     return violated;
 }
@@ -166,7 +166,7 @@ void Search::find_gone(Clock& clock) {
         const std::uint32_t value = graph_->span_value(r).value;
         if (field >= 64 || !is_readable(value)) continue;
         std::fill(scratch_.begin(), scratch_.end(), 0);
-        const bool refused = tracker_.extend(scratch_, field, value) == kForbidden;
+        const bool refused = tracker_.extend(scratch_, {field}, value) == kForbidden;
         if (!refused) brings[r] = std::uint64_t{1} << field;
     }
     std::fill(scratch_.begin(), scratch_.end(), 0);

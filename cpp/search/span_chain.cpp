@@ -87,7 +87,7 @@ void SpanChain::find_span_shares(Clock& clock) {
     std::vector<double> next(labels_);
     std::uint32_t at = 0;
     for (std::uint32_t s = 0; s < spans_.size(); ++s) {
-        const auto [field, start, end, cost, again_cost] = spans_[s];
+        const std::uint32_t field = spans_[s].field, start = spans_[s].start, end = spans_[s].end;
         const auto members = l.members(field);
         if (s == 0 || spans_[s - 1].field != field || spans_[s - 1].start != start) {
             for (const bool again : {false, true}) {
