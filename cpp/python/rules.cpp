@@ -137,13 +137,14 @@ void bind_plans(nb::module_& m) {
     nb::class_<RowPlan>(m, "RowPlan")
         .def(
             "__init__",
-            [](RowPlan* self, std::uint32_t open, std::uint32_t history,
-               std::optional<std::uint32_t> starter, std::vector<RulePlan> rules,
+            [](RowPlan* self, std::uint32_t open, std::uint32_t history, std::uint32_t starter,
+               bool always, std::vector<RulePlan> rules,
                std::vector<std::pair<std::uint32_t, std::uint32_t>> previous, bool remembers) {
-                new (self) RowPlan{
-                    open, history, starter, std::move(rules), std::move(previous), remembers};
+                new (self) RowPlan{open,     history,          starter,
+                                   always,   std::move(rules), std::move(previous),
+                                   remembers};
             },
-            nb::kw_only(), "open"_a, "history"_a, "starter"_a.none(), "rules"_a, "previous"_a,
+            nb::kw_only(), "open"_a, "history"_a, "starter"_a, "always"_a, "rules"_a, "previous"_a,
             "remembers"_a);
     nb::enum_<Term::Kind>(m, "TermKind")
         .value("first", Term::Kind::kFirst)

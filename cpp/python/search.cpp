@@ -130,7 +130,7 @@ public:
         if (max_cost) limits.labelling = spans.lattice->best() + *max_cost;
         const std::size_t most = memory / sizeof(ReadingGraph::Step);
         std::vector<SpanValue> span_values = as_span_values(span, value, price, spans.spans.size());
-        DocumentTables tables{std::move(lookups), vector_of(missing)};
+        DocumentTables tables{std::move(lookups), vector_of(missing), row.has_value()};
         if (plan) check_tables(tables, *plan, spans.spans, span_values);
         std::vector<FieldSpan> placed = with_rows(spans.spans, row, closes);
         within_budget(seconds, memory, [&](Clock& clock) {
@@ -154,7 +154,7 @@ public:
                 {.field = field.data()[i], .start = i, .end = i + 1, .cost = 0, .again = 0});
         spans = with_rows(std::move(spans), row, closes);
         std::vector<SpanValue> span_values = as_span_values(span, value, price, spans.size());
-        DocumentTables tables{std::move(lookups), vector_of(missing)};
+        DocumentTables tables{std::move(lookups), vector_of(missing), row.has_value()};
         check_tables(tables, *plan, spans, span_values);
         within_budget(seconds, memory, [&](Clock& clock) {
             auto graph = std::make_shared<const ReadingGraph>(std::move(spans),
@@ -235,7 +235,7 @@ public:
            const Rows& row, const Closes& closes)
         : memory_(memory) {
         std::vector<SpanValue> span_values = as_span_values(span, value, price, spans.spans.size());
-        DocumentTables tables{std::move(lookups), vector_of(missing)};
+        DocumentTables tables{std::move(lookups), vector_of(missing), row.has_value()};
         check_tables(tables, *plan, spans.spans, span_values);
         fields_ = spans.lattice->layout().fields();
         if (plan->fields.size() != fields_ || most_weight.size() != fields_)

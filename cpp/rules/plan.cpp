@@ -48,8 +48,8 @@ void check_slots(const Plan& plan) {
         take(rows.open);
         take(rows.history);
         for (const auto& [now, before] : rows.previous) take(before);
-        require(!rows.starter || (*rows.starter < plan.fields.size() &&
-                                  plan.fields[*rows.starter].rows == row_index(plan, rows)),
+        require(rows.starter < plan.fields.size() &&
+                    plan.fields[rows.starter].rows == row_index(plan, rows),
                 "a row starts with a field that is not in it");
     }
     for (const FieldPlan& f : plan.fields) {

@@ -44,13 +44,14 @@ struct RulePlan {
     std::vector<std::uint32_t> any;
 };
 
-/// A kind of rows, such as the lines of an invoice: runs of words, or of the spans of its fields
-/// from one span of `starter` to the next. Its rules are judged at the end of every row, which is
+/// A kind of rows, such as the lines of an invoice. A row goes from one span of `starter` to the
+/// next, or the spans have numbers of rows. Its rules are judged at the end of every row, which is
 /// then forgotten.
 struct RowPlan {
     std::uint32_t open;     // the slot of the number of the open row, from 1; 0 if none is open
     std::uint32_t history;  // the slot of the list of values that rules could not judge here
-    std::optional<std::uint32_t> starter;
+    std::uint32_t starter;  // the field that begins a row
+    bool always;            // even if the document has rows of its own
     std::vector<RulePlan> rules;
     /// Slots of values in the open row, and the slots of the same values in the row before.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> previous;
@@ -89,6 +90,7 @@ struct Plan {
 struct DocumentTables {
     std::vector<Lookup> lookups;
     std::vector<double> missing;  // by field, the cost of its absence
+    bool has_rows = false;        // spans have numbers of rows
 };
 
 /// Throws std::invalid_argument unless all slots and fields are in range, no two slots are the

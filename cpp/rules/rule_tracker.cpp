@@ -26,7 +26,7 @@ double RuleTracker::extend(std::span<Wide> state, const SpanPlace& place, std::u
         extend_list(state, place.field, value);
     else
         violated += extend_single(state, place.field, value);
-    if (f.rows && place.closes && !plan_.rows[*f.rows].starter)
+    if (f.rows && place.closes && by_number(plan_.rows[*f.rows]))
         violated += close_row(state, *f.rows);
     return violated;
 }
@@ -35,8 +35,8 @@ double RuleTracker::extend(std::span<Wide> state, const SpanPlace& place, std::u
 double RuleTracker::enter_row(std::span<Wide> state, const SpanPlace& place, std::uint32_t value) {
     const FieldPlan& f = plan_.fields[place.field];
     const RowPlan& rows = plan_.rows[*f.rows];
-    const bool starts = rows.starter == place.field;
-    const Wide number = !rows.starter ? Wide{place.row} : starts ? Wide{1} : state[rows.open];
+    const bool starts = !by_number(rows) && rows.starter == place.field;
+    const Wide number = by_number(rows) ? Wide{place.row} : starts ? Wide{1} : state[rows.open];
     if (number == 0) return 0;  // in no row
     double violated = 0;
     if (starts || state[rows.open] != number) violated = close_row(state, *f.rows);

@@ -46,6 +46,7 @@ private:
     void extend_list(std::span<Wide> state, std::uint32_t field, std::uint32_t value);
     double extend_single(std::span<Wide> state, std::uint32_t field, std::uint32_t value);
     void keep_apart(std::span<Wide> state, const FieldPlan& field, std::uint32_t value);
+    bool by_number(const RowPlan& rows) const { return tables_.has_rows && !rows.always; }
     double enter_row(std::span<Wide> state, const SpanPlace& place, std::uint32_t value);
     double close_row(std::span<Wide> state, std::uint32_t rows) const;
     void remember(std::span<Wide> state, const RowPlan& rows, Wide what) const;

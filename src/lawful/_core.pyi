@@ -172,7 +172,8 @@ class FieldPlan:
     ``disagrees``, 1 if another value followed, which costs ``disagreement``. A list has
     ``readable``, 1 if all of it was readable, 2 for none, 3 for some, and ``sum``, ``least`` and
     ``greatest``, by the lookup ``numbers`` of its values. Both may have ``count``, the number of
-    spans, and ``all``, all values.
+    spans, and ``all``, all values. A field of the kind ``rows`` may have ``in_row``, the number of
+    its first readable value in the open row.
     """
 
     def __init__(
@@ -189,6 +190,8 @@ class FieldPlan:
         least: int | None = None,
         greatest: int | None = None,
         all: int | None = None,  # noqa: A002 - as in the core
+        in_row: int | None = None,
+        rows: int | None = None,
         numbers: int | None = None,
     ) -> None: ...
 
@@ -245,6 +248,27 @@ class Equation:
         early: bool,
     ) -> None: ...
 
+class RowPlan:
+    """A kind of rows, whose rules are judged at the end of every row.
+
+    ``open`` is the slot of the open row's number, ``history`` that of the values which Python must
+    judge: all of them if ``remembers``. A row begins with the field ``starter``, unless spans have
+    numbers of rows and it does not ``always``. ``previous`` has pairs of slots: a value in the open
+    row, and the same value in the row before.
+    """
+
+    def __init__(
+        self,
+        *,
+        open: int,  # noqa: A002 - as in the core
+        history: int,
+        starter: int,
+        always: bool,
+        rules: Sequence[RulePlan],
+        previous: Sequence[tuple[int, int]],
+        remembers: bool,
+    ) -> None: ...
+
 class Plan:
     """Everything that a search needs to know about the rules; made once for all documents."""
 
@@ -255,6 +279,7 @@ class Plan:
         slots: int,
         rules: Sequence[RulePlan],
         equations: Sequence[Equation],
+        rows: Sequence[RowPlan] = (),
     ) -> None: ...
 
 Flags: TypeAlias = NDArray[np.uint8]
@@ -328,6 +353,8 @@ class Search:
         memory: int,
         patience: int,
         seconds: float | None = None,
+        row: NDArray[np.uint32] | None = None,
+        closes: Flags | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -344,6 +371,8 @@ class Search:
         memory: int,
         patience: int,
         seconds: float | None = None,
+        row: NDArray[np.uint32] | None = None,
+        closes: Flags | None = None,
     ) -> None: ...
     def next(self, extensions: int, seconds: float | None = None) -> SearchStatus: ...
     def dive(self, tries: int, seconds: float | None = None) -> bool:
@@ -388,6 +417,8 @@ class Mass:
         everything: bool,
         memory: int,
         seconds: float | None = None,
+        row: NDArray[np.uint32] | None = None,
+        closes: Flags | None = None,
     ) -> None: ...
     @property
     def log_total(self) -> float:

@@ -39,8 +39,9 @@ class Document:
     """Words in reading order, checked when made.
 
     ``joins`` marks words that are joined to the one before: if the words are word pieces, ``"56"``,
-    ``"."`` and ``"000"`` have the text ``56.000``. ``line`` is the document's line in its file; it
-    does not count for equality.
+    ``"."`` and ``"000"`` have the text ``56.000``. ``rows`` has the same number for adjacent words
+    of one row, such as a line of an invoice, and ``None`` for words in no row. ``line`` is the
+    document's line in its file; it does not count for equality.
     """
 
     id: str
@@ -48,12 +49,13 @@ class Document:
     boxes: tuple[Box, ...] | None = None
     pages: tuple[int, ...] | None = None
     joins: tuple[bool, ...] | None = None
+    rows: tuple[int | None, ...] | None = None
     line: int | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not self.id:
             raise DocumentError(f"the document's id is {shown(self.id)}, expected a name")
-        for name in ("words", "boxes", "pages", "joins"):
+        for name in ("words", *_UNITS):
             values = getattr(self, name)
             if values is None and name != "words":
                 continue
@@ -63,16 +65,21 @@ class Document:
         for i, word in enumerate(self.words):
             if not isinstance(word, str):
                 raise DocumentError(f"{self._name}: word {i} is {shown(word)}, expected a string")
-        for name in ("boxes", "pages", "joins"):
+        for name, unit in _UNITS.items():
             values = getattr(self, name)
             if values is not None:
-                check_length(self, len(values), *_UNITS[name])
+                check_length(self, len(values), *unit)
         if self.boxes is not None:
             object.__setattr__(self, "boxes", tuple(map(self._box, range(len(self.words)))))
         for i, page in enumerate(self.pages or ()):
             if isinstance(page, bool) or not hasattr(page, "__index__") or page < 0:
                 raise DocumentError(
                     f"{self._name}: page of word {i} is {shown(page)}, expected 0, 1, …"
+                )
+        for i, row in enumerate(self.rows or ()):
+            if row is not None and (isinstance(row, bool) or not hasattr(row, "__index__")):
+                raise DocumentError(
+                    f"{self._name}: row of word {i} is {shown(row)}, expected a number or none"
                 )
         for i, mark in enumerate(self.joins or ()):
             if not isinstance(mark, bool) and type(mark).__name__ != "bool":  # nor NumPy's bool
@@ -123,7 +130,12 @@ class Document:
         return None if self.pages is None else self.pages[start]
 
 
-_UNITS = {"boxes": ("box", "boxes"), "pages": ("page", "pages"), "joins": ("join", "joins")}
+_UNITS = {
+    "boxes": ("box", "boxes"),
+    "pages": ("page", "pages"),
+    "joins": ("join", "joins"),
+    "rows": ("row", "rows"),
+}
 
 
 def check_length(document: Document, count: int, one: str, several: str) -> None:
@@ -168,7 +180,7 @@ class Labelled:
             return
         for number in numbers:
             kept = [page == number for page in document.pages or ()]
-            boxes, joins = document.boxes, document.joins
+            boxes, joins, rows = document.boxes, document.joins, document.rows
             yield Labelled(
                 Document(
                     f"{document.id}/{number}",
@@ -176,6 +188,7 @@ class Labelled:
                     None if boxes is None else tuple(compress(boxes, kept)),
                     tuple(compress(document.pages or (), kept)),
                     None if joins is None else tuple(compress(joins, kept)),
+                    None if rows is None else tuple(compress(rows, kept)),
                     document.line,
                 ),
                 tuple(compress(self.gold, kept)),
@@ -226,6 +239,7 @@ class Scored:
                 words,
                 None if document.boxes is None else tuple(box for box in boxes if box is not None),
                 None if document.pages is None else tuple(document.pages[i] for i in starts),
+                rows=None if document.rows is None else tuple(document.rows[i] for i in starts),
                 line=document.line,
             ),
             scores=scores,

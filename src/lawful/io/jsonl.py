@@ -66,6 +66,7 @@ class _Line(msgspec.Struct):
     boxes: list[list[float]] | None = None
     pages: list[int] | None = None
     joins: list[bool] | None = None
+    rows: list[int | None] | None = None
     gold: list[str] | None = None
     split: str | None = None
     probs: list[list[float]] | None = None
@@ -219,6 +220,7 @@ def _document(line: _Line, number: int) -> Document:
         line.boxes,  # type: ignore[arg-type]
         line.pages,  # type: ignore[arg-type]
         line.joins,  # type: ignore[arg-type]
+        line.rows,  # type: ignore[arg-type]
         number,
     )
 
@@ -349,7 +351,7 @@ def _document_record(document: Document) -> dict[str, Any]:
         record["boxes"] = [
             [int(edge) if edge.is_integer() else edge for edge in box] for box in document.boxes
         ]
-    for name in ("pages", "joins"):
+    for name in ("pages", "joins", "rows"):
         if (values := getattr(document, name)) is not None:
             record[name] = values
     return record

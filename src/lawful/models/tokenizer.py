@@ -64,6 +64,7 @@ class WordPieces:
             boxes=None if boxes is None else tuple(boxes[i] for i in at),
             pages=None if pages is None else tuple(pages[i] for i in at),
             joins=tuple(join or glued[i] for i, join in zip(at, joins, strict=True)),
+            rows=None if document.rows is None else tuple(document.rows[i] for i in at),
         )
 
     def labels(self, gold: Sequence[str]) -> tuple[str, ...]:

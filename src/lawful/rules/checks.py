@@ -54,20 +54,27 @@ class Check:
     price: float = 0.0
     implied: bool = False
     decided: bool = True  # false: vacuous because of too many combinations, or out of time
+    row: int | None = None  # the number of the row, from 1, if the rule is about rows
 
     def __str__(self) -> str:
         return f"{self.state} {self.id}" + (f": {self.message}" if self.message else "")
 
 
-def check_of(rule: ParsedRule, outcome: Outcome, environment: Environment) -> Check:
+def check_of(
+    rule: ParsedRule, outcome: Outcome, environment: Environment, row: int | None = None
+) -> Check:
     """The check of a rule with this outcome on these values."""
+    message = _message(rule, outcome, environment)
+    if rule.each is not None and row is not None:
+        message = f"{rule.each.name} {row}: {message}"
     return Check(
         rule.id,
         _STATES[outcome],
-        _message(rule, outcome, environment),
+        message,
         rule.weight,
         price=price_of(rule, outcome),
         decided=outcome != "undecided",
+        row=row,
     )
 
 

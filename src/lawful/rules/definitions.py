@@ -29,6 +29,7 @@ from lawful.rules.expression import Expression, parse
 from lawful.rules.nodes import Kind
 from lawful.rules.patterns import compiled
 from lawful.rules.program import scaled
+from lawful.rules.rows import PREVIOUS, RowKind
 from lawful.rules.settings import (
     LARGEST_NUMBER,
     as_ambiguity,
@@ -205,7 +206,8 @@ class Rule:
     ``check`` is an expression, or a Python function of the fields in ``reads``. ``when`` is an
     expression that must hold for the rule to apply. ``message`` replaces the message made from the
     expression, with ``{field}`` for values. ``unchecked`` is the price in nats if the rule is
-    vacuous because a value is missing.
+    vacuous because a value is missing. ``each`` is a kind of rows: the rule is then judged on every
+    row, and has a weight for every row that violates it.
     """
 
     check: str | Callable[..., Any]
@@ -216,6 +218,7 @@ class Rule:
     weight: Weight | None = None
     reads: tuple[str, ...] = ()
     unchecked: float | None = None
+    each: str | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.reads, str):
@@ -259,6 +262,7 @@ class ParsedRule:
     when: Expression | None
     tolerance: Decimal
     unchecked: float
+    each: RowKind | None = None  # the rows on which it is judged, one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,6 +277,7 @@ class Rules:
     rules: tuple[Rule, ...] = ()
     scheme: str = "BIO"
     defaults: RuleDefaults = field(default_factory=RuleDefaults)
+    rows: tuple[RowKind, ...] = ()
 
     def __init__(
         self,
@@ -281,11 +286,12 @@ class Rules:
         *,
         scheme: str = "BIO",
         defaults: RuleDefaults | None = None,
+        rows: Iterable[RowKind] = (),
     ) -> None:
         defaults = RuleDefaults() if defaults is None else defaults
         if not isinstance(scheme, str) or scheme.upper() not in SCHEMES:
             raise RulesError(f"unknown scheme {shown(scheme)}; schemes: {', '.join(SCHEMES)}")
-        for name, values in (("fields", fields), ("rules", rules)):
+        for name, values in (("fields", fields), ("rules", rules), ("rows", rows)):
             if isinstance(values, str) or not isinstance(values, Iterable):
                 raise RulesError(f"{name} is {shown(values)}, expected a list")
         fields = tuple(islice(fields, MOST_FIELDS + 1))
@@ -294,7 +300,13 @@ class Rules:
         for f in fields:
             if not isinstance(f, Field):
                 raise RulesError(f"{shown(f)} is no field: expected a Field")
-        object.__setattr__(self, "fields", tuple(self._fill(f, defaults) for f in fields))
+        rows = tuple(rows)
+        _check_rows(rows, fields)
+        in_rows = {name for kind in rows for name in kind.fields}
+        object.__setattr__(self, "rows", rows)
+        object.__setattr__(
+            self, "fields", tuple(self._fill(f, defaults, many=f.name in in_rows) for f in fields)
+        )
         object.__setattr__(self, "rules", tuple(map(as_rule, rules)))
         object.__setattr__(self, "scheme", scheme.upper())
         object.__setattr__(self, "defaults", defaults)
@@ -316,16 +328,17 @@ class Rules:
     _schemes: Cache[tuple[str, ...], Scheme] = field(init=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.fields, self.rules, self.scheme, self.defaults)
+        return _rebuild, (self.fields, self.rules, self.scheme, self.defaults, self.rows)
 
     def __repr__(self) -> str:
         fields, rules = (f.name for f in self.fields), (str(rule.id) for rule in self.rules)
         return f"<Rules over {', '.join(fields) or 'no fields'}: {'; '.join(rules) or 'none'}>"
 
     @staticmethod
-    def _fill(f: Field, defaults: RuleDefaults) -> Field:
+    def _fill(f: Field, defaults: RuleDefaults, *, many: bool) -> Field:
         return replace(
             f,
+            many=f.many or many,  # a field of rows is a list for rules about the document
             presence=f.presence or defaults.presence,
             repeat=f.repeat or defaults.repeat,
             max_words=f.max_words or defaults.max_words,
@@ -333,7 +346,6 @@ class Rules:
         )
 
     def _parse(self) -> Iterable[ParsedRule]:
-        known: dict[str, tuple[Kind, bool]] = {f.name: (f.kind, f.many) for f in self.fields}
         seen: dict[str, int] = {}
         for number, rule in enumerate(self.rules):
             identity = rule.id or ""
@@ -345,21 +357,26 @@ class Rules:
                     rule=number,
                 )
             try:
-                yield self._parse_rule(rule, known)
+                yield self._parse_rule(rule)
             except RulesError as error:
                 raise RulesError(f"rule {identity!r}: {error}", rule=number) from None
 
-    def _parse_rule(self, rule: Rule, known: Mapping[str, tuple[Kind, bool]]) -> ParsedRule:
+    def _parse_rule(self, rule: Rule) -> ParsedRule:
+        each = self._kind_of_rows(rule.each)
+        known = self._scope(each)
         tolerance = self.defaults.tolerance if rule.tolerance is None else rule.tolerance
-        when = None if rule.when is None else parse(rule.when, known, tolerance)
+        dotted = {f"{kind.name}.{name}": name for kind in self.rows for name in kind.fields}
+        when = None if rule.when is None else parse(rule.when, known, tolerance, dotted)
         expression = None
         function = None
         reads: tuple[str, ...] = rule.reads
         if isinstance(rule.check, str):
-            expression = parse(rule.check, known, tolerance)
+            expression = parse(rule.check, known, tolerance, dotted)
             reads = tuple(sorted(expression.reads | (when.reads if when else frozenset())))
         else:
             function = rule.check
+            if each is not None:
+                raise RulesError("a Python function cannot be judged on each row")
             for name in reads:
                 if name not in known:
                     raise RulesError(
@@ -372,13 +389,37 @@ class Rules:
             weight=self.defaults.weight if rule.weight is None else rule.weight,
             message=rule.message,
             reads=reads,
-            names=frozenset(reads) | (when.reads if when else frozenset()),
+            names=frozenset(map(_field_of, (*reads, *(when.reads if when else ())))),
             expression=expression,
             function=function,
             when=when,
             tolerance=tolerance,
-            unchecked=self.defaults.unchecked if rule.unchecked is None else rule.unchecked,
+            unchecked=self._unchecked(rule),
+            each=each,
         )
+
+    def _unchecked(self, rule: Rule) -> float:
+        if rule.unchecked is not None:
+            return rule.unchecked
+        # Many rows lack a value because the page does not print it.
+        return self.defaults.unchecked if rule.each is None else 0.0
+
+    def _kind_of_rows(self, name: str | None) -> RowKind | None:
+        if name is None:
+            return None
+        for kind in self.rows:
+            if kind.name == name:
+                return kind
+        known = ", ".join(kind.name for kind in self.rows) or "none"
+        raise RulesError(f"each is {shown(name)}, expected a kind of rows: {known}")
+
+    def _scope(self, each: RowKind | None) -> dict[str, tuple[Kind, bool]]:
+        """The names that a rule may use; in a rule of rows, their fields have one value."""
+        own = () if each is None else each.fields
+        names: dict[str, tuple[Kind, bool]] = {
+            f.name: (f.kind, f.many and f.name not in own) for f in self.fields
+        }
+        return names | {f"{PREVIOUS}.{name}": names[name] for name in own}
 
     @classmethod
     def load(cls, path: str | Path) -> Rules:
@@ -389,7 +430,13 @@ class Rules:
 
     def with_rules(self, *more: Rule | str | Callable[..., Any]) -> Rules:
         """The same fields, scheme, defaults and rules, and more rules after these."""
-        return Rules(self.fields, [*self.rules, *more], scheme=self.scheme, defaults=self.defaults)
+        return Rules(
+            self.fields,
+            [*self.rules, *more],
+            scheme=self.scheme,
+            defaults=self.defaults,
+            rows=self.rows,
+        )
 
     def with_defaults(self, **changes: Any) -> Rules:
         """The same fields and rules with other settings, which replace their own ones as well."""
@@ -404,6 +451,7 @@ class Rules:
             [replace(r, **of_rules) for r in self.rules],
             scheme=self.scheme,
             defaults=replace(self.defaults, **changes),
+            rows=self.rows,
         )
 
     def scheme_for(self, labels: tuple[str, ...]) -> Scheme:
@@ -432,9 +480,44 @@ class Rules:
 
 
 def _rebuild(
-    fields: tuple[Field, ...], rules: tuple[Rule, ...], scheme: str, defaults: RuleDefaults
+    fields: tuple[Field, ...],
+    rules: tuple[Rule, ...],
+    scheme: str,
+    defaults: RuleDefaults,
+    rows: tuple[RowKind, ...],
 ) -> Rules:
-    return Rules(fields, rules, scheme=scheme, defaults=defaults)
+    return Rules(fields, rules, scheme=scheme, defaults=defaults, rows=rows)
+
+
+def _check_rows(rows: tuple[RowKind, ...], fields: Iterable[Field]) -> None:
+    known = {f.name: f for f in fields}
+    names, taken = set[str](), dict[str, str]()
+    for kind in rows:
+        if not isinstance(kind, RowKind):
+            raise RulesError(f"{shown(kind)} is no kind of rows: expected a RowKind")
+        if kind.name in names or kind.name in known:
+            raise RulesError(f"rows {kind.name!r}: the name is defined twice")
+        names.add(kind.name)
+        for name in kind.fields:
+            if name not in known:
+                close = get_close_matches(name, known, 1)
+                hint = f"did you mean {close[0]!r}? " if close else ""
+                raise RulesError(
+                    f"rows {kind.name!r}: unknown field {shown(name)}; {hint}fields: "
+                    f"{', '.join(known)}"
+                )
+            if known[name].default is not None:
+                raise RulesError(f"rows {kind.name!r}: field {name!r} has a default")
+            if name in taken:
+                raise RulesError(
+                    f"field {name!r} is in rows {taken[name]!r} and {kind.name!r}, expected one"
+                )
+            taken[name] = kind.name
+
+
+def _field_of(name: str) -> str:
+    """The field of a name in an expression: that of the row before is the same field."""
+    return name.removeprefix(f"{PREVIOUS}.")
 
 
 def rule(

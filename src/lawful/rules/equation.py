@@ -120,8 +120,8 @@ def _term(program: Assembler, node: Node, factor: Decimal) -> Term:
     planner = program.planner
     (name,) = node.reads
     field = planner.index[name]
-    if (f := program.single_field(node)) is not None:
-        return Term(TermKind.first, field, program.lookup(f, node), factor)
+    if program.single_name(node) is not None:
+        return Term(TermKind.first, field, program.lookup(name, node), factor)
     if isinstance(node, Count):
         return Term(TermKind.count, field, 0, factor)
     if isinstance(node, Sum):

@@ -57,11 +57,17 @@ class Expression:
         return result
 
 
-def parse(source: str, fields: Mapping[str, tuple[Kind, bool]], tolerance: Decimal) -> Expression:
+def parse(
+    source: str,
+    fields: Mapping[str, tuple[Kind, bool]],
+    tolerance: Decimal,
+    dotted: Mapping[str, str] | None = None,
+) -> Expression:
     """The expression in ``source``, over ``fields`` given as name -> (kind, is a list).
 
-    Numbers that differ by at most ``tolerance`` are equal. Raises ``RulesError`` with the column of
-    anything that is not part of the language.
+    ``dotted`` has other names of fields, such as ``line.amount``. Numbers that differ by at most
+    ``tolerance`` are equal. Raises ``RulesError`` with the column of anything that is not part of
+    the language.
     """
     if not isinstance(source, str) or not source.strip():
         raise RulesError(
@@ -74,7 +80,7 @@ def parse(source: str, fields: Mapping[str, tuple[Kind, bool]], tolerance: Decim
     text = " ".join(source.split())
     tree = _syntax_tree(text)
     _check_size(tree, text)
-    root = Parser(text, fields, tolerance).node(tree)
+    root = Parser(text, fields, tolerance, dotted or {}).node(tree)
     if root.kind != "condition":
         raise RulesError(f"{text!r} is a {root.kind}, expected a condition such as a comparison")
     return Expression(text, root)
@@ -121,11 +127,16 @@ class Parser:
     """Turns Python's syntax tree into nodes; operators and functions parse their parts with it."""
 
     def __init__(
-        self, text: str, fields: Mapping[str, tuple[Kind, bool]], tolerance: Decimal
+        self,
+        text: str,
+        fields: Mapping[str, tuple[Kind, bool]],
+        tolerance: Decimal,
+        dotted: Mapping[str, str],
     ) -> None:
         self.text = text
         self.fields = fields
         self.tolerance = tolerance
+        self.dotted = dotted
 
     def node(self, part: ast.expr) -> Node:
         """The checked node of a part."""
@@ -150,12 +161,15 @@ class Parser:
             raise self.fail(f"{where} needs a condition, found a {described(node)}", part)
         return node
 
-    def field(self, part: ast.Name) -> FieldName:
+    def field(self, part: ast.Name | ast.Attribute) -> FieldName:
         """A field, which may be a list."""
-        name = part.id
+        name = self.text_of(part)
+        name = self.dotted.get(name, name)
         if name not in self.fields:
+            if isinstance(part, ast.Attribute) and not isinstance(part.value, ast.Name):
+                raise self.unknown(part, part)
             unknown = self.fail(f"unknown field {name!r}", part)
-            hint = _hint(name, [*self.fields, *FUNCTIONS])
+            hint = _hint(name, [*self.fields, *self.dotted, *FUNCTIONS])
             raise RulesError(f"{unknown}; {hint}fields: {', '.join(sorted(self.fields))}")
         return FieldName(name, *self.fields[name])
 

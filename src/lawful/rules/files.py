@@ -24,6 +24,7 @@ from typing import Any, TypeAlias
 
 from lawful.errors import RulesError, shown
 from lawful.rules.definitions import MOST_FIELDS, Field, Presence, Repeat, Rule, RuleDefaults, Rules
+from lawful.rules.rows import RowKind
 from lawful.values import TYPES
 
 Where: TypeAlias = tuple[str | int, ...]
@@ -35,12 +36,13 @@ COMMAS = "inside {…} a comma ends a value: quote the expression, or write 0.01
 
 _TOO_MANY = f"more than {MOST_NODES:,} entries"
 _DEFAULT_KEYS = ("presence", "repeat", "weight", "tolerance", "max_words", "ambiguity", "unchecked")
-_FILE_KEYS = ("fields", "rules", "scheme", *_DEFAULT_KEYS)
+_FILE_KEYS = ("fields", "rows", "rules", "scheme", *_DEFAULT_KEYS)
+_ROW_KEYS = ("fields", "starts")
 _FIELD_KEYS = (
     "label", "type", "many", "default", "presence", "repeat", "max_words", "pattern", "ambiguity",
     "optional",
 )  # fmt: skip
-_RULE_KEYS = ("id", "check", "when", "tolerance", "message", "weight", "unchecked")
+_RULE_KEYS = ("id", "check", "each", "when", "tolerance", "message", "weight", "unchecked")
 
 
 def load_rules(path: Path) -> Rules:
@@ -117,9 +119,17 @@ class _Loader:
             raise self.fail(f"{len(fields):,} fields, at most {MOST_FIELDS:,}", ("fields",))
         made_fields = [self.load_field(name, entry) for name, entry in fields.items()]
         made_rules = [self.load_rule(i, entry) for i, entry in enumerate(rules)]
+        rows = data.get("rows") or {}
+        if not isinstance(rows, dict):
+            raise self.fail(f"rows is {shown(rows)}, expected a mapping of rows", ("rows",))
+        made_rows = [self.load_rows(name, entry) for name, entry in rows.items()]
         try:
             return Rules(
-                made_fields, made_rules, scheme=data.get("scheme", "BIO"), defaults=defaults
+                made_fields,
+                made_rules,
+                scheme=data.get("scheme", "BIO"),
+                defaults=defaults,
+                rows=made_rows,
             )
         except RulesError as error:
             where: Where = ()
@@ -142,6 +152,14 @@ class _Loader:
                 )
         try:
             return Field(name=name, **entry)
+        except RulesError as error:
+            raise self.fail(error, where) from None
+
+    def load_rows(self, name: Any, entry: Any) -> RowKind:
+        where: Where = ("rows", name)
+        self.check_keys(entry, _ROW_KEYS, f"rows {shown(name)}", where)
+        try:
+            return RowKind(name, entry.get("fields"), entry.get("starts"))
         except RulesError as error:
             raise self.fail(error, where) from None
 
@@ -301,11 +319,17 @@ def json_schema() -> dict[str, Any]:
     rule = {
         "id": text,
         "check": {**text, "description": "the condition, as in total == subtotal + tax"},
+        "each": {**text, "description": "a kind of rows: the rule is judged on every row"},
         "when": {**text, "description": "the rule applies only where this holds"},
         "tolerance": tolerance,
         "message": {**text, "description": "the message if violated; {field} for its value"},
         "weight": weight,
         "unchecked": unchecked,
+    }
+
+    rows = {
+        "fields": {"type": "array", "items": text, "minItems": 1},
+        "starts": {**text, "description": "the field that begins a row"},
     }
 
     def closed(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any]:
@@ -326,6 +350,7 @@ def json_schema() -> dict[str, Any]:
                     "type": "array",
                     "items": {"anyOf": [text, closed(rule, ["check"])]},
                 },
+                "rows": {"type": "object", "additionalProperties": closed(rows, ["fields"])},
                 "scheme": text,
                 "presence": presence,
                 "repeat": repeat,

@@ -308,7 +308,7 @@ def is_iban(text: str) -> bool:
 
 def _one_field(parser: Parser, node: ast.Call) -> FieldName:
     """The only argument, which is a field."""
-    if len(node.args) != 1 or not isinstance(node.args[0], ast.Name):
+    if len(node.args) != 1 or not isinstance(node.args[0], ast.Name | ast.Attribute):
         name = _name_of(node)
         raise parser.fail(f"{name} takes one field, as in {name}(items)", node)
     return parser.field(node.args[0])

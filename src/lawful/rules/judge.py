@@ -24,6 +24,7 @@ from lawful.rules.definitions import ParsedRule, Rules
 from lawful.rules.fields import MOST_BYTES, DocumentFields
 from lawful.rules.nodes import COUNT, Environment
 from lawful.rules.reading import Cost, Occurrence, Reading, Spans
+from lawful.rules.rows import PREVIOUS, Row, RowKind, RowNumbers, rows_of
 from lawful.rules.settle import Settler
 
 Labels: TypeAlias = NDArray[np.integer[Any]]  # (words,): label indices
@@ -65,6 +66,8 @@ class Judge:
         self._costs: Cache[bytes, Cost] = Cache(MOST_BYTES)
         self._views: Cache[tuple[int, Spans], _FieldView] = Cache(MOST_BYTES)
         self._names = [f.name for f in rules.fields]
+        self._field_index = {name: i for i, name in enumerate(self._names)}
+        self.row_numbers = RowNumbers.of(document) if rules.rows else None
         self._kept: frozenset[str] = frozenset()
         self._settler: Settler | None = None
         self._choices: Cache[Any, tuple[Outcome, Environment]] = Cache(MOST_BYTES)
@@ -173,12 +176,47 @@ class Judge:
         views = self._see_all(reading)
         environment = _environment(views)
         least = most = sum(view.penalty for view in views.values())
+        rows = self._environments_of_rows(reading, environment)
         for rule in self.rules.parsed:
-            outcome, _ = self._judge_rule(rule, views, environment, until)
-            price = price_of(rule, outcome)
-            most += price
-            least += 0.0 if outcome == "undecided" else price
+            if rule.each is not None:
+                outcomes = [self._judge_row(rule, row) for row in rows[rule.each.name]]
+            else:
+                outcomes = [self._judge_rule(rule, views, environment, until)[0]]
+            for outcome in outcomes:
+                price = price_of(rule, outcome)
+                most += price
+                least += 0.0 if outcome == "undecided" else price
         return Cost(most, least)
+
+    def rows(self, kind: RowKind, reading: Reading) -> list[Row]:
+        """The rows of a reading, in the order of words."""
+        return rows_of(kind, self._field_index, reading, self.row_numbers)
+
+    def _environments_of_rows(
+        self, reading: Reading, environment: Environment
+    ) -> dict[str, list[Environment]]:
+        """By kind, the values that rules of rows see: of the row, of the one before, of the page.
+
+        A field's value is its first readable one in the row.
+        """
+        found: dict[str, list[Environment]] = {}
+        for kind in self.rules.rows:
+            before = dict.fromkeys(kind.fields)
+            found[kind.name] = []
+            for row in self.rows(kind, reading):
+                values, counts = {}, {}
+                for name in kind.fields:
+                    i = self._field_index[name]
+                    spans = row.spans.get(i, ())
+                    values[name] = next(iter(self._fields.chosen(i, spans)), None)
+                    counts[COUNT + name] = len(spans)
+                previous = {f"{PREVIOUS}.{name}": before[name] for name in kind.fields}
+                found[kind.name].append({**environment, **values, **counts, **previous})
+                before = values
+        return found
+
+    def _judge_row(self, rule: ParsedRule, environment: Environment) -> Outcome:
+        return outcome_of(rule, environment, self.document.id)
 
     def _see_all(self, reading: Reading) -> dict[str, _FieldView]:
         return {name: self._see(i, reading[i]) for i, name in enumerate(self._names)}
@@ -199,10 +237,19 @@ class Judge:
         """The checks of all rules, and the violated checks that fields imply."""
         views = self._see_all(reading)
         environment = _environment(views)
-        found = [
-            check_of(rule, *self._judge_rule(rule, views, environment, until))
-            for rule in self.rules.parsed
-        ]
+        rows = self._environments_of_rows(reading, environment)
+        found = []
+        for rule in self.rules.parsed:
+            if rule.each is None:
+                found.append(check_of(rule, *self._judge_rule(rule, views, environment, until)))
+                continue
+            of_rows = [
+                check_of(rule, self._judge_row(rule, row), row, number)
+                for number, row in enumerate(rows[rule.each.name], 1)
+            ]
+            found += [check for check in of_rows if check.state != "vacuous"] or [
+                check_of(rule, "missing", dict.fromkeys(rule.reads))
+            ]
         for i, spans in enumerate(reading):
             found += (
                 Check(

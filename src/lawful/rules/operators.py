@@ -64,11 +64,11 @@ class FieldName(Node):
     many: bool = False
 
     @classmethod
-    def parse(cls, parser: Parser, node: ast.Name) -> FieldName:
+    def parse(cls, parser: Parser, node: ast.Name | ast.Attribute) -> FieldName:
         """Checks that the field is known and has one value."""
         found = parser.field(node)
         if found.many:
-            name = node.id
+            name = parser.text_of(node)
             raise parser.fail(f"{name} is a list: use sum({name}), count({name}), min or max", node)
         return found
 
@@ -459,6 +459,7 @@ class Conditional(Node):
 SYNTAX: Mapping[type[ast.expr], Callable[[Parser, Any], Node]] = {
     ast.Constant: Constant.parse,
     ast.Name: FieldName.parse,
+    ast.Attribute: FieldName.parse,
     ast.UnaryOp: parse_unary,
     ast.BoolOp: Junction.parse,
     ast.BinOp: Arithmetic.parse,

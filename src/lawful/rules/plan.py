@@ -24,7 +24,8 @@ from lawful.errors import MemoryBudgetError, RuleFailure, TimeBudgetError
 from lawful.rules.arithmetic import EXACT
 from lawful.rules.definitions import Field, ParsedRule, Rules
 from lawful.rules.equation import equation_of
-from lawful.rules.program import Aspect, Assembler, NeedsPython
+from lawful.rules.program import Aspect, Assembler, NeedsPython, Planner
+from lawful.rules.rows import PREVIOUS, RowKind
 
 LARGEST = 10**24
 """Larger numbers of units are left to Python, as are numbers with over ``_core.SCALE`` decimals."""
@@ -168,11 +169,12 @@ class _Planner:
     def __init__(self, rules: Rules, *, whole: bool) -> None:
         self.rules = rules
         self.whole = whole
-        self.index = {f.name: i for i, f in enumerate(rules.fields)}
+        self.index: Mapping[str, int] = {f.name: i for i, f in enumerate(rules.fields)}
         self.slots: dict[tuple[int, Aspect], int] = {}
         self.lookups: list[_Lookup] = []
-        self.lookup_of: dict[tuple[int, str], int] = {}
+        self.lookup_of: dict[tuple[int, str], int] = {}  # by slot, or by list
         self.numbers_of: dict[int, int] = {}  # of lists: the lookup of their values
+        self.row_of = {name: i for i, kind in enumerate(rules.rows) for name in kind.fields}
 
     def plan(self) -> Plan:
         with localcontext(EXACT):
@@ -181,8 +183,10 @@ class _Planner:
     def make_plan(self) -> Plan:
         how: dict[str, How] = {}
         native, equations, python = [], [], []
+        of_rows: dict[RowKind, list[_core.RulePlan]] = {kind: [] for kind in self.rules.rows}
         for rule in self.rules.parsed:
-            program = Assembler(self, rule)
+            planner: Planner = self if rule.each is None else _RowPlanner(self, rule.each)
+            program = Assembler(planner, rule)
             try:
                 program.assemble()
             except NeedsPython as reason:
@@ -191,26 +195,33 @@ class _Planner:
                 self.add_slots_for_python(rule)
                 continue
             local = program.early and len(program.fields) == 1
-            how[rule.id] = How("local" if local else "compiled")
-            native.append(
-                _core.RulePlan(
-                    program=program.core(),
-                    weight=rule.weight,
-                    unchecked=rule.unchecked,
-                    fields=sorted(program.fields),
-                    early=program.early,
-                    any=sorted(program.any),
-                )
+            how[rule.id] = How("local" if local and rule.each is None else "compiled")
+            compiled = _core.RulePlan(
+                program=program.core(),
+                weight=rule.weight,
+                unchecked=rule.unchecked,
+                fields=sorted(program.fields) if rule.each is None else [],
+                early=program.early and rule.each is None,
+                any=sorted(program.any),
             )
+            if rule.each is not None:
+                of_rows[rule.each].append(compiled)
+                continue
+            native.append(compiled)
             if (equation := equation_of(program)) is not None:
                 equations.append(equation)
         for i, f in enumerate(self.rules.fields):
             self.add_slots_for_field(i, f)
+        rows = [
+            self.row_plan(kind, rules, any(kind in _kinds(rule, self.rules) for rule in python))
+            for kind, rules in of_rows.items()
+        ]
         core = _core.Plan(
             fields=[self.field_plan(i, f) for i, f in enumerate(self.rules.fields)],
             slots=len(self.slots),
             rules=native,
             equations=equations,
+            rows=rows,
         )
         return Plan(core, tuple(self.lookups), how, tuple(python))
 
@@ -227,27 +238,63 @@ class _Planner:
             least=self.slots.get((index, "least")),
             greatest=self.slots.get((index, "greatest")),
             all=self.slots.get((index, "all")),
+            in_row=self.slots.get((index, "in_row")),
+            rows=self.row_of.get(f.name),
             numbers=self.numbers_of.get(index),
         )
 
     def slot(self, field: int, aspect: Aspect) -> int:
         return self.slots.setdefault((field, aspect), len(self.slots))
 
-    def lookup(self, field: int, text: str, kind: str, evaluate: Callable[[Any], Any]) -> int:
-        key = field, text
+    def is_list(self, name: str) -> bool:
+        return self.rules.fields[self.index[name]].many
+
+    def row_plan(
+        self, kind: RowKind, rules: list[_core.RulePlan], remembers: bool
+    ) -> _core.RowPlan:
+        at = -1 - self.rules.rows.index(kind)  # slots of rows have negative keys
+        members = [self.index[name] for name in kind.fields]
+        return _core.RowPlan(
+            open=self.slot(at, "first"),
+            history=self.slot(at, "all"),
+            starter=self.index[kind.starts or kind.fields[0]],
+            always=kind.starts is not None,
+            rules=rules,
+            previous=[
+                (self.slot(i, "in_row"), self.slots[i, "previous"])
+                for i in members
+                if (i, "previous") in self.slots
+            ],
+            remembers=remembers,
+        )
+
+    def lookup(self, name: str, text: str, kind: str, evaluate: Callable[[Any], Any]) -> int:
+        field = self.index[name]
+        f = self.rules.fields[field]
+        slot = None if f.many else self.slot(field, "first")
+        return self.lookup_in(field, slot, text, kind, evaluate, evaluate(f.default))
+
+    def lookup_in(
+        self,
+        field: int,
+        slot: int | None,
+        text: str,
+        kind: str,
+        evaluate: Callable[[Any], Any],
+        missing: Any,
+    ) -> int:
+        """The lookup of an expression over the value that a slot holds, or those of a list."""
+        key = (-1 - field if slot is None else slot), text
         if key not in self.lookup_of:
-            f = self.rules.fields[field]
             self.lookup_of[key] = len(self.lookups)
-            slot = 0 if f.many else self.slot(field, "first")
-            self.lookups.append(_Lookup(field, evaluate, evaluate(f.default), kind, slot))
+            self.lookups.append(_Lookup(field, evaluate, missing, kind, slot or 0))
         return self.lookup_of[key]
 
     def numbers(self, field: int) -> int:
         """The lookup of a list's values as numbers."""
         if field not in self.numbers_of:
-            self.numbers_of[field] = self.lookup(
-                field, "", self.rules.fields[field].kind, lambda value: value
-            )
+            f = self.rules.fields[field]
+            self.numbers_of[field] = self.lookup(f.name, "", f.kind, lambda value: value)
         return self.numbers_of[field]
 
     def add_slots_for_field(self, index: int, f: Field) -> None:
@@ -276,3 +323,37 @@ class _Planner:
                 self.slot(index, "all")
             if not f.many:
                 self.slot(index, "first")
+
+
+class _RowPlanner:
+    """The planner for rules of rows: names are values in the open row, or in the row before."""
+
+    def __init__(self, planner: _Planner, kind: RowKind) -> None:
+        self.rules = planner.rules
+        before = {f"{PREVIOUS}.{name}": planner.index[name] for name in kind.fields}
+        self.index: Mapping[str, int] = {**planner.index, **before}
+        self._planner = planner
+        self._own = {*before, *kind.fields}
+
+    def is_list(self, name: str) -> bool:
+        if name not in self._own:
+            raise NeedsPython(f"{name} is not in the row")
+        return False
+
+    def slot(self, field: int, aspect: Aspect) -> int:
+        raise NeedsPython(f"the {aspect} of {self.rules.fields[field].name} in a row")
+
+    def numbers(self, field: int) -> int:
+        raise NeedsPython(f"the list {self.rules.fields[field].name} in a row")
+
+    def lookup(self, name: str, text: str, kind: str, evaluate: Callable[[Any], Any]) -> int:
+        field = self.index[name]
+        slot = self._planner.slot(field, "in_row")
+        if name.startswith(f"{PREVIOUS}."):
+            slot = self._planner.slot(field, "previous")
+        return self._planner.lookup_in(field, slot, text, kind, evaluate, evaluate(None))
+
+
+def _kinds(rule: ParsedRule, rules: Rules) -> list[RowKind]:
+    """The kinds of rows whose structure a rule can see."""
+    return [kind for kind in rules.rows if rule.each and rule.names & set(kind.fields)]

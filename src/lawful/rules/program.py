@@ -8,7 +8,7 @@ decimals aligned.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
@@ -18,15 +18,17 @@ from lawful import _core
 from lawful._core import SCALE, Op
 
 if TYPE_CHECKING:
-    from lawful.rules.definitions import Field, ParsedRule, Rules
+    from lawful.rules.definitions import ParsedRule, Rules
     from lawful.rules.nodes import Node
 
 MOST_DECIMALS = 24
 
 Aspect: TypeAlias = Literal[
-    "first", "disagrees", "count", "readable", "sum", "least", "greatest", "all"
-]
-"""The parts of a field's state in the search: the slots of ``_core.FieldPlan``."""
+    "first", "disagrees", "count", "readable", "sum", "least", "greatest", "all", "in_row",
+    "previous",
+]  # fmt: skip
+"""The parts of a field's state in the search: the slots of ``_core.FieldPlan``, and its value in
+the row before."""
 
 
 class NeedsPython(Exception):  # noqa: N818 - it is no error
@@ -37,13 +39,16 @@ class Planner(Protocol):
     """Allots slots of the state and lookups, shared by all rules."""
 
     rules: Rules
-    index: dict[str, int]
+    index: Mapping[str, int]  # of the field of each name
+
+    def is_list(self, name: str) -> bool:
+        """Whether the name stands for several values, of which a rule sees some aggregate."""
 
     def slot(self, field: int, aspect: Aspect) -> int:
         """The slot of one part of a field's state."""
 
-    def lookup(self, field: int, text: str, kind: str, evaluate: Callable[[Any], Any]) -> int:
-        """The index of the lookup of an expression over one field, shared by equal texts."""
+    def lookup(self, name: str, text: str, kind: str, evaluate: Callable[[Any], Any]) -> int:
+        """The index of the lookup of an expression over one name, shared by equal texts."""
 
     def numbers(self, field: int) -> int:
         """The index of the lookup of a list's values as numbers."""
@@ -81,32 +86,32 @@ class Assembler:
         """Leaves the value of a node on the stack; returns its decimals."""
         if not node.reads:
             return self._emit_value(node.evaluate({}))
-        if (f := self.single_field(node)) is not None:
+        if (name := self.single_name(node)) is not None:
             node.check_tabulates()
-            self.add(Op.lookup, 0, self.lookup(f, node))
-            self.fields.add(self.planner.index[f.name])
+            self.add(Op.lookup, 0, self.lookup(name, node))
+            self.fields.add(self.planner.index[name])
             return SCALE if node.kind == "number" else 0
         decimals = node.emit(self)
         if decimals > MOST_DECIMALS:
             raise NeedsPython(f"{node.text}: too many decimals")
         return decimals
 
-    def single_field(self, node: Node) -> Field | None:
-        """The field that alone decides a node's value, so that it can be looked up, or ``None``."""
+    def single_name(self, node: Node) -> str | None:
+        """The name that alone decides a node's value, so that it can be looked up, or ``None``."""
         if len(node.reads) != 1 or node.counts:
             return None
-        f = self.planner.rules.fields[self.planner.index[next(iter(node.reads))]]
-        return None if f.many else f
+        (name,) = node.reads
+        return None if self.planner.is_list(name) else name
 
-    def lookup(self, f: Field, node: Node) -> int:
-        """The index of the lookup of a node over one field."""
-        name, evaluate, field = f.name, node.evaluate, self.planner.index[f.name]
-        if f.repeat == "any":
+    def lookup(self, name: str, node: Node) -> int:
+        """The index of the lookup of a node over one name."""
+        evaluate, field = node.evaluate, self.planner.index[name]
+        if self.rule.each is None and self.planner.rules.fields[field].repeat == "any":
             self.any.add(field)
             self.planner.slot(field, "all")
             self.early = False
         text = f"{node.text} +- {self.rule.tolerance}"
-        return self.planner.lookup(field, text, node.kind, lambda value: evaluate({name: value}))
+        return self.planner.lookup(name, text, node.kind, lambda value: evaluate({name: value}))
 
     # Instructions, for the ``emit`` of nodes.
 

@@ -8,9 +8,10 @@ inside the search. Rules in Python judge the readings that it proposes.
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lawful import _core
 from lawful.clock import seconds_left
@@ -82,6 +83,10 @@ class Settler:
         places = sorted(
             (span.start, i, at) for i, spans in enumerate(reading) for at, span in enumerate(spans)
         )
+        row: dict[str, NDArray[Any]] = {}
+        if judge.row_numbers is not None:
+            starts = np.array([start for start, _, _ in places], np.uint32)
+            row["row"], row["closes"] = judge.row_numbers.of_spans(starts, np.zeros_like(starts))
         field: list[int] = []
         span: list[int] = []
         value: list[int] = []
@@ -111,6 +116,7 @@ class Settler:
             memory=MEMORY,
             patience=PATIENCE,
             seconds=seconds_left(until),
+            **row,
         )
         return search, choices
 

@@ -116,6 +116,7 @@ def _relaxed(problem: Problem, demands: tuple[str, ...]) -> Problem:
         [replace(rule, weight=inf, unchecked=0.0) for rule in rules.rules if rule.id in demands],
         scheme=rules.scheme,
         defaults=replace(rules.defaults, weight=inf if SPANS in demands else 0.0),
+        rows=rules.rows,
     )
     some = Problem(problem.document, problem.scores, relaxed, keep=False)
     some.judge.keep_fields(kept)

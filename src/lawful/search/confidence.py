@@ -116,6 +116,7 @@ class _Masses:
             everything=self.everything,
             memory=MEMORY,
             seconds=seconds_left(until),
+            **lattice.rows(spans),
         )
         self.undecided = sum(max(rule.weight, rule.unchecked) for rule in plan.python)
         self.weights = sum(max(rule.weight, rule.unchecked) for rule in rules.parsed)

@@ -100,8 +100,17 @@ class Lattice:
             memory=MEMORY,
             patience=PATIENCE,
             seconds=seconds_left(until),
+            **self.rows(spans),
         )
         return search, values, slack
+
+    def rows(self, spans: _core.Spans) -> dict[str, NDArray[Any]]:
+        """By span, the number of its row, and whether the row ends with it; nothing if no rows."""
+        numbers = self.judge.row_numbers
+        if numbers is None or self.plan is None:
+            return {}
+        row, closes = numbers.of_spans(spans.start, spans.end)
+        return {"row": row, "closes": closes}
 
     def spans(self, slack: float, until: float) -> _core.Spans:
         """The field spans of all labellings within a slack of the best one."""

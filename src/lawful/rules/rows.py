@@ -1,0 +1,154 @@
+"""Rows of a document, such as the lines of an invoice: which words form one, and what it holds.
+
+The words of a row stand together. Which ones they are is known before the search if the document
+has row ids (``Document.rows``) or boxes, from which printed lines follow; otherwise, or if the rule
+file says so, a row goes from one span of a field to the next span of this field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lawful.document import Document
+from lawful.errors import RulesError, shown
+from lawful.rules.reading import Occurrence, Reading
+
+PREVIOUS = "previous"
+"""The name, in rules of a row, of the row before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowKind:
+    """A kind of rows: its fields, each of which has at most one value per row.
+
+    ``starts`` is the field that begins a row. Without it, rows are those that the document has, or
+    its printed lines; if it has neither row ids nor boxes, a row begins with the first field.
+    """
+
+    name: str
+    fields: tuple[str, ...]
+    starts: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.isidentifier():
+            raise RulesError(f"rows {shown(self.name)}: expected a name of letters, digits and _")
+        where = f"rows {self.name!r}"
+        if self.name == PREVIOUS:
+            raise RulesError(f"{where}: this name means the row before; choose another one")
+        listed = isinstance(self.fields, Sequence) and not isinstance(self.fields, str)
+        if not listed or not self.fields or not all(isinstance(f, str) for f in self.fields):
+            raise RulesError(f"{where}: fields is {shown(self.fields)}, expected a list of fields")
+        object.__setattr__(self, "fields", tuple(self.fields))
+        if len(set(self.fields)) < len(self.fields):
+            raise RulesError(f"{where}: a field is named twice")
+        if self.starts is not None and self.starts not in self.fields:
+            raise RulesError(
+                f"{where}: starts is {shown(self.starts)}, expected one of its fields: "
+                f"{', '.join(self.fields)}"
+            )
+
+
+class Row(NamedTuple):
+    """One row of a reading: its fields' spans, in the order of words."""
+
+    spans: Mapping[int, tuple[Occurrence, ...]]  # by index of the field
+
+
+@dataclass(frozen=True, slots=True)
+class RowNumbers:
+    """The rows that the words of a document form, whatever their labels are."""
+
+    numbers: NDArray[np.uint32]  # by word, from 1; 0 for a word in no row
+    ends: NDArray[np.uint32] = field(init=False)  # by number, the boundary after its last word
+
+    def __post_init__(self) -> None:
+        ends = np.zeros(int(self.numbers.max(initial=0)) + 1, np.uint32)
+        np.maximum.at(ends, self.numbers, np.arange(1, len(self.numbers) + 1, dtype=np.uint32))
+        object.__setattr__(self, "ends", ends)
+
+    @classmethod
+    def of(cls, document: Document) -> RowNumbers | None:
+        """By row ids, or by printed lines; ``None`` if the document has neither ids nor boxes."""
+        if document.rows is not None:
+            return cls(_runs(document.rows))
+        if document.boxes is not None:
+            return cls(_runs(printed_lines(document)))
+        return None
+
+    def of_spans(
+        self, starts: NDArray[np.uint32], ends: NDArray[np.uint32]
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+        """By span, the number of its row, and whether the row ends with it."""
+        numbers = self.numbers[starts]
+        return numbers, (self.ends[numbers] <= ends).astype(np.uint8)
+
+
+def _runs(ids: Iterable[int | None]) -> NDArray[np.uint32]:
+    """Numbers of runs of words with the same id; words without an id are in no run."""
+    numbers: list[int] = []
+    last: int | None = None
+    run = 0
+    for id_ in ids:
+        if id_ is not None and id_ != last:
+            run, last = run + 1, id_
+        numbers.append(0 if id_ is None else run)
+    return np.array(numbers, np.uint32)
+
+
+LEAST_OVERLAP = 0.5
+"""Share of the lower one's height by which two neighbouring words of a printed line overlap."""
+
+
+def printed_lines(document: Document) -> list[int | None]:
+    """By word, the number of its printed line.
+
+    A word is in the line of its nearest neighbour to the left that overlaps with it in height, so
+    that lines of a page that was photographed at an angle are found too.
+    """
+    boxes = document.boxes or ()
+    pages = document.pages or (0,) * len(boxes)
+    line_of: list[int | None] = [None] * len(boxes)
+    count = 0
+    for page in sorted(set(pages)):
+        words = [i for i, p in enumerate(pages) if p == page]
+        words.sort(key=lambda i: (boxes[i].x0, boxes[i].y0))
+        lasts = np.empty((len(words), 4))  # boxes of the last word of each line so far
+        first = count
+        for i in words:
+            box = boxes[i]
+            x1, y0, y1 = (lasts[: count - first, edge] for edge in (2, 1, 3))
+            overlap = np.minimum(box.y1, y1) - np.maximum(box.y0, y0)
+            near = overlap >= LEAST_OVERLAP * np.minimum(box.y1 - box.y0, y1 - y0)
+            if near.any():
+                line = int(np.where(near, x1, -np.inf).argmax())
+            else:
+                line, count = count - first, count + 1
+            lasts[line] = box
+            line_of[i] = first + line
+    return line_of
+
+
+def rows_of(
+    kind: RowKind, index: Mapping[str, int], reading: Reading, numbers: RowNumbers | None
+) -> list[Row]:
+    """The rows of a kind in a reading, in the order of words; rows without any field are none."""
+    members = [index[name] for name in kind.fields]
+    spans = sorted((span, f) for f in members for span in reading[f])
+    starter = index[kind.starts or kind.fields[0]]
+    by_words = kind.starts is None and numbers is not None
+    found: dict[Any, dict[int, list[Occurrence]]] = {}
+    key = 0
+    for span, f in spans:
+        if by_words:
+            assert numbers is not None  # noqa: S101 - see above
+            key = int(numbers.numbers[span.start])
+        elif f == starter:
+            key += 1
+        if key:
+            found.setdefault(key, {}).setdefault(f, []).append(span)
+    return [Row({f: tuple(each) for f, each in row.items()}) for row in found.values()]
