@@ -40,6 +40,7 @@ if TYPE_CHECKING:  # the table below once more, as type checkers want it
     from lawful.rules import Check as Check
     from lawful.rules import Field as Field
     from lawful.rules import FieldValue as FieldValue
+    from lawful.rules import RowKind as RowKind
     from lawful.rules import Rule as Rule
     from lawful.rules import RuleDefaults as RuleDefaults
     from lawful.rules import Rules as Rules
@@ -79,7 +80,17 @@ _MODULES = {
     "io.jsonl": ["read_jsonl", "write_jsonl"],
     "labels": ["Scheme", "Span"],
     "models.tagger": ["Tagger", "from_pretrained"],
-    "rules": ["PAPER", "Check", "Field", "FieldValue", "Rule", "RuleDefaults", "Rules", "rule"],
+    "rules": [
+        "PAPER",
+        "Check",
+        "Field",
+        "FieldValue",
+        "RowKind",
+        "Rule",
+        "RuleDefaults",
+        "Rules",
+        "rule",
+    ],
     "scores": ["ScoreKind", "Scores"],
     "search.problem": ["Problem"],
     "search.reading_stream": ["DocumentReading", "ReadingStream"],

@@ -78,6 +78,14 @@ def check_of(
     )
 
 
+def check_of_vacuous_rows(rule: ParsedRule, missing: int, rows: int) -> Check:
+    """One check for all rows on which a rule could not be checked because a value is missing."""
+    message = f"not checked on {missing} of {rows} rows" if missing else "does not apply"
+    if not rows:
+        message = "not checked: no rows"
+    return Check(rule.id, "vacuous", message, rule.weight, price=missing * rule.unchecked)
+
+
 def price_of(rule: ParsedRule, outcome: Outcome) -> float:
     """The cost of an outcome; an upper bound if the rule is undecided."""
     if outcome == "violated":

@@ -19,7 +19,15 @@ from numpy.typing import NDArray
 from lawful.cache import Cache, size_of_texts
 from lawful.document import Box, Document
 from lawful.labels import Scheme
-from lawful.rules.checks import Check, Outcome, check_of, outcome_of, outcome_of_any, price_of
+from lawful.rules.checks import (
+    Check,
+    Outcome,
+    check_of,
+    check_of_vacuous_rows,
+    outcome_of,
+    outcome_of_any,
+    price_of,
+)
 from lawful.rules.definitions import ParsedRule, Rules
 from lawful.rules.fields import MOST_BYTES, DocumentFields
 from lawful.rules.nodes import COUNT, Environment
@@ -243,13 +251,17 @@ class Judge:
             if rule.each is None:
                 found.append(check_of(rule, *self._judge_rule(rule, views, environment, until)))
                 continue
-            of_rows = [
-                check_of(rule, self._judge_row(rule, row), row, number)
-                for number, row in enumerate(rows[rule.each.name], 1)
+            outcomes = [self._judge_row(rule, row) for row in rows[rule.each.name]]
+            found += [
+                check_of(rule, outcome, row, number)
+                for number, (outcome, row) in enumerate(
+                    zip(outcomes, rows[rule.each.name], strict=True), 1
+                )
+                if outcome in ("satisfied", "violated")
             ]
-            found += [check for check in of_rows if check.state != "vacuous"] or [
-                check_of(rule, "missing", dict.fromkeys(rule.reads))
-            ]
+            missing = outcomes.count("missing")
+            if missing or not {"satisfied", "violated"} & set(outcomes):
+                found.append(check_of_vacuous_rows(rule, missing, len(outcomes)))
         for i, spans in enumerate(reading):
             found += (
                 Check(

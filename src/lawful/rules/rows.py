@@ -85,7 +85,7 @@ class RowNumbers:
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
         """By span, the number of its row, and whether the row ends with it."""
         numbers = self.numbers[starts]
-        return numbers, (self.ends[numbers] <= ends).astype(np.uint8)
+        return numbers, ((numbers > 0) & (self.ends[numbers] <= ends)).astype(np.uint8)
 
 
 def _runs(ids: Iterable[int | None]) -> NDArray[np.uint32]:
@@ -100,14 +100,14 @@ def _runs(ids: Iterable[int | None]) -> NDArray[np.uint32]:
     return np.array(numbers, np.uint32)
 
 
-LEAST_OVERLAP = 0.5
-"""Share of the lower one's height by which two neighbouring words of a printed line overlap."""
+LEAST_OVERLAP = 0.3
+"""Share of the smaller height by which two neighbouring words of a printed line overlap."""
 
 
 def printed_lines(document: Document) -> list[int | None]:
     """By word, the number of its printed line.
 
-    A word is in the line of its nearest neighbour to the left that overlaps with it in height, so
+    From left to right, a word is in the line whose last word overlaps most with it in height, so
     that lines of a page that was photographed at an angle are found too.
     """
     boxes = document.boxes or ()
@@ -121,11 +121,11 @@ def printed_lines(document: Document) -> list[int | None]:
         first = count
         for i in words:
             box = boxes[i]
-            x1, y0, y1 = (lasts[: count - first, edge] for edge in (2, 1, 3))
+            y0, y1 = lasts[: count - first, 1], lasts[: count - first, 3]
             overlap = np.minimum(box.y1, y1) - np.maximum(box.y0, y0)
-            near = overlap >= LEAST_OVERLAP * np.minimum(box.y1 - box.y0, y1 - y0)
-            if near.any():
-                line = int(np.where(near, x1, -np.inf).argmax())
+            share = overlap / np.maximum(np.minimum(box.y1 - box.y0, y1 - y0), 1e-9)
+            if share.max(initial=0) >= LEAST_OVERLAP:
+                line = int(share.argmax())
             else:
                 line, count = count - first, count + 1
             lasts[line] = box

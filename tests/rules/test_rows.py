@@ -1,0 +1,248 @@
+"""Rows: which words form them, and rules that are judged on every one of them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import pairwise, product
+from math import inf
+
+import numpy as np
+import pytest
+
+from lawful import Box, Budget, Document, Field, RowKind, Rule, Rules, RulesError, Scores, decode
+from lawful.rules.files import rules_from
+from lawful.rules.plan import plan_of
+from lawful.rules.rows import RowNumbers, printed_lines
+
+NAMES = ("quantity", "price", "amount", "total")
+FIELDS = [Field(name, name, "money") for name in NAMES]
+LABELS = ("O", *(f"B-{name}" for name in NAMES))
+LINE = RowKind("line", ("quantity", "price", "amount"))
+
+
+def rules_of(*rules, kind=LINE, **defaults):
+    made = Rules(FIELDS, rules, rows=[kind])
+    return made.with_defaults(**defaults) if defaults else made
+
+
+PRODUCT = Rule("amount == quantity * price", id="product", each="line", weight=3)
+RISING = Rule("amount >= previous.amount", id="rising", each="line", weight=2, unchecked=0.25)
+SUM = Rule("total == sum(line.amount)", id="sum", weight=4, unchecked=0.5)
+
+
+def test_a_row_is_judged_by_itself_and_named_in_messages():
+    words = ["2", "4.50", "9.00", "3", "2.00", "7.00", "1", "5.00"]
+    gold = ["B-quantity", "B-price", "B-amount"] * 2 + ["B-quantity", "B-price"]
+    probs = np.full((8, 5), 0.001)
+    probs[range(8), [LABELS.index(label) for label in gold]] = 0.996
+    document = Document("d", words, rows=[1, 1, 1, 2, 2, 2, 3, 3])
+    found = decode(document, Scores.from_probs(probs, LABELS), rules_of(PRODUCT))
+    assert [(check.id, check.state, check.row) for check in found.checks] == [
+        ("product", "satisfied", 1),
+        ("product", "violated", 2),
+        ("product", "vacuous", None),
+    ]
+    assert found.checks[2].message == "not checked on 1 of 3 rows"
+    assert found.checks[1].message == "line 2: amount is 7.00, quantity * price is 6.00"
+    assert found.penalty == 3
+
+
+def test_the_words_of_a_row_stand_together():
+    numbers = RowNumbers.of(Document("d", list("abcdef"), rows=[7, 7, None, 7, 3, 7]))
+    assert numbers.numbers.tolist() == [1, 1, 0, 1, 2, 3]
+    row, closes = numbers.of_spans(np.array([0, 3, 4], np.uint32), np.array([1, 4, 5], np.uint32))
+    assert row.tolist() == [1, 1, 2]
+    assert closes.tolist() == [0, 1, 1]
+    assert RowNumbers.of(Document("d", ["a"])) is None
+
+
+def test_printed_lines_follow_the_slope_of_a_page():
+    # Three lines of four words on a page that was turned by some 10 degrees.
+    words, boxes = [], []
+    for line, column in product(range(3), range(4)):
+        x, y = 100 * column, 40 * line + 18 * column
+        words.append(f"{line}{column}")
+        boxes.append(Box(x, y, x + 60, y + 30))
+    lines = printed_lines(Document("d", words, boxes))
+    assert [lines[i : i + 4] for i in (0, 4, 8)] == [[n] * 4 for n in (0, 1, 2)]
+
+
+def test_pages_have_lines_of_their_own():
+    box = Box(0, 0, 10, 10)
+    lines = printed_lines(Document("d", ["a", "b"], [box, box], [0, 1]))
+    assert lines[0] != lines[1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "rule", "message"),
+    [
+        ({"line": {"fields": ["price", "nothing"]}}, "total > 0", "unknown field 'nothing'"),
+        ({"line": {"fields": []}}, "total > 0", "expected a list of fields"),
+        ({"line": {"fields": ["price"], "starts": "total"}}, "total > 0", "one of its fields"),
+        ({"line": {"fields": ["price"], "by": "x"}}, "total > 0", "unknown key 'by'"),
+        ({"previous": {"fields": ["price"]}}, "total > 0", "means the row before"),
+        ({"total": {"fields": ["price"]}}, "total > 0", "defined twice"),
+        ({"line": {"fields": ["price"]}}, {"check": "price > 0", "each": "row"}, "kind of rows"),
+        ({"line": {"fields": ["price"]}}, "price > 0", "price is a list"),
+        ({"line": {"fields": ["price"]}}, "line.cost > 0", "unknown field 'line.cost'"),
+        (
+            {"a": {"fields": ["price"]}, "b": {"fields": ["price"]}},
+            "total > 0",
+            "in rows 'a' and 'b'",
+        ),
+    ],
+)
+def test_what_is_wrong_with_rows_is_said(rows, rule, message):
+    fields = {name: {"label": name, "type": "money"} for name in NAMES}
+    with pytest.raises(RulesError, match=message):
+        rules_from({"fields": fields, "rows": rows, "rules": [rule]})
+
+
+def test_rules_of_rows_are_judged_inside_the_search():
+    how = plan_of(rules_of(PRODUCT, RISING, SUM)).how
+    assert {rule.way for rule in how.values()} == {"compiled"}
+    mixed = Rule("amount <= total", id="mixed", each="line")
+    assert plan_of(rules_of(mixed)).how["mixed"].way == "python"
+
+
+# Brute force: all labellings, judged by hand.
+
+
+def rows_by_hand(document, labels, starts):
+    rows, last = [], None
+    for i, label in enumerate(labels):
+        name = LABELS[label].removeprefix("B-")
+        if name not in LINE.fields:
+            continue
+        if starts is not None:
+            if name == starts:
+                rows.append({})
+            elif not rows:
+                continue
+        elif document.rows[i] is None:
+            continue
+        elif not rows or runs_between(document.rows, last, i):
+            rows.append({})
+        last = i
+        rows[-1].setdefault(name, Decimal(document.words[i]))
+    return rows
+
+
+def runs_between(ids, one, other):
+    seen = [id_ for id_ in ids[one : other + 1] if id_ is not None]
+    return any(a != b for a, b in pairwise(seen))
+
+
+def penalty_by_hand(document, labels, starts, rules):
+    cost = 0.0
+    rows = rows_by_hand(document, labels, starts)
+    if PRODUCT in rules:
+        for row in rows:
+            if set(row) == set(LINE.fields) and row["amount"] != row["quantity"] * row["price"]:
+                cost += 3
+    if RISING in rules:
+        for before, row in zip([{}, *rows], rows, strict=False):
+            if "amount" in row and "amount" in before:
+                cost += 2 * (row["amount"] < before["amount"])
+            else:
+                cost += 0.25
+    if SUM in rules:
+        totals, amounts = (values_by_hand(document, labels, name) for name in ("total", "amount"))
+        if not totals or not amounts:
+            cost += 0.5
+        elif totals[0] != sum(amounts):
+            cost += 4
+    return cost
+
+
+def values_by_hand(document, labels, name):
+    return [Decimal(document.words[i]) for i, k in enumerate(labels) if LABELS[k][2:] == name]
+
+
+def random_case(seed):
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(1, 6))
+    words = [str(w) for w in rng.integers(1, 5, size)]
+    ids = np.sort(rng.integers(0, 3, size)).tolist() if rng.random() < 0.8 else None
+    if ids and rng.random() < 0.3:
+        ids = [None if rng.random() < 0.3 else id_ for id_ in ids]
+    starts = str(rng.choice(LINE.fields)) if rng.random() < 0.3 else None
+    probs = rng.dirichlet(np.full(5, 0.5), size)
+    if rng.random() < 0.3:
+        probs = np.round(probs, 1) + 0.1  # ties
+        probs /= probs.sum(axis=1, keepdims=True)
+    document = Document("d", words, rows=ids)
+    chosen = [r for r in (PRODUCT, RISING, SUM) if rng.random() < 0.7]
+    kind = RowKind("line", LINE.fields, starts)
+    rules = Rules(FIELDS, chosen, rows=[kind]).with_defaults(presence="free", repeat="first")
+    hand = starts if starts or ids else LINE.fields[0]
+    return document, Scores.from_probs(probs, LABELS), rules, chosen, hand
+
+
+@pytest.mark.parametrize("decoder", ["auto", "exact", "lazyk", "paths", "readings", "best_first"])
+def test_the_best_labelling_under_rules_of_rows_is_found(decoder):
+    for seed in range(60 if decoder in ("auto", "exact") else 15):
+        document, scores, rules, chosen, starts = random_case(seed)
+        best = max(
+            sum(scores.log_probs[range(len(labels)), list(labels)])
+            - penalty_by_hand(document, labels, starts, chosen)
+            for labels in product(range(5), repeat=len(document))
+        )
+        budget = Budget(candidates=10**6)
+        found = decode(document, scores, rules, decoder=decoder, budget=budget)
+        labels = [LABELS.index(label) for label in found.labels]
+        assert found.penalty == pytest.approx(penalty_by_hand(document, labels, starts, chosen)), (
+            seed
+        )
+        assert found.worth == pytest.approx(best), seed
+        assert found.optimal, seed
+
+
+def test_confidences_are_right_under_rules_of_rows():
+    for seed in range(40):
+        document, scores, rules, chosen, starts = random_case(seed)
+        total, same = 0.0, dict.fromkeys(NAMES, 0.0)
+        found = decode(document, scores, rules, alternatives=1)
+        for labels in product(range(5), repeat=len(document)):
+            weight = np.exp(
+                sum(scores.log_probs[range(len(labels)), list(labels)])
+                - penalty_by_hand(document, labels, starts, chosen)
+            )
+            total += weight
+            for name in NAMES:
+                values, answer = values_by_hand(document, labels, name), list(found.values(name))
+                if name == "total":
+                    values, answer = values[:1], answer[:1]
+                same[name] += weight * (values == answer)
+        for name, sure in found.confidence.items():
+            assert sure.low - 1e-6 <= same[name] / total <= sure.high + 1e-6, (seed, name)
+
+
+def test_the_number_of_states_does_not_depend_on_the_number_of_rows():
+    per_row = []
+    for count in (10, 20, 40):
+        rng = np.random.default_rng(count)
+        words, ids, probs = [], [], []
+        for row in range(count):
+            quantity, price = rng.integers(1, 9, 2)
+            words += [str(quantity), str(price), str(quantity * price)]
+            ids += [row] * 3
+            for name in LINE.fields:
+                p = np.full(5, 0.1)
+                p[LABELS.index(f"B-{name}")] = 0.6
+                probs.append(p)
+        document = Document("d", words, rows=ids)
+        found = decode(document, Scores.from_probs(np.array(probs), LABELS), rules_of(PRODUCT))
+        assert found.optimal
+        per_row.append(found.tried / count)
+    assert per_row[2] <= 1.2 * per_row[0]
+
+
+def test_hard_rules_of_rows_clash_by_name():
+    document = Document("d", ["2", "3", "7"], rows=[1, 1, 1])
+    probs = np.full((3, 5), 0.001)
+    probs[range(3), [1, 2, 3]] = 0.996
+    rules = rules_of(Rule("amount == quantity * price", id="product", each="line", weight=inf))
+    found = decode(document, Scores.from_probs(probs, LABELS), rules)
+    assert found.status == "infeasible"
+    assert "product" in found.clash
