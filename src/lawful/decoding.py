@@ -163,6 +163,22 @@ class Decoding:
     margin: float | None = None
     confidence: dict[str, Confidence] = field(default_factory=dict)
     chosen: str = ""
+    row_kinds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # their fields, by name
+
+    def rows(self, kind: str) -> list[dict[str, FieldValue]]:
+        """The rows of a kind, in order: by field, its first readable value in the row."""
+        if kind not in self.row_kinds:
+            known = ", ".join(self.row_kinds) or "none"
+            raise InputError(f"no rows {shown(kind)}; kinds of rows: {known}")
+        found: dict[int, dict[str, FieldValue]] = {}
+        for name in self.row_kinds[kind]:
+            for value in self.fields.get(name, ()):
+                if value.row is None:
+                    continue
+                row = found.setdefault(value.row, {})
+                if name not in row or row[name].value is None:
+                    row[name] = value
+        return [found[number] for number in sorted(found)]
 
     def values(self, name: str) -> tuple[Any, ...]:
         """The values of a field, in order."""
@@ -221,6 +237,7 @@ class Decoding:
             "log_prob": self.log_prob,
             "labels": list(self.labels),
             "fields": _fields_dict(self),
+            **({"rows": _rows_dict(self)} if self.row_kinds else {}),
             "checks": [check_dict(check) for check in self.checks],
             "corrections": [
                 {
@@ -329,19 +346,29 @@ def _price(nats: float) -> float | str:
 
 
 def _fields_dict(decoding: Decoding) -> dict[str, Any]:
+    return {name: list(map(_value_dict, values)) for name, values in decoding.fields.items()}
+
+
+def _value_dict(value: FieldValue) -> dict[str, Any]:
     return {
-        name: [
-            {
-                "text": value.text,
-                "value": value.value,
-                "words": list(value.words),
-                "box": None if value.box is None else list(value.box),
-                **({} if value.page is None else {"page": value.page}),
-                **({"choice": value.choice} if value.choice else {}),
-            }
-            for value in values
+        "text": value.text,
+        "value": value.value,
+        "words": list(value.words),
+        "box": None if value.box is None else list(value.box),
+        **({} if value.page is None else {"page": value.page}),
+        **({"choice": value.choice} if value.choice else {}),
+        **({} if value.row is None else {"row": value.row}),
+    }
+
+
+def _rows_dict(decoding: Decoding) -> dict[str, Any]:
+    """By kind, the text and value of each field in each row."""
+    return {
+        kind: [
+            {name: {"text": v.text, "value": v.value} for name, v in row.items()}
+            for row in decoding.rows(kind)
         ]
-        for name, values in decoding.fields.items()
+        for kind in decoding.row_kinds
     }
 
 

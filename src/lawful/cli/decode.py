@@ -20,6 +20,7 @@ from lawful.cli.options import (
     Quiet,
     RawCsv,
     Resume,
+    RowsOption,
     RuleFile,
     Seconds,
     Temperature,
@@ -44,6 +45,7 @@ def decode(
     out: Out = "-",
     resume: Resume = None,
     format_: FormatOption = "jsonl",
+    rows: RowsOption = None,
     raw_csv: RawCsv = False,
     decoder: DecoderName = "auto",
     candidates: Candidates = None,
@@ -62,7 +64,7 @@ def decode(
     budget = Budget(candidates, seconds, mass, max_cost)
     call = Call(load_rules(rules, python), decoder, budget, alternatives)
     preparation = Preparation(pool, temperature)
-    writer = writer_for(format_, call.rules, ranked=alternatives > 0, raw_csv=raw_csv)
+    writer = writer_for(format_, call.rules, ranked=alternatives > 0, raw_csv=raw_csv, rows=rows)
     with (
         open_run(context, writer.head(), resume=resume) as output,
         Progress(documents, quiet=quiet) as progress,

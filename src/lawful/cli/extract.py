@@ -27,6 +27,7 @@ from lawful.cli.options import (
     Quiet,
     RawCsv,
     Resume,
+    RowsOption,
     Seconds,
     Temperature,
     UncheckedOption,
@@ -54,6 +55,7 @@ def extract(
     out: Out = "-",
     resume: Resume = None,
     format_: FormatOption = "jsonl",
+    rows: RowsOption = None,
     raw_csv: RawCsv = False,
     model: Model = None,
     pool: ModelPool = "mean",
@@ -78,7 +80,7 @@ def extract(
     preparation = Preparation(temperature=temperature)
     tagger = load_tagger(model, device, backend)
     call.rules.scheme_for(tagger.labels)  # fails early if the model lacks a label of the rules
-    writer = writer_for(format_, call.rules, ranked=alternatives > 0, raw_csv=raw_csv)
+    writer = writer_for(format_, call.rules, ranked=alternatives > 0, raw_csv=raw_csv, rows=rows)
     source = UnscoredFile(tagger, keep_gold=False)
     with (
         open_run(context, writer.head(), resume=resume, model=Path(model or MODEL)) as output,

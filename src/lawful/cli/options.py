@@ -145,6 +145,14 @@ FormatOption = Annotated[
     Format,
     typer.Option("--format", help="Output format: JSON lines, a CSV table or an HTML report."),
 ]
+RowsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="KIND",
+        help="With --format csv, write a table of these rows, not of the documents.",
+        show_default=False,
+    ),
+]
 RawCsv = Annotated[
     bool, flag("--raw-csv", help="Leave CSV cells that spreadsheets would take for formulas.")
 ]

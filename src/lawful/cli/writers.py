@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections import Counter
+from collections.abc import Mapping
 from itertools import starmap
 from math import floor, inf
 from typing import Protocol
@@ -14,9 +15,12 @@ from lawful.cli.options import Format
 from lawful.cli.tally import counts_of
 from lawful.decoding import Confidence, Decoding, describe_difference, differences
 from lawful.document import Scored
+from lawful.errors import InputError
 from lawful.io.jsonl import decoding_line
 from lawful.report.page import Report
 from lawful.rules.definitions import Rules
+from lawful.rules.judge import FieldValue
+from lawful.rules.rows import RowKind
 
 
 class Writer(Protocol):
@@ -75,12 +79,7 @@ class CsvWriter:
 
     def write(self, scored: Scored, decoding: Decoding) -> tuple[str, dict[str, int]]:
         del scored
-        cells = (
-            "; ".join(
-                v.text if v.value is None else str(v.value) for v in decoding.fields.get(n, [])
-            )
-            for n in self._names
-        )
+        cells = ("; ".join(map(_cell, decoding.fields.get(n, []))) for n in self._names)
         violated = "; ".join(f"{c.id}: {c.message}" for c in decoding.violations)
         unchecked = "; ".join(c.id for c in decoding.checks if c.state == "vacuous")
         summary = (decoding.status, decoding.checked, len(decoding.rules), decoding.optimal)
@@ -107,6 +106,28 @@ class CsvWriter:
         return row.getvalue().removesuffix("\r\n") + "\n"
 
 
+class RowWriter(CsvWriter):
+    """One row per row of a kind, with the document's id, the row's number and its fields."""
+
+    def __init__(self, kind: RowKind, *, raw: bool) -> None:
+        self._kind = kind
+        self._raw = raw
+
+    def head(self) -> str:
+        return self._row(["id", "status", self._kind.name, *self._kind.fields])
+
+    def write(self, scored: Scored, decoding: Decoding) -> tuple[str, dict[str, int]]:
+        del scored
+        text = "".join(
+            self._row([decoding.id, decoding.status, number, *map(_cell, self._cells(row))])
+            for number, row in enumerate(decoding.rows(self._kind.name), 1)
+        )
+        return text, counts_of(decoding.status, decoding.checks)
+
+    def _cells(self, row: Mapping[str, FieldValue]) -> list[FieldValue | None]:
+        return [row.get(name) for name in self._kind.fields]
+
+
 class HtmlWriter:
     """A report with a card for each document."""
 
@@ -115,8 +136,23 @@ class HtmlWriter:
         self.head, self.write, self.foot = report.head, report.card, report.foot
 
 
-def writer_for(form: Format, rules: Rules, *, ranked: bool, raw_csv: bool = False) -> Writer:
-    """The writer of a format; ``ranked``: alternatives were requested."""
+def writer_for(
+    form: Format,
+    rules: Rules,
+    *,
+    ranked: bool,
+    raw_csv: bool = False,
+    rows: str | None = None,
+) -> Writer:
+    """The writer of a format; ``ranked``: alternatives were requested; ``rows``: a kind of rows."""
+    if rows is not None:
+        kind = next((kind for kind in rules.rows if kind.name == rows), None)
+        if form != "csv" or kind is None:
+            known = ", ".join(kind.name for kind in rules.rows) or "none"
+            raise InputError(
+                f"--rows {rows} needs --format csv and a kind of rows of the rule file: {known}"
+            )
+        return RowWriter(kind, raw=raw_csv)
     if form == "csv":
         return CsvWriter(rules, ranked=ranked, raw=raw_csv)
     return HtmlWriter(rules) if form == "html" else JsonWriter(ranked=ranked)
@@ -129,6 +165,13 @@ _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 def _harmless(cell: str) -> str:
     """The cell as spreadsheets show it, not as they compute it."""
     return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
+
+
+def _cell(value: FieldValue | None) -> str:
+    """A value, or the text that cannot be read as one."""
+    if value is None:
+        return ""
+    return value.text if value.value is None else str(value.value)
 
 
 def _rounded_down(value: float) -> float:

@@ -5,10 +5,10 @@ files whose column ``ground_truth`` has the same JSON; for ``{train,dev,test}.js
 with one such object per line. The path may also be the folder of one split, or one file.
 
 A ``valid_line`` is an entity: words of one category that belong together. Key words ("TOTAL",
-"Cash") are O, so that an entity of an amount has only the amount; other words are B-, then I-.
-Blank words are left out. Words are in file order, entity by entity, as in other loaders. Only on a
-third of the receipts is this the reading order; but in reading order, one receipt in eight has an
-entity that is interrupted by other words.
+"Cash") are O, so that an entity of an amount has only the amount; other words are B-, then I-. The
+words of a menu item have its ``group_id`` as row id. Blank words are left out. Words are in file
+order, entity by entity, as in other loaders. Only on a third of the receipts is this the reading
+order; but in reading order, one receipt in eight has an entity that is interrupted by other words.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ class _Word(msgspec.Struct):
 class _Line(msgspec.Struct):
     category: str
     words: list[_Word]
+    group_id: int | None = None
 
 
 class _Size(msgspec.Struct):
@@ -163,7 +164,7 @@ def _read_table(file: Path) -> Iterator[tuple[str, str]]:
 def _labelled(receipt: _Receipt, split: str) -> Labelled:
     meta = receipt.meta
     words = [
-        (entity, line.category, word)
+        (entity, line, word)
         for entity, line in enumerate(receipt.valid_line)
         for word in line.words
         if word.text.strip()
@@ -178,7 +179,15 @@ def _labelled(receipt: _Receipt, split: str) -> Labelled:
             receipt.id or f"{split}/{name}",
             tuple(word.text for _, _, word in words),
             tuple(box_around(xs, ys, width, height) for xs, ys in corners),
+            rows=_rows([line for _, line, _ in words]),
         ),
-        bio(None if word.is_key else (entity, category) for entity, category, word in words),
+        bio(None if word.is_key else (entity, line.category) for entity, line, word in words),
         split,
     )
+
+
+def _rows(lines: list[_Line]) -> tuple[int | None, ...] | None:
+    """By word, the menu item that it belongs to; ``None`` if the file has no groups."""
+    if all(line.group_id is None for line in lines):
+        return None
+    return tuple(line.group_id if line.category.startswith("menu.") else None for line in lines)

@@ -45,8 +45,8 @@ def draw_card(view: View) -> str:
         f"<small>{decoding.tried:,} candidate{'s' * (decoding.tried != 1)} · "
         f"{decoding.seconds * 1000:,.1f} ms</small></summary>"
         f'<div class="body{" wide" * (widest > _WIDE)}"><div>{pages}{draw_legend(view)}</div>'
-        f'<div class="facts"><div>{_fields(view)}</div><div>{_clash(view)}{_checks(view)}'
-        f"{_corrections(view)}{_alternatives(view)}"
+        f'<div class="facts"><div>{_fields(view)}{_rows(view)}</div><div>{_clash(view)}'
+        f"{_checks(view)}{_corrections(view)}{_alternatives(view)}"
         f'<p class="quiet">{meaning} {proof}<br>Decoder {as_text(decoding.decoder)}, '
         f"p = {exp(decoding.log_prob):.2g}{gold}</p></div></div></div></details>\n"
     )
@@ -81,6 +81,27 @@ def _fields(view: View) -> str:
     heads = "".join(f'<th scope="col">{name}</th>' for name in names)
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     return "<h3>Fields</h3>" + (table if rows else '<p class="quiet">none found</p>')
+
+
+def _rows(view: View) -> str:
+    """A table for each kind of rows."""
+    tables = []
+    for kind, names in view.decoding.row_kinds.items():
+        rows = view.decoding.rows(kind)
+        shown = [name for name in names if any(name in row for row in rows)]
+        heads = "".join(f'<th scope="col">{as_text(name)}</th>' for name in shown)
+        lines = []
+        for number, row in enumerate(rows, 1):
+            cells = "".join(
+                f"<td><bdi>{as_text(row[name].text) if name in row else ''}</bdi></td>"
+                for name in shown
+            )
+            lines.append(f'<tr><th scope="row">{number}</th>{cells}</tr>')
+        head = f"<thead><tr><th></th>{heads}</tr></thead>"
+        table = f"<table>{head}<tbody>{''.join(lines)}</tbody></table>"
+        nothing = '<p class="quiet">no rows found</p>'
+        tables.append(f"<h3>Rows: {as_text(kind)}</h3>{table if rows else nothing}")
+    return "".join(tables)
 
 
 def _sure(view: View, name: str) -> str:

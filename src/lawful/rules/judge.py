@@ -51,6 +51,7 @@ class FieldValue:
     box: Box | None = None
     page: int | None = None
     choice: int = 0  # index of the chosen value among the possible ones; 0 is the most plausible
+    row: int | None = None  # the number of its row, from 1, if the field belongs to rows
 
 
 class _FieldView(NamedTuple):
@@ -279,6 +280,13 @@ class Judge:
     def fields(self, reading: Reading) -> dict[str, list[FieldValue]]:
         """The texts, values and places of each field; missing fields are left out."""
         found: dict[str, list[FieldValue]] = {}
+        row_of = {
+            (i, span.start): number
+            for kind in self.rules.rows
+            for number, row in enumerate(self.rows(kind, reading), 1)
+            for i, spans in row.spans.items()
+            for span in spans
+        }
         for i, (f, spans) in enumerate(zip(self.rules.fields, reading, strict=True)):
             for start, end, choice in spans:
                 values = self.values(i, start, end)
@@ -290,6 +298,7 @@ class Judge:
                         self.document.box(start, end),
                         self.document.page(start),
                         choice,
+                        row_of.get((i, start)),
                     )
                 )
         return found

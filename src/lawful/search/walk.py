@@ -242,6 +242,7 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
         seconds=perf_counter() - found.began,
         stopped_by=found.stopped_by,
         words=problem.document.words,
+        row_kinds={kind.name: kind.fields for kind in problem.judge.rules.rows},
     )
 
 
