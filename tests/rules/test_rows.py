@@ -9,7 +9,19 @@ from math import inf
 import numpy as np
 import pytest
 
-from lawful import Box, Budget, Document, Field, RowKind, Rule, Rules, RulesError, Scores, decode
+from lawful import (
+    Box,
+    Budget,
+    Document,
+    Field,
+    InputError,
+    RowKind,
+    Rule,
+    Rules,
+    RulesError,
+    Scores,
+    decode,
+)
 from lawful.rules.files import rules_from
 from lawful.rules.plan import plan_of
 from lawful.rules.rows import RowNumbers, printed_lines
@@ -246,3 +258,82 @@ def test_hard_rules_of_rows_clash_by_name():
     found = decode(document, Scores.from_probs(probs, LABELS), rules)
     assert found.status == "infeasible"
     assert "product" in found.clash
+
+
+# Sums over some rows.
+
+VAT = [
+    Field("amount", "amount", "money"),
+    Field("rate", "rate", "number"),
+    Field("basis", "basis", "money"),
+    Field("of", "of", "number"),
+]
+KINDS = [RowKind("line", ("amount", "rate")), RowKind("vat", ("of", "basis"))]
+BASIS = Rule("vat.basis == sum(line.amount where line.rate == vat.of)", id="basis", each="vat")
+
+
+def checks_of(words, labels, rules, rows=None):
+    names = ("O", *sorted({label for label in labels if label != "O"}))
+    probs = np.full((len(words), len(names)), 1e-9)
+    probs[range(len(words)), [names.index(label) for label in labels]] = 1
+    probs /= probs.sum(axis=1, keepdims=True)
+    document = Document("d", words, rows=rows)
+    found = decode(document, Scores.from_probs(probs, names), rules)
+    assert found.labels == tuple(labels)
+    return [(check.state, check.message) for check in found.checks]
+
+
+def test_a_sum_takes_the_rows_for_which_its_condition_holds():
+    rules = Rules(VAT, [BASIS], rows=KINDS)
+    words = ["10", "19", "5", "7", "20", "19", "19", "30", "7", "6"]
+    labels = ["B-amount", "B-rate"] * 3 + ["B-of", "B-basis"] * 2
+    assert checks_of(words, labels, rules) == [
+        ("satisfied", "vat 1: 30 = 30"),
+        ("violated", "vat 2: basis is 6, sum(line.amount where line.rate == vat.of) is 5"),
+    ]
+    # A line without a rate may belong to either sum.
+    labels[1] = "O"
+    assert checks_of(words, labels, rules) == [("vacuous", "not checked on 2 of 2 rows")]
+
+
+def test_a_sum_over_rows_may_be_about_the_page():
+    fields = [*VAT[:2], Field("net", "net", "money")]
+    rules = Rules(fields, ["net == sum(line.amount where rate > 10)"], rows=KINDS[:1])
+    labels = [*["B-amount", "B-rate"] * 2, "B-net"]
+    assert checks_of(["10", "19", "5", "7", "10"], labels, rules)[0][0] == "satisfied"
+
+
+@pytest.mark.parametrize(
+    ("check", "message"),
+    [
+        ("net == sum(net where net > 0)", "needs a list"),
+        ("sum(line.amount where line.rate) == 1", "where needs a condition"),
+        ("sum(line.amount, line.rate, 3) == 1", "sum takes one field"),
+        ("sum(line.amount where unknown == 1) == 1", "unknown field 'unknown'"),
+    ],
+)
+def test_what_is_wrong_with_a_sum_over_rows_is_said(check, message):
+    with pytest.raises(RulesError, match=message):
+        Rules([*VAT, Field("net", "net", "money")], [check], rows=KINDS)
+
+
+def test_quoted_texts_may_contain_the_word_where():
+    rules = Rules([Field("shop", "shop")], ["shop == 'where'"])
+    assert checks_of(["where"], ["B-shop"], rules)[0][0] == "satisfied"
+
+
+def test_rows_are_tables_in_python_and_json():
+    words = ["2", "4", "8", "3", "9"]
+    probs = np.full((5, 5), 0.001)
+    probs[range(5), [1, 2, 3, 1, 3]] = 0.996
+    document = Document("d", words, rows=[1, 1, 1, 2, 2])
+    found = decode(document, Scores.from_probs(probs, LABELS), rules_of(PRODUCT))
+    assert [{name: value.text for name, value in row.items()} for row in found.rows("line")] == [
+        {"quantity": "2", "price": "4", "amount": "8"},
+        {"quantity": "3", "amount": "9"},
+    ]
+    record = found.to_dict()
+    assert record["rows"]["line"][1]["amount"] == {"text": "9", "value": Decimal(9)}
+    assert record["fields"]["amount"][1]["row"] == 2
+    with pytest.raises(InputError, match="no rows 'item'; kinds of rows: line"):
+        found.rows("item")

@@ -38,6 +38,9 @@ MOST_NODES = 500
 DEEPEST = 40
 
 
+_WHERE = re.compile(r"""('[^']*'|"[^"]*")|\bwhere\b""")
+
+
 @dataclass(frozen=True, slots=True)
 class Expression:
     """A condition over fields: its source, and the checked tree."""
@@ -88,8 +91,9 @@ def parse(
 
 def _syntax_tree(text: str) -> ast.expr:
     """Python's syntax tree of an expression."""
-    # Quoted texts are raw: users write regular expressions or plain words in them.
-    python = text.replace("\\", "\\\\")
+    # Quoted texts are raw: users write regular expressions or plain words in them. "sum(x where y)"
+    # becomes a call with two arguments, and columns stay as they are.
+    python = _WHERE.sub(lambda found: found.group(1) or ",    ", text).replace("\\", "\\\\")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python's own, about "1if x" and the like
@@ -172,6 +176,20 @@ class Parser:
             hint = _hint(name, [*self.fields, *self.dotted, *FUNCTIONS])
             raise RulesError(f"{unknown}; {hint}fields: {', '.join(sorted(self.fields))}")
         return FieldName(name, *self.fields[name])
+
+    def within_rows(self, name: str) -> Parser:
+        """A parser for conditions on the rows of a field, whose fields have one value there."""
+        kind = next((k for k, fields in self.kinds.items() if name in fields), None)
+        own = {field: (self.fields[field][0], False) for field in self.kinds.get(kind or "", ())}
+        return Parser(self.text, {**self.fields, **own}, self.tolerance, self.dotted)
+
+    @property
+    def kinds(self) -> dict[str, list[str]]:
+        """The fields of each kind of rows."""
+        found: dict[str, list[str]] = {}
+        for dotted, name in self.dotted.items():
+            found.setdefault(dotted.partition(".")[0], []).append(name)
+        return found
 
     def text_of(self, part: ast.AST) -> str:
         """A part as the user would write it."""

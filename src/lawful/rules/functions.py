@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from lawful._core import Op
 from lawful.errors import RulesError
 from lawful.rules.arithmetic import absolute, rounded, total
-from lawful.rules.nodes import COUNT, Environment, Node
+from lawful.rules.nodes import COUNT, ROWS, Environment, Node
 from lawful.rules.operators import FieldName
 from lawful.rules.patterns import Pattern, compiled
 from lawful.rules.program import Assembler, NeedsPython
@@ -101,10 +101,12 @@ class Sum(Call):
 
     @classmethod
     def parse(cls, parser: Parser, node: ast.Call) -> Sum:
-        """Takes one list of numbers."""
-        found = _one_field(parser, node)
+        """Takes one list of numbers; with ``where``, those of some rows."""
+        found = _one_field(parser, node, most=2)
         if not found.many or found.kind != "number":
             raise parser.fail(f"sum needs a list of numbers, found a {_described(found)}", node)
+        if len(node.args) == 2:
+            return SumOfRows.of(parser, node, found)
         return cls(parser.text_of(node), "number", (found,))
 
     def evaluate(self, environment: Environment) -> Any:
@@ -122,6 +124,44 @@ class Sum(Call):
             return f"sum of {len(values)} values"
         text = " + ".join(map(format_value, values))
         return f"({text})" if within > 1 and len(values) > 1 else text
+
+
+@dataclass(frozen=True, eq=False)
+class SumOfRows(Sum):
+    """The sum of a field over the rows for which a condition holds: ``sum(x where y)``.
+
+    Unknown if there are no rows, or if a value that it needs is missing in some row.
+    """
+
+    rows: str = ""
+
+    @classmethod
+    def of(cls, parser: Parser, node: ast.Call, found: FieldName) -> SumOfRows:
+        """Checks the field and the condition."""
+        kind = next((k for k, fields in parser.kinds.items() if found.text in fields), None)
+        if kind is None:
+            raise parser.fail(f"where needs a field of rows, and {found.text} is none", node)
+        condition = parser.within_rows(found.text).condition(node.args[1], "where")
+        text = f"sum({parser.text_of(node.args[0])} where {condition.text})"
+        return cls(text, "number", (found, condition), kind)
+
+    def evaluate(self, environment: Environment) -> Any:
+        field, condition = self.arguments
+        rows = environment[ROWS + self.rows]
+        values = []
+        for row in rows:
+            chosen = condition.evaluate({**environment, **row})
+            if chosen is None or (chosen and row[field.text] is None):
+                return None
+            if chosen:
+                values.append(row[field.text])
+        return total(tuple(values)) if rows else None
+
+    def emit(self, program: Assembler) -> int:
+        raise NeedsPython(f"{self.text}: a sum of some rows")
+
+    def write(self, environment: Environment, *, within: int = 0) -> str:
+        return Node.write(self, environment, within=within)
 
 
 class Extreme(Call):
@@ -306,9 +346,9 @@ def is_iban(text: str) -> bool:
     return int(digits) % 97 == 1
 
 
-def _one_field(parser: Parser, node: ast.Call) -> FieldName:
-    """The only argument, which is a field."""
-    if len(node.args) != 1 or not isinstance(node.args[0], ast.Name | ast.Attribute):
+def _one_field(parser: Parser, node: ast.Call, most: int = 1) -> FieldName:
+    """The first argument, which is a field."""
+    if not 1 <= len(node.args) <= most or not isinstance(node.args[0], ast.Name | ast.Attribute):
         name = _name_of(node)
         raise parser.fail(f"{name} takes one field, as in {name}(items)", node)
     return parser.field(node.args[0])

@@ -30,7 +30,7 @@ from lawful.rules.checks import (
 )
 from lawful.rules.definitions import ParsedRule, Rules
 from lawful.rules.fields import MOST_BYTES, DocumentFields
-from lawful.rules.nodes import COUNT, Environment
+from lawful.rules.nodes import COUNT, ROWS, Environment
 from lawful.rules.reading import Cost, Occurrence, Reading, Spans
 from lawful.rules.rows import PREVIOUS, Row, RowKind, RowNumbers, rows_of
 from lawful.rules.settle import Settler
@@ -185,7 +185,7 @@ class Judge:
         views = self._see_all(reading)
         environment = _environment(views)
         least = most = sum(view.penalty for view in views.values())
-        rows = self._environments_of_rows(reading, environment)
+        environment, rows = self._see_rows(reading, environment)
         for rule in self.rules.parsed:
             if rule.each is not None:
                 outcomes = [self._judge_row(rule, row) for row in rows[rule.each.name]]
@@ -201,27 +201,37 @@ class Judge:
         """The rows of a reading, in the order of words."""
         return rows_of(kind, self._field_index, reading, self.row_numbers)
 
-    def _environments_of_rows(
+    def _see_rows(
         self, reading: Reading, environment: Environment
-    ) -> dict[str, list[Environment]]:
-        """By kind, the values that rules of rows see: of the row, of the one before, of the page.
+    ) -> tuple[Environment, dict[str, list[Environment]]]:
+        """The values of a page with those of its rows; and by kind, what rules of each row see.
 
-        A field's value is its first readable one in the row.
+        These are the values of the row, of the one before, and of the page. A field's value is its
+        first readable one in the row.
         """
-        found: dict[str, list[Environment]] = {}
-        for kind in self.rules.rows:
-            before = dict.fromkeys(kind.fields)
-            found[kind.name] = []
-            for row in self.rows(kind, reading):
-                values, counts = {}, {}
-                for name in kind.fields:
-                    i = self._field_index[name]
-                    spans = row.spans.get(i, ())
-                    values[name] = next(iter(self._fields.chosen(i, spans)), None)
-                    counts[COUNT + name] = len(spans)
-                previous = {f"{PREVIOUS}.{name}": before[name] for name in kind.fields}
-                found[kind.name].append({**environment, **values, **counts, **previous})
-                before = values
+        if not self.rules.rows:
+            return environment, {}
+        rows = {kind.name: self._values_of_rows(kind, reading) for kind in self.rules.rows}
+        page = {**environment, **{ROWS + name: values for name, values in rows.items()}}
+        seen: dict[str, list[Environment]] = {}
+        for name, values in rows.items():
+            before: list[dict[str, Any]] = [dict.fromkeys(values[0])] if values else []
+            seen[name] = [
+                {**page, **row, **{f"{PREVIOUS}.{each}": value for each, value in last.items()}}
+                for last, row in zip([*before, *values], values, strict=False)
+            ]
+        return page, seen
+
+    def _values_of_rows(self, kind: RowKind, reading: Reading) -> list[dict[str, Any]]:
+        found = []
+        for row in self.rows(kind, reading):
+            values: dict[str, Any] = {}
+            for name in kind.fields:
+                i = self._field_index[name]
+                spans = row.spans.get(i, ())
+                values[name] = next(iter(self._fields.chosen(i, spans)), None)
+                values[COUNT + name] = len(spans)
+            found.append(values)
         return found
 
     def _judge_row(self, rule: ParsedRule, environment: Environment) -> Outcome:
@@ -246,7 +256,7 @@ class Judge:
         """The checks of all rules, and the violated checks that fields imply."""
         views = self._see_all(reading)
         environment = _environment(views)
-        rows = self._environments_of_rows(reading, environment)
+        environment, rows = self._see_rows(reading, environment)
         found = []
         for rule in self.rules.parsed:
             if rule.each is None:

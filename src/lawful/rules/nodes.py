@@ -24,9 +24,9 @@ Kind: TypeAlias = Literal["number", "date", "text", "condition"]
 
 Environment: TypeAlias = Mapping[str, Any]
 """Values by field name: ``None`` if missing, a tuple for a list. The key ``COUNT`` + name has the
-number of spans of the field."""
+number of spans of the field, ``ROWS`` + kind the values of each row of that kind."""
 
-COUNT = "#"
+COUNT, ROWS = "#", "@"
 
 
 @dataclass(frozen=True, eq=False)

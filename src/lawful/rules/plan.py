@@ -356,4 +356,4 @@ class _RowPlanner:
 
 def _kinds(rule: ParsedRule, rules: Rules) -> list[RowKind]:
     """The kinds of rows whose structure a rule can see."""
-    return [kind for kind in rules.rows if rule.each and rule.names & set(kind.fields)]
+    return [kind for kind in rules.rows if rule.names & set(kind.fields)]
