@@ -9,6 +9,7 @@
 #include "rules/plan.hpp"
 #include "rules/residues.hpp"
 #include "search/reading_graph.hpp"
+#include "search/row_bound.hpp"
 
 namespace lawful {
 
@@ -20,26 +21,28 @@ namespace lawful {
 class ResidueBound {
 public:
     /// Empty if the equation is too large for `work` elementary steps or `memory` bytes.
-    ResidueBound(const ReadingGraph& graph, const Plan& plan, const Equation& equation,
-                 const DocumentTables& tables, std::size_t work, std::size_t memory, Clock& clock);
+    ResidueBound(const ReadingGraph& graph, const StepExcess& excess, const Plan& plan,
+                 const Equation& equation, const DocumentTables& tables, std::size_t work,
+                 std::size_t memory, Clock& clock);
 
-    bool empty() const { return rest_.empty(); }
+    bool empty() const { return more_.empty(); }
     /// Bytes in use.
-    std::size_t held() const { return rest_.capacity() * sizeof(double); }
+    std::size_t held() const { return more_.capacity() * sizeof(double); }
 
     /// The class of a state; Residues::kFree if the equation does not bound its cost.
     std::uint32_t class_of(std::span<const Wide> state) const { return residues_.class_of(state); }
-    /// The least cost from a node to the end, violations of this equation included.
-    double rest(std::uint32_t node, std::uint32_t residue_class) const {
+    /// How much more the rest from a node costs because of this equation: what it demands of the
+    /// steps, and its violation.
+    double more(std::uint32_t node, std::uint32_t residue_class) const {
         return residue_class == Residues::kFree ? 0
-                                                : rest_[node * residues_.classes() + residue_class];
+                                                : more_[node * residues_.classes() + residue_class];
     }
 
 private:
-    void fill(const ReadingGraph& graph, Clock& clock);
+    void fill(const ReadingGraph& graph, const StepExcess& excess, Clock& clock);
 
     Residues residues_;
-    std::vector<double> rest_;  // (nodes, classes)
+    std::vector<double> more_;  // (nodes, classes)
 };
 
 }  // namespace lawful

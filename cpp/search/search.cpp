@@ -36,6 +36,7 @@ std::size_t Search::held() const {
     std::size_t bytes = arena_.held() + tracker_.held() + open_.capacity() * sizeof(Open) +
                         cheapest_.held() + bound_classes_.capacity() * sizeof(std::uint32_t);
     for (const ResidueBound& bound : bounds_) bytes += bound.held();
+    if (row_bound_) bytes += row_bound_->held();
     return bytes;
 }
 
@@ -217,16 +218,24 @@ bool Search::is_cheapest(std::uint32_t index) const {
 
 /// A lower bound on the cost of the rest.
 double Search::rest(std::uint32_t node, std::uint32_t state) const {
-    double most = graph_->rest(node);
-    if (node == ReadingGraph::kEnd) return most;
+    if (node == ReadingGraph::kEnd) return 0;
+    double rest = graph_->rest(node);
+    if (row_bound_) {
+        // What equations add is on top of the rest under rules of rows, so that must be known.
+        if (!row_bound_->knows(node, row_classes_[state])) return rest;
+        rest = row_bound_->rest(node, row_classes_[state]);
+    }
+    double more = 0;
     for (std::size_t i = 0; i < bounds_.size(); ++i)
-        most = std::max(most, bounds_[i].rest(node, bound_classes_[state * bounds_.size() + i]));
-    return most;
+        more = std::max(more, bounds_[i].more(node, bound_classes_[state * bounds_.size() + i]));
+    return rest + more;
 }
 
 std::uint32_t Search::number_of(std::span<const Wide> state) {
     const std::uint32_t number = states_.number_of(state);
-    if (number * bounds_.size() >= bound_classes_.size()) classify_states();
+    if (number * bounds_.size() >= bound_classes_.size() ||
+        (row_bound_ && number >= row_classes_.size()))
+        classify_states();
     return number;
 }
 
@@ -239,18 +248,31 @@ void Search::classify_states() {
         for (const ResidueBound& bound : bounds_)
             bound_classes_.push_back(bound.class_of(states_[number]));
     }
+    if (!row_bound_) return;
+    while (row_classes_.size() < states_.size())
+        row_classes_.push_back(row_bound_->class_of(
+            states_[static_cast<std::uint32_t>(row_classes_.size())].first(plan_->slots)));
+}
+
+void Search::make_row_bound(Clock& clock) {
+    if (row_bound_ || plan_->rows.empty()) return;
+    auto made = std::make_unique<RowBound>(*graph_, *plan_, tables_, bound_work_ / 4, clock);
+    if (!made->empty()) row_bound_ = std::move(made);
 }
 
 void Search::make_bounds(Clock& clock) {
     if (!plan_) return;
     bounds_.clear();
     bound_classes_.clear();
+    make_row_bound(clock);
+    const StepExcess own = row_bound_ ? StepExcess{} : excess_of(*graph_);
+    const StepExcess& excess = row_bound_ ? row_bound_->excess() : own;
     std::vector<ResidueBound> made;  // assigned only when complete: time may run out
     // Half of the memory is left to the search itself.
     const std::size_t share =
         limits_.memory / 2 / std::max<std::size_t>(1, plan_->equations.size());
     for (const Equation& equation : plan_->equations) {
-        ResidueBound bound(*graph_, *plan_, equation, tables_, bound_work_, share, clock);
+        ResidueBound bound(*graph_, excess, *plan_, equation, tables_, bound_work_, share, clock);
         if (!bound.empty()) made.push_back(std::move(bound));
     }
     bound_classes_.reserve(states_.size() * made.size());  // may throw, so before the bounds
@@ -259,7 +281,7 @@ void Search::make_bounds(Clock& clock) {
         limits_.patience *= kGrowth;
         bound_work_ *= kGrowth;
     }
-    if (bounds_.empty()) return;
+    if (bounds_.empty() && !row_bound_) return;
     classify_states();
     for (Open& open : open_) {
         const Partial& partial = partials_[open.partial];

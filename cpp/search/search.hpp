@@ -14,6 +14,7 @@
 #include "rules/rule_tracker.hpp"
 #include "search/reading_graph.hpp"
 #include "search/residue_bound.hpp"
+#include "search/row_bound.hpp"
 #include "search/state_table.hpp"
 
 namespace lawful {
@@ -23,8 +24,9 @@ namespace lawful {
 /// An A* search from left to right. A partial reading is a node of the graph and the state of the
 /// rules there; of two with the same node and state, only the cheaper one is kept. The bound of a
 /// partial reading is its cost so far plus the exact rest of the graph without rules. If the search
-/// turns out to be long, the rest under each equation (`ResidueBound`) raises it. Readings that end
-/// in the same state count as one; without a plan, all are different.
+/// turns out to be long, the rest under rules of rows (`RowBound`) and what the dearest equation
+/// adds to it (`ResidueBound`) raise it. Readings that end in the same state count as one; without
+/// a plan, all are different.
 class Search {
 public:
     struct Limits {
@@ -113,6 +115,7 @@ private:
     double rest(std::uint32_t node, std::uint32_t state) const;
     std::uint32_t number_of(std::span<const Wide> state);
     void classify_states();
+    void make_row_bound(Clock& clock);
     void find_gone(Clock& clock);
     void make_bounds(Clock& clock);
     void collect(const Partial& last, std::span<const std::uint32_t> more = {});
@@ -130,6 +133,8 @@ private:
     std::vector<ResidueBound> bounds_;  // of the equations that are small enough
     std::size_t bound_work_ = kFirstWork;
     std::vector<std::uint32_t> bound_classes_;  // (states, bounds)
+    std::unique_ptr<RowBound> row_bound_;       // if there are rules of rows
+    std::vector<std::uint32_t> row_classes_;    // by state
     std::uint64_t required_ = 0;                // required fields, one bit each
     std::vector<std::uint64_t> gone_;  // by node, fields of which no first value can follow
     std::vector<Wide> scratch_;

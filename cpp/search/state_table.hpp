@@ -26,6 +26,10 @@ public:
         }
         return number;
     }
+    /// The number of a state, or the largest number if it has none.
+    std::uint32_t find(std::span<const Wide> state) const {
+        return index_.find(Keys{*this}, state);
+    }
     std::span<const Wide> operator[](std::uint32_t number) const { return {all_[number], slots_}; }
     std::size_t size() const { return all_.size(); }
 
