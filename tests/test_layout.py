@@ -33,6 +33,7 @@ ORDER = (
     "io",
     "batch",
     "evaluation",
+    "packs",
     "datasets",
     "calibration",
     "models",

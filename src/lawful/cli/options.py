@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from lawful.datasets import RULES
+from lawful.datasets import RULE_FILES
 from lawful.decoders import DECODERS
 from lawful.errors import InputError, RulesError
 from lawful.models.tagger import Backend
@@ -20,7 +20,7 @@ BadLines: TypeAlias = Literal["skip", "fail"]
 Unchecked: TypeAlias = Literal["pass", "fail"]
 Format: TypeAlias = Literal["jsonl", "csv", "html"]
 
-RULE_NAMES = ", ".join(RULES)
+RULE_NAMES = ", ".join(RULE_FILES)
 _POOLINGS = ", ".join(get_args(Pooling))
 
 _DECODING = "Decoding"
@@ -74,10 +74,10 @@ def flag(*names: str, **how: Any) -> Any:
 
 
 def rule_path(given: Path | None) -> Path | None:
-    """The rule file of a path, or of the name of a data set: the paper's rules for it."""
+    """The rule file of a path, or of a name: the paper's rules for a data set, or a rule pack."""
     if given is None or given.exists():
         return given
-    return RULES.get(str(given), given)
+    return RULE_FILES.get(str(given), given)
 
 
 def rules_option(what: str) -> Any:

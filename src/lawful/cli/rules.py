@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from math import isinf
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from lawful.cli.options import PythonFile, flag, load_rules
+from lawful.cli.options import RULE_NAMES, PythonFile, flag, load_rules, rule_path
 from lawful.cli.output import results_console, say
 from lawful.decoders.auto import Auto
 from lawful.errors import InputError
@@ -29,8 +30,16 @@ _WAYS = {
 
 
 def rules(
-    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Rule file.")] = None,
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FILE", help=f"Rule file, or one of {RULE_NAMES}.", callback=rule_path
+        ),
+    ] = None,
     python: PythonFile = None,
+    text: Annotated[
+        bool, flag("--text", help="Print the file as it is, to edit a copy of a rule pack.")
+    ] = False,
     schema: Annotated[
         bool, flag("--schema", help="Print the JSON Schema of rule files instead.")
     ] = False,
@@ -42,6 +51,9 @@ def rules(
     if file is None:
         raise InputError("name a rule file, or ask for --schema")
     loaded = load_rules(file, python)
+    if text:
+        sys.stdout.write(file.read_text(encoding="utf-8"))
+        return
     console = results_console()
     console.print(_field_table(loaded))
     console.print(_rule_table(loaded))

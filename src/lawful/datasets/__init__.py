@@ -16,9 +16,10 @@ from lawful.datasets.wildreceipt import read_wildreceipt
 from lawful.document import Labelled
 from lawful.errors import InputError, RulesError
 from lawful.io.jsonl import read_labelled
+from lawful.packs import PACKS
 from lawful.rules.definitions import Rules
 
-__all__ = ["READERS", "RULES", "Reader", "reader_named", "rules_named"]
+__all__ = ["READERS", "RULES", "RULE_FILES", "Reader", "reader_named", "rules_named"]
 
 
 class Reader(Protocol):
@@ -42,6 +43,9 @@ RULES: Mapping[str, Path] = {
 }
 """Rule files with the paper's rules, by data set."""
 
+RULE_FILES: Mapping[str, Path] = {**RULES, **PACKS}
+"""All rule files that have a name: those of data sets, and the rule packs."""
+
 
 def reader_named(name: str) -> Reader:
     """The reader of a format; an unknown one raises an ``InputError`` that lists all."""
@@ -51,8 +55,8 @@ def reader_named(name: str) -> Reader:
 
 
 def rules_named(name: str) -> Rules:
-    """The paper's rules for a data set, or the rules of a file."""
-    path = RULES.get(name, Path(name))
+    """The paper's rules for a data set, a rule pack, or the rules of a file."""
+    path = RULE_FILES.get(name, Path(name))
     if not path.exists():
-        raise RulesError(f"no rule file {name!r}; rules by name: {', '.join(RULES)}")
+        raise RulesError(f"no rule file {name!r}; rules by name: {', '.join(RULE_FILES)}")
     return Rules.load(path)
