@@ -79,6 +79,18 @@ def test_printed_lines_follow_the_slope_of_a_page():
     assert [lines[i : i + 4] for i in (0, 4, 8)] == [[n] * 4 for n in (0, 1, 2)]
 
 
+def test_the_slope_of_a_page_is_taken_out():
+    # Amounts far from the names are lower than these, about as near to the next line.
+    words, boxes = [], []
+    for line, x in product(range(3), (0, 70, 140, 210, 420)):
+        y = 30 * line + 0.07 * x
+        words.append(f"{line}{x}")
+        boxes.append(Box(x, y, x + 60, y + 20))
+    lines = printed_lines(Document("d", words, boxes))
+    assert [lines[i : i + 5] for i in (0, 5, 10)] == [[n] * 5 for n in (0, 1, 2)]
+    assert printed_lines(Document("d", [], [])) == []
+
+
 def test_pages_have_lines_of_their_own():
     box = Box(0, 0, 10, 10)
     lines = printed_lines(Document("d", ["a", "b"], [box, box], [0, 1]))
