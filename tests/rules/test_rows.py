@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise, product
 from math import inf
 
 import numpy as np
 import pytest
+import yaml
 
 from lawful import (
     Box,
@@ -24,7 +26,9 @@ from lawful import (
 )
 from lawful.rules.files import rules_from
 from lawful.rules.plan import plan_of
-from lawful.rules.rows import RowNumbers, printed_lines
+from lawful.rules.reading import Occurrence
+from lawful.rules.rows import Row, RowNumbers, printed_lines, table_numbers
+from tests.helpers import ROOT
 
 NAMES = ("quantity", "price", "amount", "total")
 FIELDS = [Field(name, name, "money") for name in NAMES]
@@ -349,3 +353,96 @@ def test_rows_are_tables_in_python_and_json():
     assert record["fields"]["amount"][1]["row"] == 2
     with pytest.raises(InputError, match="no rows 'item'; kinds of rows: line"):
         found.rows("item")
+
+
+# Descriptions on lines of their own.
+
+
+def tables_by_hand(rows, texts, pages):
+    """All ways to join every line that could join, or be joined, with one neighbour."""
+    count = len(rows)
+    pairs = [
+        (i, i + 1)
+        for i in range(count - 1)
+        if (set(rows[i]) <= texts) != (set(rows[i + 1]) <= texts)
+        and not set(rows[i]) & set(rows[i + 1])
+        and pages[i] == pages[i + 1]
+    ]
+    joined = []
+    for first in range(count):
+        if any(first in pair for pair in pairs) and (first - 1, first) not in pairs:
+            last = first
+            while (last, last + 1) in pairs:
+                last += 1
+            inside = [pair for pair in pairs if first <= pair[0] < last]
+            ways = [
+                chosen
+                for picks in product((False, True), repeat=len(inside))
+                for chosen in [[pair for pair, pick in zip(inside, picks, strict=True) if pick]]
+                if sorted(i for pair in chosen for i in pair) == list(range(first, last + 1))
+            ]
+            joined += ways[0] if len(ways) == 1 else []
+    numbers, number = [], 0
+    for i in range(count):
+        number += (i - 1, i) not in joined
+        numbers.append(number)
+    return numbers
+
+
+def test_lines_of_texts_join_their_neighbours_if_there_is_one_way():
+    texts = frozenset({0, 1})
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        count = int(rng.integers(0, 8))
+        rows = [set(rng.choice([0, 0, 1, 2, 3], rng.integers(1, 3)).tolist()) for _ in range(count)]
+        if rng.random() < 0.5:  # mostly lines that alternate
+            rows = [{0} if i % 2 else {2, 3} for i in range(count)]
+        pages = np.sort(rng.integers(0, 2, count)).tolist()
+        found = table_numbers(
+            [Row({f: (Occurrence(i, i + 1),) for f in row}) for i, row in enumerate(rows)],
+            texts,
+            pages,
+        )
+        assert found == tables_by_hand(rows, texts, pages), seed
+
+
+def test_a_description_above_the_numbers_is_in_their_row():
+    fields = [Field("name", "name"), *FIELDS]
+    kind = RowKind("line", ("name", "quantity", "price", "amount"))
+    rules = Rules(fields, [PRODUCT], rows=[kind])
+    lines = [["Tea"], ["2", "3", "7"], ["Cake"], ["1", "4", "4"]]
+    words = [word for line in lines for word in line]
+    labels = (*LABELS, "B-name")
+    probs = np.full((len(words), len(labels)), 0.001)
+    names = ["B-name", "B-quantity", "B-price", "B-amount"] * 2
+    probs[range(len(words)), [labels.index(name) for name in names]] = 0.996
+    scores = Scores.from_probs(probs / probs.sum(axis=1, keepdims=True), labels)
+    boxes = [
+        Box(40 * i, 20 * y, 40 * i + 30, 20 * y + 10)
+        for y, line in enumerate(lines)
+        for i in range(len(line))
+    ]
+    found = decode(Document("d", words, boxes), scores, rules)
+    texts = [[value.text for value in row.values()] for row in found.rows("line")]
+    assert texts == [["Tea", "2", "3", "7"], ["Cake", "1", "4", "4"]]
+    assert [(check.state, check.row) for check in found.checks] == [
+        ("violated", 1),
+        ("satisfied", 2),
+        ("vacuous", None),
+    ]
+    assert found.checks[0].message.startswith("line 1: ")
+    # Rows that the document itself has stay as they are.
+    apart = decode(Document("d", words, rows=[1, 2, 2, 2, 3, 4, 4, 4]), scores, rules)
+    assert len(apart.rows("line")) == 4
+
+
+def test_the_example_in_the_docs_is_real():
+    section = (ROOT / "docs" / "rules.md").read_text().split("\n## Rows\n")[1]
+    rules = rules_from(yaml.safe_load(section.split("```yaml\n")[1].split("```")[0]))
+    words = ["2", "3", "19", "6", "6", "1", "4", "7", "4", "10", "10", "6"]
+    row = ["quantity", "price", "rate", "amount", "balance"]
+    labels = [f"B-line.{name}" for name in row * 2] + ["B-total", "B-full_rate_total"]
+    fields = [replace(f, optional=True) for f in rules.fields]
+    rules = Rules(fields, rules.rules, rows=rules.rows)
+    checks = checks_of(words, labels, rules, [1] * 5 + [2] * 5 + [None] * 2)
+    assert [state for state, _ in checks] == [*["satisfied"] * 3, "vacuous", *["satisfied"] * 2]

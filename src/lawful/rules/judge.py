@@ -32,7 +32,7 @@ from lawful.rules.definitions import ParsedRule, Rules
 from lawful.rules.fields import MOST_BYTES, DocumentFields
 from lawful.rules.nodes import COUNT, ROWS, Environment
 from lawful.rules.reading import Cost, Occurrence, Reading, Spans
-from lawful.rules.rows import PREVIOUS, Row, RowKind, RowNumbers, rows_of
+from lawful.rules.rows import PREVIOUS, Row, RowKind, RowNumbers, rows_of, table_numbers
 from lawful.rules.settle import Settler
 
 Labels: TypeAlias = NDArray[np.integer[Any]]  # (words,): label indices
@@ -201,6 +201,15 @@ class Judge:
         """The rows of a reading, in the order of words."""
         return rows_of(kind, self._field_index, reading, self.row_numbers)
 
+    def _table_numbers(self, kind: RowKind, rows: list[Row]) -> list[int]:
+        """By row, its number in tables and messages, from 1."""
+        document = self.document
+        if kind.starts is not None or document.rows is not None or document.boxes is None:
+            return list(range(1, len(rows) + 1))
+        texts = frozenset(i for i, f in enumerate(self.rules.fields) if f.kind == "text")
+        starts = [min(spans[0].start for spans in row.spans.values()) for row in rows]
+        return table_numbers(rows, texts, list(map(document.page, starts)))
+
     def _see_rows(
         self, reading: Reading, environment: Environment
     ) -> tuple[Environment, dict[str, list[Environment]]]:
@@ -263,10 +272,11 @@ class Judge:
                 found.append(check_of(rule, *self._judge_rule(rule, views, environment, until)))
                 continue
             outcomes = [self._judge_row(rule, row) for row in rows[rule.each.name]]
+            numbers = self._table_numbers(rule.each, self.rows(rule.each, reading))
             found += [
                 check_of(rule, outcome, row, number)
-                for number, (outcome, row) in enumerate(
-                    zip(outcomes, rows[rule.each.name], strict=True), 1
+                for outcome, row, number in zip(
+                    outcomes, rows[rule.each.name], numbers, strict=True
                 )
                 if outcome in ("satisfied", "violated")
             ]
@@ -290,13 +300,13 @@ class Judge:
     def fields(self, reading: Reading) -> dict[str, list[FieldValue]]:
         """The texts, values and places of each field; missing fields are left out."""
         found: dict[str, list[FieldValue]] = {}
-        row_of = {
-            (i, span.start): number
-            for kind in self.rules.rows
-            for number, row in enumerate(self.rows(kind, reading), 1)
-            for i, spans in row.spans.items()
-            for span in spans
-        }
+        row_of: dict[tuple[int, int], int] = {}
+        for kind in self.rules.rows:
+            rows = self.rows(kind, reading)
+            for number, row in zip(self._table_numbers(kind, rows), rows, strict=True):
+                row_of |= {
+                    (i, span.start): number for i, spans in row.spans.items() for span in spans
+                }
         for i, (f, spans) in enumerate(zip(self.rules.fields, reading, strict=True)):
             for start, end, choice in spans:
                 values = self.values(i, start, end)

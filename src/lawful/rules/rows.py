@@ -174,3 +174,34 @@ def rows_of(
         if key:
             found.setdefault(key, {}).setdefault(f, []).append(span)
     return [Row({f: tuple(each) for f, each in row.items()}) for row in found.values()]
+
+
+def table_numbers(
+    rows: Sequence[Row], texts: frozenset[int], pages: Sequence[int | None]
+) -> list[int]:
+    """By printed line, the number of its row in tables, from 1.
+
+    A description is often printed above or below the numbers of its row. So a line that has only
+    fields of ``texts`` joins the line before or after it on its page, if that has numbers and none
+    of these fields. In a sequence of such neighbours, every line of texts needs one of numbers, and
+    the reverse: otherwise it is not clear what belongs together, and all lines stay as they are.
+    """
+    fields = [frozenset(row.spans) for row in rows]
+    is_text = [each <= texts for each in fields]
+    joins = list(range(len(rows)))  # by line, the one that it joins
+    start = 0
+    for end in range(1, len(rows) + 1):
+        if (
+            end < len(rows)
+            and is_text[end - 1] != is_text[end]
+            and not fields[end - 1] & fields[end]
+            and pages[end - 1] == pages[end]
+        ):
+            continue
+        if (end - start) % 2 == 0:  # as many lines of texts as of numbers
+            for i in range(start, end, 2):
+                host = i + is_text[i]
+                joins[i] = joins[i + 1] = host
+        start = end
+    numbers = {line: number for number, line in enumerate(sorted(set(joins)), 1)}
+    return [numbers[line] for line in joins]
