@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 
 import lawful
-from lawful import Budget, Document, Field, Rule, RuleDefaults, Rules, Scores, decode, demo
+from lawful import Budget, Document, Field, RowKind, Rule, RuleDefaults, Rules, Scores, decode, demo
 from lawful.search.problem import Problem
 from tests.oracles.definitions import LABELS, best_worth, kept_by
 from tests.oracles.referee import UnsupportedRule, referee
@@ -133,9 +133,9 @@ def best_judged(document, scores, rules):
     """The judge's word on every legal labelling."""
     judge = Problem(document, scores, rules).judge
     best = -inf
-    for labels in product(range(len(NAMES)), repeat=len(document)):
+    for labels in product(range(len(scores.labels)), repeat=len(document)):
         log_prob = scores.log_probs[range(len(labels)), labels].sum()
-        if log_prob > best and legal_bio([NAMES[i] for i in labels]):
+        if log_prob > best and legal_bio([scores.labels[i] for i in labels]):
             best = max(best, log_prob - judge.cost(np.array(labels, dtype=int)).most)
     return best
 
@@ -143,6 +143,37 @@ def best_judged(document, scores, rules):
 def test_agrees_with_the_judge(pool):
     random = np.random.default_rng(20)
     found = [random_problem(random) for _ in range(150)]
+    verdicts = pool.map(referee, *zip(*found, strict=True))
+    for problem, verdict in zip(found, verdicts, strict=True):
+        assert agrees(verdict, best_judged(*problem)), problem
+
+
+def random_rows(random):
+    """A few words in rows, with a product in each row and a sum of all rows."""
+    words = int(random.integers(1, 6))
+    names = ("O", "B-part", "I-part", "B-tax", "B-total")
+    fields = [Field("parts", "part", "money"), Field("tax", "tax", "money")]
+    fields += [Field("total", "total", "money", optional=True)]
+    rows = [RowKind("row", ("parts", "tax"))]
+    checks = [
+        Rule("parts == tax * tax", each="row", weight=random.choice([1.0, 4.0])),
+        Rule("tax == parts * parts", each="row", weight=random.choice([2.0, inf])),
+        Rule("total == sum(parts)"),
+    ]
+    chosen = [rule for rule in checks if random.random() < 0.7]
+    presence = str(random.choice(["keep", "free"]))
+    defaults = RuleDefaults(presence=presence, weight=6.0, unchecked=0.0)
+    rules = Rules(fields, chosen, rows=rows, defaults=defaults)
+    ids = [None if random.random() < 0.2 else int(i) for i in np.sort(random.integers(0, 3, words))]
+    texts = random.choice(["1", "2", "4", "16", "x"], words).tolist()
+    probs = random.random((words, len(names))) ** 3 + 1e-6
+    scores = Scores.from_probs(probs / probs.sum(axis=1, keepdims=True), names)
+    return Document("d", texts, rows=ids), scores, rules
+
+
+def test_agrees_with_the_judge_on_rows(pool):
+    random = np.random.default_rng(21)
+    found = [random_rows(random) for _ in range(80)]
     verdicts = pool.map(referee, *zip(*found, strict=True))
     for problem, verdict in zip(found, verdicts, strict=True):
         assert agrees(verdict, best_judged(*problem)), problem

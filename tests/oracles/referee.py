@@ -6,7 +6,8 @@ numbers, so that they are exact. The referee uses lawful only to read values, an
 ``Rule``; legality, parsing, the semantics of rules and the search are independent.
 
 It supports linear rules: sums and differences of fields, ``sum``, ``count``, ``abs`` of a field and
-constants, compared with each other, and such comparisons chained or joined by ``and``. Do not
+constants, compared with each other, and such comparisons chained or joined by ``and``. Of the rules
+of rows, it supports ``x == y * z`` over fields of the row, if the document has row ids. Do not
 import it in a process that has imported ``highspy``, since OR-tools has its own copy of HiGHS.
 """
 
@@ -14,11 +15,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 from math import floor, inf, isfinite, lcm
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -81,10 +83,11 @@ def referee(
     if not isfinite(page.best):
         return Verdict("infeasible", -inf, -inf)
     must = page.kept() if kept is None else kept
-    laws = [_Law.of(rule, rules) for rule in rules.rules]
+    laws = [_Law.of(rule, rules) for rule in rules.rules if rule.each is None]
+    products = [_Product.of(rule, rules) for rule in rules.rules if rule.each is not None]
     slack = min(slack, LAST_SLACK)
     while True:
-        found = _Program(page, laws, must, slack).solve(max(ends - perf_counter(), 0.01))
+        found = _Program(page, laws, products, must, slack).solve(max(ends - perf_counter(), 0.01))
         # An upper bound on the worth of labellings with a span that was left out.
         others = -page.best - slack if page.leaves_out(slack) else -inf
         if found.status in ("feasible", "unknown"):
@@ -142,6 +145,27 @@ class _Law:
         parser = _Parser(rule.check, {f.name: f for f in rules.fields}, Fraction(tolerance))
         tree = ast.parse(" ".join(rule.check.split()), mode="eval").body
         return cls(weight, tuple(parser.links(tree)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Product:
+    """A rule ``left == one * other``, judged on the first values of each row."""
+
+    weight: float
+    fields: tuple[str, str, str]
+    tolerance: Fraction
+
+    @classmethod
+    def of(cls, rule: Rule, rules: Rules) -> _Product:
+        found = re.fullmatch(r"(\w+) == (\w+) \* (\w+)", str(rule.check))
+        kind = next(kind for kind in rules.rows if kind.name == rule.each)
+        if found is None or not {*found.groups()} <= {*kind.fields} or rule.when or kind.starts:
+            raise UnsupportedRule(f"{rule.id}: of rules of rows, only 'x == y * z'")
+        tolerance = rules.defaults.tolerance if rule.tolerance is None else rule.tolerance
+        weight = rules.defaults.weight if rule.weight is None else rule.weight
+        if rule.unchecked:
+            raise UnsupportedRule(f"{rule.id}: only with the price unchecked 0")
+        return cls(weight, (found[1], found[2], found[3]), Fraction(tolerance))
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +241,9 @@ class _Page:
         if rules.scheme not in ("BIO", "IOB2"):
             raise UnsupportedRule(f"scheme is {rules.scheme}, expected BIO: the only one supported")
         self.document, self.rules = document, rules
+        if rules.rows and document.rows is None:
+            raise UnsupportedRule("the document has no row ids")
+        self.rows = _rows(document.rows or ())
         self.words = words = len(document)
         costs = -scores.log_probs
         begin: dict[str, Costs] = {}
@@ -295,6 +322,16 @@ class _Page:
         return found
 
 
+def _rows(ids: Iterable[int | None]) -> list[int]:
+    """By word, the number of its row: a new one begins with another id; 0 without an id."""
+    numbers, known = [], [None]
+    for id_ in ids:
+        if id_ is not None and id_ != known[-1]:
+            known.append(id_)
+        numbers.append(0 if id_ is None else len(known) - 1)
+    return numbers
+
+
 def _span_costs(begin: Costs, inside: Costs) -> Costs:
     words = len(begin)
     costs = np.full((words, words + 1), inf)
@@ -338,7 +375,14 @@ class _Sight:
 class _Program:
     """The integer program for the spans with at most this slack."""
 
-    def __init__(self, page: _Page, laws: list[_Law], kept: Collection[str], slack: float) -> None:
+    def __init__(
+        self,
+        page: _Page,
+        laws: list[_Law],
+        products: list[_Product],
+        kept: Collection[str],
+        slack: float,
+    ) -> None:
         from ortools.sat.python import cp_model
 
         self.cp, self.page, self.model = cp_model, page, cp_model.CpModel()
@@ -369,6 +413,8 @@ class _Program:
                 self.model.add_bool_or(here)
         for law in laws:
             self.obey(law)
+        for each in products:
+            self.obey_in_rows(each)
 
     def violated(self, weight: float) -> cp_model.IntVar:
         """A truth value that costs this much; that is never true where it would be infinite."""
@@ -455,6 +501,31 @@ class _Program:
             sums = self.cp.LinearExpr.weighted_sum([x for x, _ in parts], numbers) + shift
             domain = self.cp.Domain.from_intervals(_allowed(link.sign, near))
             self.model.add_linear_expression_in_domain(sums, domain).only_enforce_if(*checked)
+
+    def obey_in_rows(self, law: _Product) -> None:
+        """A clause for every three values of a row, first ones each, that violate the product."""
+        firsts = [self.firsts_by_row(name) for name in law.fields]
+        for row in set.intersection(*map(set, firsts)):
+            excuse = self.violated(law.weight)
+            for (x, a), (y, b), (z, c) in product(*(found[row] for found in firsts)):
+                if abs(a - b * c) > law.tolerance:
+                    self.model.add_bool_or(x.negated(), y.negated(), z.negated(), excuse)
+
+    def firsts_by_row(self, name: str) -> dict[int, list[tuple[Any, Fraction]]]:
+        """By row, variables that are true if a value is the first one there, and the values."""
+        by_row: dict[int, list[tuple[Any, _Span]]] = {}
+        for x, span in sorted(self.sights[name].readable, key=lambda pair: pair[1].start):
+            if self.page.rows[span.start]:
+                by_row.setdefault(self.page.rows[span.start], []).append((x, span))
+        found: dict[int, list[tuple[Any, Fraction]]] = {}
+        for row, spans in by_row.items():
+            for x, span in spans:
+                earlier = [y for y, other in spans if other.start < span.start]
+                first = self.model.new_bool_var("") if earlier else x
+                if earlier:
+                    self.model.add_bool_or(x.negated(), *earlier, first)
+                found.setdefault(row, []).append((first, Fraction(span.value)))
+        return found
 
     def solve(self, seconds: float) -> Verdict:
         variables = [x for x, _, _ in self.prices]
