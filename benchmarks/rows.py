@@ -1,6 +1,7 @@
 """Rules of rows: their search on long receipts, and what they do for real receipts.
 
-    python -m benchmarks.rows [--rows 10 20 50 100] [--pages 5] [--seconds 5] [--no-sums]
+    python -m benchmarks.rows [--rows 10 20 50 100] [--pages 5] [--seconds 5]
+        [--rules all|product|rows]
     python -m benchmarks.rows --shared
 
 The first decodes generated receipts under a product per row and two sums, and has OR-tools solve
@@ -303,12 +304,18 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[10, 20, 50, 100])
     parser.add_argument("--pages", type=int, default=5, help="receipts per size")
     parser.add_argument("--seconds", type=float, default=5.0, help="time limit per receipt")
-    parser.add_argument("--no-sums", action="store_true", help="the product per row alone")
+    parser.add_argument(
+        "--rules",
+        choices=("all", "product", "rows"),
+        default="all",
+        help="product: without the sums; rows: also without the fields outside the rows",
+    )
     arguments = parser.parse_args()
     if not arguments.shared:
         rules = LONG_RULES
-        if arguments.no_sums:
-            rules = Rules(rules.fields, rules.rules[:1], rows=rules.rows, defaults=rules.defaults)
+        if arguments.rules != "all":
+            fields = rules.fields[: 4 if arguments.rules == "rows" else None]
+            rules = Rules(fields, rules.rules[:1], rows=rules.rows, defaults=rules.defaults)
         time_searches(rules, arguments.rows, arguments.pages, arguments.seconds)
         return
     require_outputs(parser)
