@@ -141,6 +141,9 @@ def _draw_probs(rng, words, labels):
     return weights / weights.sum(axis=1, keepdims=True)
 
 
+CONDITIONS = ("reads", "max_words", "pattern", "required", "agrees")
+
+
 def _draw_rules(one_of, rng, names, scheme):
     ambiguities = (inf, inf, 0.0, 0.5, 2.0)
     defaults = {
@@ -169,6 +172,11 @@ def _draw_rules(one_of, rng, names, scheme):
                 ambiguity=one_of(None, *ambiguities),
             )
         )  # fmt: skip
+    if names and rng.random() < 0.3:
+        implied = [f"{name}:{condition}" for name in names for condition in CONDITIONS]
+        defaults["weights"] = {
+            one_of(*implied): one_of(0.0, 0.5, 2.0, inf) for _ in range(rng.integers(1, 5))
+        }
     known = {*names, *(f"count_{name}" for name in names), "t"}
     possible = [text for text in CHECKS if known.issuperset(hand_made(text)[1])]
     functions = [f for f in FUNCTIONS if known.issuperset(_parameters(f))]

@@ -40,6 +40,13 @@ def label_lists(prefixes):
     return st.lists(st.sampled_from(names), min_size=1, max_size=5, unique=True)
 
 
+def implied_weights(names):
+    """Weights of some conditions that fields of these names imply."""
+    conditions = ("reads", "max_words", "pattern", "required", "agrees")
+    keys = st.sampled_from([f"{name}:{condition}" for name in names for condition in conditions])
+    return st.just({}) | st.dictionaries(keys, st.sampled_from([0.0, 0.5, 2.0, inf]), max_size=4)
+
+
 AMOUNTS = ["1", "2", "3", "1.000", "x", "-1", "0.5"]
 
 
@@ -63,7 +70,12 @@ def total_and_parts(draw):
             Field("parts", "part", "money", many=True),
         ],
         [Rule(check, weight=draw(weight)) for check in checks],
-        defaults=RuleDefaults(weight=draw(weight), unchecked=0.0, **policy),
+        defaults=RuleDefaults(
+            weight=draw(weight),
+            unchecked=0.0,
+            weights=draw(implied_weights(["total", "parts"])),
+            **policy,
+        ),
     )
     return Document("d", words), scores, rules
 
@@ -156,7 +168,9 @@ def rule_sets(draw):
         fields,
         rules,
         scheme=draw(st.sampled_from(["BIO", *PREFIXES])),
-        defaults=RuleDefaults(weight=draw(weight)),
+        defaults=RuleDefaults(
+            weight=draw(weight), weights=draw(implied_weights([f.name for f in fields]))
+        ),
     )
 
 

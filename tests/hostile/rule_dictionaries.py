@@ -68,6 +68,14 @@ LIKELY = {
         "\0",
     ],
     "weight": [0, 1e-300, 0.5, 1e6, "hard", " HARD ", float("inf"), Decimal(3), True],
+    "weights": [
+        {},
+        {"total:agrees": 2, "shop:pattern": "hard"},
+        {"day:reads": 0, "sub:required": "hard", "total:max_words": 0.5},
+        {"total:kept": 3},
+        {"totl:reads": 3},
+        {"items": 1},
+    ],
     "tolerance": [0, 0.1, "1e-18", "1e18", 10**18, "-0", 1e-18, Decimal("0.1"), 5e-324],
     "unchecked": [0, 1e6, 0.1, 5e-324],
     "ambiguity": [0, 0.1, 1e6, "never", float("inf")],
@@ -100,7 +108,9 @@ FIELD_KEYS = (
     "optional",
 )  # fmt: skip
 RULE_KEYS = ("id", "check", "when", "tolerance", "message", "weight", "unchecked")
-FILE_KEYS = ("scheme", "presence", "repeat", "weight", "tolerance", "max_words", "unchecked")
+FILE_KEYS = (
+    "scheme", "presence", "repeat", "weight", "weights", "tolerance", "max_words", "unchecked",
+)  # fmt: skip
 
 
 def draw(rng):

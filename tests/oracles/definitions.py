@@ -61,22 +61,27 @@ def penalty_of(document, labels, rules, kept):
     """The sum of the weights that a labelling violates, without the judge."""
     texts = {"total": [], "part": []}
     penalty = 0.0
-    weight, policy = rules.defaults.weight, rules.defaults
+    policy = rules.defaults
+
+    def weight(name):
+        return policy.weights.get(name, policy.weight)
+
+    names = {"total": "total", "part": "parts"}
     for type_, start, end in spans_of(labels):
         texts[type_].append(" ".join(document.words[start:end]))
         most = rules.fields[0].max_words
         if type_ == "total" and most is not None and end - start > most:
-            penalty += weight
+            penalty += weight("total:max_words")
     values = {type_: [read(text, "money") for text in found] for type_, found in texts.items()}
     for type_, readings in values.items():
-        penalty += sum(weight for reading in readings if not reading)
+        penalty += sum(weight(f"{names[type_]}:reads") for reading in readings if not reading)
         if not any(readings) and type_ in kept:
             penalty += inf
         if not any(readings) and policy.presence == "required":
-            penalty += weight
+            penalty += weight(f"{names[type_]}:required")
     totals = list(dict.fromkeys(reading[0] for reading in values["total"] if reading))
     if policy.repeat == "agree" and len(totals) > 1:
-        penalty += weight
+        penalty += weight("total:agrees")
     parts = tuple(reading[0] for reading in values["part"] if reading)
     parts = parts if parts and len(parts) == len(values["part"]) else None
     choices = totals if policy.repeat == "any" else totals[:1]

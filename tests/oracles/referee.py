@@ -278,8 +278,9 @@ class _Page:
 
     def leaves_out(self, slack: float) -> bool:
         """Whether a possible span, with up to three faults, may have more slack than this."""
-        weight = self.rules.defaults.weight
-        faults = 3 * weight if isfinite(weight) else 0.0  # spans with hard faults are never used
+        defaults = self.rules.defaults
+        weights = [w for w in (defaults.weight, *defaults.weights.values()) if isfinite(w)]
+        faults = 3 * max(weights, default=0.0)  # spans with hard faults are never used
         everything = (self.slack(costs) for costs in (self.outside, *self.costs))
         return any(bool((np.isfinite(s) & (s + faults > slack)).any()) for s in everything)
 
@@ -298,14 +299,14 @@ class _Page:
     def read(self, f: Field, start: int, end: int, cost: float) -> _Span:
         text = self.document.text(start, end)
         values = read(text, f.type)
-        faults = (
-            not values,
-            f.max_words is not None and end - start > f.max_words,
-            f.pattern is not None and not re.fullmatch(f.pattern, text),
-        )
+        faults = {
+            "reads": not values,
+            "max_words": f.max_words is not None and end - start > f.max_words,
+            "pattern": f.pattern is not None and not re.fullmatch(f.pattern, text),
+        }
         value = values[0] if values else None
-        weight = self.rules.defaults.weight if any(faults) else 0.0  # inf * 0 is NaN
-        return _Span(start, end, cost, f, value, weight * max(1, sum(faults)))
+        fault = sum(_weight(self.rules, f, name) for name, there in faults.items() if there)
+        return _Span(start, end, cost, f, value, fault)
 
     def kept(self) -> set[str]:
         """The fields with presence keep that have a value on the best path."""
@@ -330,6 +331,11 @@ def _rows(ids: Iterable[int | None]) -> list[int]:
             known.append(id_)
         numbers.append(0 if id_ is None else len(known) - 1)
     return numbers
+
+
+def _weight(rules: Rules, f: Field, condition: str) -> float:
+    """The weight of a condition that a field implies."""
+    return rules.defaults.weights.get(f"{f.name}:{condition}", rules.defaults.weight)
 
 
 def _span_costs(begin: Costs, inside: Costs) -> Costs:
@@ -386,7 +392,6 @@ class _Program:
         from ortools.sat.python import cp_model
 
         self.cp, self.page, self.model = cp_model, page, cp_model.CpModel()
-        self.weight = page.rules.defaults.weight
         self.prices: list[tuple[cp_model.IntVar, float, float]] = []  # relative, and true ones
         self.sights = {f.name: _Sight(f) for f in page.rules.fields}
         cover: list[list[cp_model.IntVar]] = [[] for _ in range(page.words)]
@@ -408,7 +413,9 @@ class _Program:
                 self.see_one(sight)
             here = [x for x, _ in sight.readable]
             if sight.field.presence == "required":
-                self.model.add_bool_or(*here, self.violated(self.weight))
+                self.model.add_bool_or(
+                    *here, self.violated(_weight(page.rules, sight.field, "required"))
+                )
             elif sight.field.name in kept:
                 self.model.add_bool_or(here)
         for law in laws:
@@ -449,7 +456,8 @@ class _Program:
         by_value: dict[Any, list[Any]] = {}
         for one, (_, span) in zip(first, readable, strict=True):
             by_value.setdefault(span.value, []).append(one)
-        apart = self.violated(self.weight) if f.repeat == "agree" else None
+        weight = _weight(self.page.rules, f, "agrees")
+        apart = self.violated(weight) if f.repeat == "agree" else None
         none = model.new_constant(1)  # true only if no readable span starts ahead of ``start``
         start = 0
         starting: list[Any] = []  # variables of spans that start there

@@ -159,8 +159,14 @@ class Oracle:
         """The ids of all hard conditions."""
         rules = {rule.id for rule, weight, *_ in self._rules if weight == inf}
         required = {f"{f.name}:required" for f in self.fields if f.presence == "required"}
-        of_file = required | {"every span"} if self.weight == inf else set()
-        return rules | {f"{name}:kept" for name in self.kept} | of_file
+        own = {name for name in self.rules.defaults.weights if not name.endswith(":required")}
+        implied = {name for name in required | own if self.weight_of(name) == inf}
+        of_file = {"every span"} if self.weight == inf else set()
+        return rules | {f"{name}:kept" for name in self.kept} | implied | of_file
+
+    def weight_of(self, name):
+        """The weight of an implied condition: its own, or that of the file."""
+        return self.rules.defaults.weights.get(name, self.weight)
 
     def spans_of(self, labels):
         return spans_of(labels, self.scheme, self.types)
@@ -187,7 +193,7 @@ class Oracle:
         if by_field not in self._verdicts:
             self._verdicts[by_field] = self._judge_values(by_field)
         verdict = self._verdicts[by_field]
-        cost = verdict.cost + price + sum(self.weight for _ in violated)
+        cost = verdict.cost + price + sum(map(self.weight_of, violated))
         return verdict._replace(cost=cost, violated=verdict.violated.union(violated))
 
     def look(self, span):
@@ -238,7 +244,8 @@ class Oracle:
     def _broken(self, verdict):
         """The violations of a verdict, named as in ``demands``."""
         of_spans = (":reads", ":max_words", ":pattern", ":agrees")
-        every = any(name.endswith(of_spans) for name in verdict.violated)
+        shared = verdict.violated - set(self.rules.defaults.weights)
+        every = any(name.endswith(of_spans) for name in shared)
         return verdict.violated | {"every span"} if every else verdict.violated
 
     def _judge_values(self, by_field):
@@ -249,13 +256,13 @@ class Oracle:
             readable = tuple(value for value in values if value is not None)
             if field.presence == "required" and not readable:
                 violated.append(f"{name}:required")
-                cost += self.weight
+                cost += self.weight_of(f"{name}:required")
             if name in self.kept and not readable:
                 violated.append(f"{name}:kept")
                 cost = inf
             if not field.many and field.repeat == "agree" and len(set(readable)) > 1:
                 violated.append(f"{name}:agrees")
-                cost += self.weight
+                cost += self.weight_of(f"{name}:agrees")
             seen.append(readable if field.many else readable[:1])
             options[f"count_{name}"] = [len(values)]
             if field.many:

@@ -281,7 +281,8 @@ def _say_effect(
 def _prices_in_nats(call: Call) -> list[str]:
     """The settings that compare a number of nats with the model's log-probabilities."""
     rules, budget = call.rules, call.budget
-    weights = [rules.defaults.weight, *(rule.weight for rule in rules.parsed)]
+    implied = (rules.defaults.weight, *rules.defaults.weights.values())
+    weights = [*implied, *(rule.weight for rule in rules.parsed)]
     found = {
         "weights": not all(map(isinf, weights)),
         "unchecked": any(rule.unchecked not in (0, inf) for rule in rules.parsed),

@@ -78,9 +78,15 @@ def _rule_table(loaded: Rules) -> Table:
     plan = plan_of(loaded)
     table = Table("rule", "weight", "unchecked", "reads", "judged", box=None)
     for rule in loaded.parsed:
-        weight = "hard" if isinf(rule.weight) else f"{rule.weight:g}"
         how = plan.how[rule.id]
         reason = f" ({how.reason})" if how.reason else ""
         judged = f"{_WAYS[how.way]}{reason}"
-        table.add_row(rule.id, weight, f"{rule.unchecked:g}", ", ".join(rule.reads), judged)
+        unchecked, reads = f"{rule.unchecked:g}", ", ".join(rule.reads)
+        table.add_row(rule.id, _weight(rule.weight), unchecked, reads, judged)
+    for name, weight in loaded.defaults.weights.items():
+        table.add_row(name, _weight(weight), "", name.partition(":")[0], "implied by the field")
     return table
+
+
+def _weight(weight: float) -> str:
+    return "hard" if isinf(weight) else f"{weight:g}"

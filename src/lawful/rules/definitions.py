@@ -20,7 +20,7 @@ from math import inf
 from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from lawful.cache import Cache
 from lawful.errors import RulesError, shown
@@ -37,6 +37,7 @@ from lawful.rules.settings import (
     as_tolerance,
     as_unchecked,
     as_weight,
+    as_weights,
     check_choice,
     check_max_words,
     check_writable,
@@ -57,6 +58,9 @@ Repeat: TypeAlias = Literal["agree", "first", "any"]
 Weight: TypeAlias = float
 """Nats of the model's evidence that a rule may overrule; ``inf`` is hard."""
 
+Condition: TypeAlias = Literal["reads", "max_words", "pattern", "required", "agrees", "kept"]
+"""The conditions that a field implies. All but ``kept``, which is hard, have a weight."""
+
 DEFAULT_WEIGHT = 10.0
 DEFAULT_UNCHECKED = 0.5
 """Half a nat: that a rule can be checked, and holds, is some evidence that its fields are right."""
@@ -75,7 +79,8 @@ class RuleDefaults:
 
     ``ambiguity`` is the price in nats of choosing a value that is not the most plausible one
     (``3.350`` as 3.35 and not 3350); if infinite, it never happens. ``unchecked`` is the price in
-    nats of a rule that is vacuous because a value is missing.
+    nats of a rule that is vacuous because a value is missing. ``weights`` are those of conditions
+    that fields imply, by name: ``{"total:agrees": 6}``.
 
     The paper's semantics is ``RuleDefaults(**PAPER)``.
     """
@@ -87,6 +92,7 @@ class RuleDefaults:
     max_words: int | None = None
     ambiguity: float = inf
     unchecked: float = DEFAULT_UNCHECKED
+    weights: Mapping[str, Weight] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         check_choice(self.presence, Presence, "presence")
@@ -96,6 +102,7 @@ class RuleDefaults:
         check_max_words(self.max_words)
         object.__setattr__(self, "ambiguity", as_ambiguity(self.ambiguity))
         object.__setattr__(self, "unchecked", as_unchecked(self.unchecked))
+        object.__setattr__(self, "weights", as_weights(self.weights))
 
 
 PAPER: Mapping[str, Any] = MappingProxyType(
@@ -322,6 +329,7 @@ class Rules:
                 )
             names.add(f.name)
             labels[f.label] = f.name
+        _check_weights(defaults.weights, names)
         object.__setattr__(self, "parsed", tuple(self._parse()))
 
     parsed: tuple[ParsedRule, ...] = field(init=False, repr=False)
@@ -444,6 +452,8 @@ class Rules:
         if unknown := set(changes) - known:
             names = ", ".join(sorted(known))
             raise RulesError(f"unknown default {min(unknown)!r}; defaults: {names}")
+        if "weight" in changes:
+            changes = {"weights": {}, **changes}
         of_fields = {k: changes[k] for k in _OF_FIELDS if k in changes}
         of_rules = {k: changes[k] for k in ("weight", "tolerance", "unchecked") if k in changes}
         return Rules(
@@ -453,6 +463,12 @@ class Rules:
             defaults=replace(self.defaults, **changes),
             rows=self.rows,
         )
+
+    def weight_of(self, f: Field, condition: Condition) -> Weight:
+        """The weight of a condition that a field implies."""
+        if condition == "kept":
+            return inf
+        return self.defaults.weights.get(f"{f.name}:{condition}", self.defaults.weight)
 
     def scheme_for(self, labels: tuple[str, ...]) -> Scheme:
         """The scheme over a model's labels; checked and cached per list of labels."""
@@ -513,6 +529,22 @@ def _check_rows(rows: tuple[RowKind, ...], fields: Iterable[Field]) -> None:
                     f"field {name!r} is in rows {taken[name]!r} and {kind.name!r}, expected one"
                 )
             taken[name] = kind.name
+
+
+def _check_weights(weights: Mapping[str, Weight], fields: Iterable[str]) -> None:
+    conditions = [condition for condition in get_args(Condition) if condition != "kept"]
+    known = {f"{name}:{condition}" for name in fields for condition in conditions}
+    for name in weights:
+        if name in known:
+            continue
+        close = get_close_matches(name, known, 1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        if name.endswith(":kept"):
+            hint = "that a field is kept is hard; "
+        raise RulesError(
+            f"weights: unknown condition {shown(name)}; {hint}expected a field and one of "
+            f"{', '.join(conditions)}, as in {min(known, default='total:reads')!r}"
+        )
 
 
 def _field_of(name: str) -> str:

@@ -7,21 +7,18 @@ match the pattern and the length, the field must be present, and repeated values
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from math import inf
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from lawful.cache import Cache, size_of_texts
 from lawful.document import Document
 from lawful.errors import RuleFailure
-from lawful.rules.definitions import Field, Rules
+from lawful.rules.definitions import Condition, Field, Rules
 from lawful.rules.patterns import compiled
 from lawful.rules.reading import Spans
 from lawful.values import format_value, read
 
 MOST_BYTES = 2**25
 """Bytes in each cache of a document: of values, faults, costs and views."""
-
-Condition: TypeAlias = Literal["reads", "max_words", "pattern", "required", "kept", "agrees"]
 
 
 class Fault(NamedTuple):
@@ -79,21 +76,21 @@ class DocumentFields:
 
     def faults(self, index: int, spans: Spans, kept: Container[str]) -> list[Fault]:
         """All faults of a field; ``kept`` are the fields that must stay present."""
-        f, weight = self.rules.fields[index], self.rules.defaults.weight
+        f, weight_of = self.rules.fields[index], self.rules.weight_of
         found = [
-            Fault(condition, (span,), weight)
+            Fault(condition, (span,), weight_of(f, condition))
             for span in spans
             for condition in self.faults_of_span(index, span.start, span.end)
         ]
         if not self.is_present(index, spans):
             if f.presence == "required":
-                found.append(Fault("required", spans, weight))
+                found.append(Fault("required", spans, weight_of(f, "required")))
             elif f.name in kept:
                 # Hard, so that no rule is avoided by removing a field that it reads.
-                found.append(Fault("kept", spans, inf))
+                found.append(Fault("kept", spans, weight_of(f, "kept")))
         one = len(spans) < 2 or f.many or f.repeat != "agree"
         if not one and len(dict.fromkeys(self.chosen(index, spans))) > 1:
-            found.append(Fault("agrees", spans, weight))
+            found.append(Fault("agrees", spans, weight_of(f, "agrees")))
         return found
 
     def faults_of_span(self, index: int, start: int, end: int) -> tuple[Condition, ...]:

@@ -35,7 +35,9 @@ MOST_NODES = 20_000
 COMMAS = "inside {…} a comma ends a value: quote the expression, or write 0.01 for 0,01"
 
 _TOO_MANY = f"more than {MOST_NODES:,} entries"
-_DEFAULT_KEYS = ("presence", "repeat", "weight", "tolerance", "max_words", "ambiguity", "unchecked")
+_DEFAULT_KEYS = (
+    "presence", "repeat", "weight", "weights", "tolerance", "max_words", "ambiguity", "unchecked",
+)  # fmt: skip
 _FILE_KEYS = ("fields", "rows", "rules", "scheme", *_DEFAULT_KEYS)
 _ROW_KEYS = ("fields", "starts")
 _FIELD_KEYS = (
@@ -113,7 +115,7 @@ class _Loader:
         try:
             defaults = RuleDefaults(**{key: data[key] for key in _DEFAULT_KEYS if key in data})
         except RulesError as error:
-            wrong = next(((key,) for key in _DEFAULT_KEYS if str(error).startswith(key)), ())
+            wrong = next(((key,) for key in _DEFAULT_KEYS if re.match(rf"{key}\b", str(error))), ())
             raise self.fail(error, wrong) from None
         if len(fields) > MOST_FIELDS:
             raise self.fail(f"{len(fields):,} fields, at most {MOST_FIELDS:,}", ("fields",))
@@ -137,6 +139,8 @@ class _Loader:
                 where = ("rules", error.rule, "check")
             elif error.field is not None:
                 where = ("fields", error.field, "label")
+            elif str(error).startswith("weights"):
+                where = ("weights",)
             raise self.fail(error, where) from None
 
     def load_field(self, name: Any, entry: Any) -> Field:
@@ -355,6 +359,11 @@ def json_schema() -> dict[str, Any]:
                 "presence": presence,
                 "repeat": repeat,
                 "weight": weight,
+                "weights": {
+                    "type": "object",
+                    "additionalProperties": weight,
+                    "description": "weights of conditions that fields imply, as in total:agrees",
+                },
                 "tolerance": tolerance,
                 "max_words": max_words,
                 "ambiguity": ambiguity,

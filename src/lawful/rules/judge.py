@@ -332,13 +332,14 @@ class Judge:
     def faults(self, index: int, start: int, end: int) -> float:
         """The weights of conditions that a span violates by itself."""
         faults = self._fields.faults_of_span(index, start, end)
-        return self.rules.defaults.weight * len(faults) if faults else 0.0
+        f = self.rules.fields[index]
+        return sum((self.rules.weight_of(f, condition) for condition in faults), 0.0)
 
     def missing(self, index: int) -> float:
         """The weights of conditions that are violated if the field is missing."""
         f = self.rules.fields[index]
         if f.presence == "required":
-            return self.rules.defaults.weight
+            return self.rules.weight_of(f, "required")
         return inf if f.name in self._kept else 0.0
 
     def _judge_rule(

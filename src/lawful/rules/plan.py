@@ -229,7 +229,7 @@ class _Planner:
         return _core.FieldPlan(
             many=f.many,
             has_default=f.default is not None,
-            disagreement=self.rules.defaults.weight,
+            disagreement=self.rules.weight_of(f, "agrees"),
             first=self.slots.get((index, "first")),
             disagrees=self.slots.get((index, "disagrees")),
             count=self.slots.get((index, "count")),

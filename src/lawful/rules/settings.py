@@ -6,6 +6,7 @@ Each function raises a ``RulesError`` that begins with ``where``, or returns the
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from math import inf
 from numbers import Real
@@ -24,6 +25,18 @@ MOST_WORDS = 1_000_000
 def as_weight(value: Any, where: str = "") -> float:
     """A weight in nats; ``"hard"`` is infinite."""
     return _as_nats(value, f"{where}weight", "hard")
+
+
+def as_weights(value: Any) -> dict[str, float]:
+    """Weights by name."""
+    if not isinstance(value, Mapping):
+        raise RulesError(f"weights is {shown(value)}, expected a mapping of names to weights")
+    weights = {}
+    for name, weight in value.items():
+        if not isinstance(name, str):
+            raise RulesError(f"weights: {shown(name)} is no name, as in 'total:agrees'")
+        weights[name] = as_weight(weight, f"weights: {shown(name)}: ")
+    return weights
 
 
 def as_ambiguity(value: Any, where: str = "") -> float:

@@ -16,7 +16,8 @@ LEAST = 256
 """Candidates for one trial, unless fewer are left."""
 
 SPANS = "every span"
-"""Name, in a clash, of what fields demand of their spans: readable, well-formed, in agreement."""
+"""Name, in a clash, of what fields demand of their spans: readable, well-formed, in agreement.
+Demands with a weight of their own have names of their own, as in ``total:agrees``."""
 
 
 def find_clash(
@@ -93,12 +94,17 @@ class _Trials:
 def _demands(problem: Problem) -> tuple[str, ...]:
     """Everything that is hard: rules, required and kept fields, and demands on spans."""
     rules = problem.judge.rules
-    hard = rules.defaults.weight == inf
+    own = rules.defaults.weights
     return (
         *(rule.id for rule in rules.parsed if rule.weight == inf),
         *(f"{f.name}:kept" for f in rules.fields if f.name in problem.judge.kept),
-        *(f"{f.name}:required" for f in rules.fields if hard and f.presence == "required"),
-        *((SPANS,) if hard else ()),
+        *(
+            f"{f.name}:required"
+            for f in rules.fields
+            if f.presence == "required" and rules.weight_of(f, "required") == inf
+        ),
+        *(name for name in own if own[name] == inf and not name.endswith(":required")),
+        *((SPANS,) if rules.defaults.weight == inf else ()),
     )
 
 
@@ -110,12 +116,13 @@ def _relaxed(problem: Problem, demands: tuple[str, ...]) -> Problem:
         for f in rules.fields
         if f"{f.name}:kept" in demands or f"{f.name}:required" in demands
     }
+    weights = {name: inf if name in demands else 0.0 for name in rules.defaults.weights}
     relaxed = Rules(
         # The search keeps track of a field's presence only where it matters.
         [replace(f, presence="keep" if f.name in kept else "free") for f in rules.fields],
         [replace(rule, weight=inf, unchecked=0.0) for rule in rules.rules if rule.id in demands],
         scheme=rules.scheme,
-        defaults=replace(rules.defaults, weight=inf if SPANS in demands else 0.0),
+        defaults=replace(rules.defaults, weight=inf if SPANS in demands else 0.0, weights=weights),
         rows=rules.rows,
     )
     some = Problem(problem.document, problem.scores, relaxed, keep=False)
