@@ -40,7 +40,8 @@ JUNK = [
     ")" * 300, "total if", "not", "day + day", "items", "yield", "await x", "~total",
     "total is 1", "\\",
     "(" * 100, "-" * 300 + "1", "9" * 1900, "total\n", "# x", "''''''", "0777", "1__0", "\u202e",
-    "if",
+    "if", "total in (1, 1)", "total in (1, 1 / 0)", "day in (1,)", "total in (sub,)",
+    "luhn(total)", "vat_id()", "ean(shop, shop)",
 ]  # fmt: skip
 
 
@@ -68,7 +69,8 @@ def draw_condition(rng, deep=0) -> str:
         return f"{rng.choice(DAYS)} {rng.choice(['==', '<', '>='])} {rng.choice(DAYS)}"
     if kind < 0.7:
         forms = ["{} == {}", "{} in ('A', 'B')", "{} not in ('A',)", "matches({}, '^[A-Z]+')",
-                 "iban({})", "matches({}, '(A|AA)+$')"]  # fmt: skip
+                 "iban({})", "matches({}, '(A|AA)+$')", "luhn({})", "ean({})", "bic({})",
+                 "isin({})", "vat_id({})"]  # fmt: skip
         return rng.choice(forms).format(f"({rng.choice(TEXTS)})", rng.choice(TEXTS))
     if kind < 0.8:
         return rng.choice(["present(total)", "present(items)", "True", "not present(day)"])

@@ -9,7 +9,6 @@ fields is judged in Python.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from lawful._core import Op
 from lawful.errors import RulesError
 from lawful.rules.arithmetic import absolute, rounded, total
+from lawful.rules.check_digits import CHECK_DIGITS
 from lawful.rules.nodes import COUNT, ROWS, Environment, Node
 from lawful.rules.operators import FieldName
 from lawful.rules.patterns import Pattern, compiled
@@ -321,29 +321,20 @@ class Date(Call):
         return self.day
 
 
-class Iban(Call):
-    """Whether a text is an IBAN, check digits included."""
+class CheckDigits(Call):
+    """Whether a text has the form and the check digits of a code, such as an IBAN."""
 
     @classmethod
-    def parse(cls, parser: Parser, node: ast.Call) -> Iban:
+    def parse(cls, parser: Parser, node: ast.Call) -> CheckDigits:
         """Takes one text."""
         value = parser.node(node.args[0]) if len(node.args) == 1 else None
         if value is None or value.kind != "text":
-            raise parser.fail("iban takes one text", node)
+            raise parser.fail(f"{_name_of(node)} takes one text", node)
         return cls(parser.text_of(node), "condition", (value,))
 
     def evaluate(self, environment: Environment) -> bool | None:
         text = self.arguments[0].evaluate(environment)
-        return None if text is None else is_iban(str(text))
-
-
-def is_iban(text: str) -> bool:
-    """Whether the text has the form and the check digits of an IBAN (ISO 13616)."""
-    compact = re.sub(r"\s", "", text).upper()
-    if not re.fullmatch(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}", compact):
-        return False
-    digits = "".join(str(int(c, 36)) for c in compact[4:] + compact[:4])
-    return int(digits) % 97 == 1
+        return None if text is None else CHECK_DIGITS[self.name](str(text))
 
 
 def _one_field(parser: Parser, node: ast.Call, most: int = 1) -> FieldName:
@@ -366,12 +357,12 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.Call], Node]] = {
     "abs": Abs.parse,
     "count": Count.parse,
     "date": Date.parse,
-    "iban": Iban.parse,
     "matches": Matches.parse,
     "max": Extreme.parse,
     "min": Extreme.parse,
     "present": Present.parse,
     "round": Round.parse,
     "sum": Sum.parse,
+    **dict.fromkeys(CHECK_DIGITS, CheckDigits.parse),
 }
 """The functions by name: each checks a call and makes its node."""
