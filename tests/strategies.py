@@ -111,6 +111,9 @@ CHECKS = [
     "1 == 2",
     "count(total) <= 1",
     "day != due or total == tax",
+    "total - tax in (0, 1)",
+    "sum(parts) not in (1, 2.5)",
+    "day in (date('2024-01-05'), date('2024-01-06'))",
 ]
 PREFIXES = {  # of the labels for types that may have several words, and of the others
     "BIO": ("BI", "B"),

@@ -72,6 +72,12 @@ def draw_condition(rng, deep=0) -> str:
                  "iban({})", "matches({}, '(A|AA)+$')", "luhn({})", "ean({})", "bic({})",
                  "isin({})", "vat_id({})"]  # fmt: skip
         return rng.choice(forms).format(f"({rng.choice(TEXTS)})", rng.choice(TEXTS))
+    if kind < 0.75:
+        number = draw_number(rng, deep + 1)
+        return rng.choice([
+            f"({number}) in (0, 1, -3)", f"{number} not in (0.1, 1 / 3)", f"({number}) in ()",
+            f"{rng.choice(DAYS)} in (date('2024-03-04'), date('1999-01-01'))",
+        ])  # fmt: skip
     if kind < 0.8:
         return rng.choice(["present(total)", "present(items)", "True", "not present(day)"])
     one, other = draw_condition(rng, deep + 1), draw_condition(rng, deep + 1)

@@ -110,6 +110,14 @@ CHECKS = {
     "total <= 1": strict(lambda total, t: total <= 1 + t),
     "-1 < total - tax < 2": strict(lambda total, tax, t: -1 + t < total - tax < 2 - t),
     "sum(parts) >= 4": strict(lambda parts, t: sum(parts) + t >= 4),
+    # Lists of numbers and days.
+    "total in (1, 3)": strict(lambda total, t: abs(total - 1) <= t or abs(total - 3) <= t),
+    "total - tax not in (-1, 0, 1 / 3)": strict(
+        lambda total, tax, t: all(abs(total - tax - other) > t for other in (-1, 0, Fraction(1, 3)))
+    ),
+    "sum(parts) in (2, 3)": strict(lambda parts, t: min(abs(sum(parts) - n) for n in (2, 3)) <= t),
+    "due - day in (0, 1)": strict(lambda due, day: (due - day).days in (0, 1)),
+    "day in (date('2024-04-03'), date('2024-04-05'))": strict(lambda day: day.day in (3, 5)),
     # Functions of numbers.
     "abs(tax - 0.5 * total) <= 1": strict(lambda tax, total, t: abs(tax - total / 2) <= 1 + t),
     "abs(total) == total": strict(lambda total, t: abs(abs(total) - total) <= t),

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal, DecimalException
+from decimal import Decimal, DecimalException, localcontext
 from typing import TYPE_CHECKING, Any
 
 from lawful._core import Op
-from lawful.rules.arithmetic import COMPARE, difference, exactly, negative, shift
+from lawful.rules.arithmetic import COMPARE, EXACT, difference, exactly, negative, shift
 from lawful.rules.nodes import Environment, Kind, Node, described, plain
 from lawful.rules.program import Assembler, NeedsPython, constant_value, inverse, scaled
 
@@ -328,10 +328,10 @@ _COMPARE = {
 
 @dataclass(frozen=True, eq=False)
 class Membership(Node):
-    """Whether a text is one of several: ``x in ('a', 'b')``."""
+    """Whether a value equals one of several: ``x in ('a', 'b')``, ``rate in (7, 19)``."""
 
     operand: Node
-    options: frozenset[str]
+    equals: tuple[Comparison, ...]  # with each option
     listed: str  # the options as written
     negated: bool
 
@@ -340,11 +340,17 @@ class Membership(Node):
         return (self.operand,)
 
     def evaluate(self, environment: Environment) -> bool | None:
-        text = self.operand.evaluate(environment)
-        return None if text is None else (text in self.options) != self.negated
+        if self.operand.evaluate(environment) is None:
+            return None
+        return any(each.evaluate(environment) for each in self.equals) != self.negated
 
     def emit(self, program: Assembler) -> int:
-        raise NeedsPython("a list of texts next to other fields")
+        if not self.equals:
+            raise NeedsPython("an empty list next to other fields")
+        program.fold(self.equals, Op.or_)
+        if self.negated:
+            program.add(Op.not_)
+        return 0
 
     def facts(self, environment: Environment) -> Iterator[str]:
         yield f"{self.operand.write(environment)} {'not ' * self.negated}in {self.listed}"
@@ -387,9 +393,9 @@ def _parse_link(
     text = parser.text_of(ast.Compare(left, [op], [right]))
     a = parser.node(left)
     if isinstance(op, ast.In | ast.NotIn):
-        options = _parse_options(parser, a, right)
+        equals = _parse_options(parser, a, left, right)
         negated = isinstance(op, ast.NotIn)
-        return Membership(text, "condition", a, options, parser.text_of(right), negated)
+        return Membership(text, "condition", a, equals, parser.text_of(right), negated)
     sign = COMPARISONS.get(type(op))
     if sign is None:
         raise parser.fail("'is' is not part of the rule language; write ==", node)
@@ -399,18 +405,35 @@ def _parse_link(
         raise parser.fail(f"cannot compare {described(a)} with {described(b)}{hint}", node)
     if a.kind in ("text", "condition") and sign not in ("==", "!="):
         raise parser.fail(f"cannot compare {described(a)} with {sign}; only == and !=", node)
+    return _compared(parser, text, sign, a, b)
+
+
+def _compared(parser: Parser, text: str, sign: str, a: Node, b: Node) -> Comparison:
     close = a.kind == "number" and not (a.exact and b.exact)
     return Comparison(text, "condition", sign, a, b, parser.tolerance if close else None)
 
 
-def _parse_options(parser: Parser, operand: Node, node: ast.expr) -> frozenset[str]:
-    if not isinstance(node, ast.Tuple | ast.List | ast.Set) or operand.kind != "text":
-        raise parser.fail("'in' needs a text and a list of texts, as in x in ('a', 'b')", node)
-    constants = (item.value for item in node.elts if isinstance(item, ast.Constant))
-    options = frozenset(value for value in constants if isinstance(value, str))
-    if len(options) != len(node.elts):
-        raise parser.fail("the list after 'in' may hold only texts, each once", node)
-    return options
+def _parse_options(
+    parser: Parser, operand: Node, left: ast.expr, node: ast.expr
+) -> tuple[Comparison, ...]:
+    if not isinstance(node, ast.Tuple | ast.List | ast.Set) or operand.kind == "condition":
+        raise parser.fail("'in' needs a value and a list, as in x in ('a', 'b')", node)
+    options = [parser.node(item) for item in node.elts]
+    with localcontext(EXACT):
+        values = {
+            option.evaluate({})
+            for option in options
+            if option.kind == operand.kind and not option.reads
+        }
+    if len(values - {None}) != len(options):
+        message = f"the list after 'in' may hold only constant {operand.kind}s, each once"
+        raise parser.fail(message, node)
+    return tuple(
+        _compared(
+            parser, parser.text_of(ast.Compare(left, [ast.Eq()], [item])), "==", operand, option
+        )
+        for item, option in zip(node.elts, options, strict=True)
+    )
 
 
 @dataclass(frozen=True, eq=False)
