@@ -71,7 +71,7 @@ class Asked(NamedTuple):
 
 TYPES = {  # by field: its types, the kinds of words that suit it, whether it is a list
     "total": (("money", "money", "number", "integer"), NUMBERS, False),
-    "tax": (("money", "number"), NUMBERS, False),
+    "tax": (("money", "number", "percent"), NUMBERS, False),
     "parts": (("money",), NUMBERS, True),
     "day": (("date",), POSSIBLE_VALUES["date"], False),
     "due": (("date",), POSSIBLE_VALUES["date"], False),

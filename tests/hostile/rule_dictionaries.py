@@ -80,7 +80,7 @@ LIKELY = {
     "unchecked": [0, 1e6, 0.1, 5e-324],
     "ambiguity": [0, 0.1, 1e6, "never", float("inf")],
     "max_words": [1, 2, 10**6],
-    "type": ["money", "number", "integer", "date", "text"],
+    "type": ["money", "number", "integer", "percent", "date", "text"],
     "many": [True, False],
     "presence": ["keep", "free", "required"],
     "optional": [True, False],

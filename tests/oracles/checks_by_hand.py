@@ -26,6 +26,10 @@ POSSIBLE_VALUES = {
         for text, values in NUMBERS.items()
         if (whole := tuple(value for value in values if value.denominator == 1))
     },
+    "percent": {
+        **{text: (values[-1], *values[:-1]) for text, values in NUMBERS.items()},
+        "0.5": (Fraction(50), Fraction("0.5")),
+    },
     "date": {
         "2024-04-03": (date(2024, 4, 3),),
         "2024-04-04": (date(2024, 4, 4),),

@@ -16,7 +16,7 @@ from lawful import values
 from lawful.demo.money import MoneyStyle, format_money
 from lawful.errors import RulesError
 from lawful.values import format_value, read, register_type, type_named
-from lawful.values.money import read_integer, read_money, read_number
+from lawful.values.money import read_integer, read_money, read_number, read_percent
 
 NBSP, NARROW, THIN, MINUS = "\u00a0", "\u202f", "\u2009", "\u2212"
 
@@ -192,6 +192,20 @@ def test_numbers_have_percentages_and_no_currency(text, readings):
 @pytest.mark.parametrize(
     ("text", "readings"),
     [
+        *[("19 %", ["19"]), ("19,00", ["19.00"]), ("7.5%", ["7.5"]), ("%18", ["18"])],
+        *[("(19%)", ["19"]), ("[19 %]", ["19"]), ("-3 %", ["-3"]), ("(-3 %)", ["-3"])],
+        *[("0.19", ["19", "0.19"]), ("0,5 %", ["0.5"]), ("1", ["1"]), ("0", ["0"])],
+        *[("7,000 %", ["7.000", "7000"]), ("125 %", ["125"]), ("19 Prozent", ["19"])],
+        *[("19 €", []), ("2x", []), ("%", []), ("", []), ("19 % 7", [])],
+    ],
+)
+def test_a_percentage_is_the_number_before_the_sign(text, readings):
+    assert list(map(str, read(text, "percent"))) == readings
+
+
+@pytest.mark.parametrize(
+    ("text", "readings"),
+    [
         *[("3", ["3"]), ("1,000", ["1000", "1"]), ("3.350", ["3350"]), ("-2", ["-2"])],
         *[
             ("x2", ["2"]),
@@ -213,6 +227,7 @@ def test_readings_do_not_depend_on_the_precision_a_caller_has_set():
         assert str(read_money("-123,456.78")[0]) == "-123456.78"
         assert str(read_number("1234.5678%")[0]) == "12.345678"
         assert str(read_integer("123456789")[0]) == "123456789"
+        assert list(map(str, read_percent("0.12345"))) == ["12.345", "0.12345"]
         assert format_money(Decimal("-123456.78"), STYLES["us"]) == "-123,456.78"
 
 
@@ -369,7 +384,7 @@ def test_text_folds_white_space():
 
 def check_readings(text):
     """Whatever the text: tuples of distinct finite decimals, real dates, and folded text."""
-    for name in ("money", "number", "integer"):
+    for name in ("money", "number", "integer", "percent"):
         readings = read(text, name)
         assert isinstance(readings, tuple)
         assert all(isinstance(value, Decimal) and value.is_finite() for value in readings)
@@ -408,7 +423,7 @@ def test_no_text_like_an_amount_or_a_date_raises():
 def test_no_text_is_slow(piece, length):
     text = (piece * length)[:length]
     start = time.process_time()
-    for name in ("money", "number", "integer", "date"):
+    for name in ("money", "number", "integer", "percent", "date"):
         read(text, name)
     assert time.process_time() - start < 0.1  # many times what it takes
 
@@ -467,7 +482,7 @@ def test_a_registration_that_cannot_be(name, parse, kind, message):
 @pytest.mark.parametrize("name", ["mony", "", None, ("money",)])
 def test_an_unknown_type_lists_the_known_ones(name):
     with pytest.raises(
-        RulesError, match=r"unknown type .*; types: money, number, integer, date, text"
+        RulesError, match=r"unknown type .*; types: money, number, percent, integer, date, text"
     ):
         read("1", name)
 

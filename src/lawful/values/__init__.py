@@ -1,4 +1,4 @@
-"""Texts as typed values: money, numbers, dates, text, and types that users register.
+"""Texts as typed values: money, numbers, percentages, dates, text, and types that users register.
 
 Texts may be ambiguous: ``3.350`` is 3350 on one receipt and 3.35 on another. So every type gives
 all possible values of a text, the most plausible first, and none for a text that is no such value.
@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from lawful.errors import RuleFailure, RulesError, shown
 from lawful.values.dates import read_date
-from lawful.values.money import read_integer, read_money, read_number
+from lawful.values.money import read_integer, read_money, read_number, read_percent
 from lawful.values.text import LONGEST, read_text
 
 Value: TypeAlias = Decimal | date | str
@@ -122,6 +122,7 @@ def _checked(value: Any, kind: Kind, name: str) -> Any:
 TYPES: dict[str, ValueType] = {
     "money": ValueType("money", read_money, "number"),
     "number": ValueType("number", read_number, "number"),
+    "percent": ValueType("percent", read_percent, "number"),
     "integer": ValueType("integer", read_integer, "number"),
     "date": ValueType("date", read_date, "date"),
     "text": ValueType("text", read_text, "text"),

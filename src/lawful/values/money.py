@@ -1,4 +1,4 @@
-"""Amounts and numbers: ``1.234,50``, ``Rp 12.000,-``, ``(5.00)``, ``2x``, ``11%``."""
+"""Amounts, numbers, percentages: ``1.234,50``, ``Rp 12.000,-``, ``(5.00)``, ``2x``, ``11%``."""
 
 from __future__ import annotations
 
@@ -72,6 +72,25 @@ def read_number(text: str) -> tuple[Decimal, ...]:
     if before == "" and after == "%":
         return tuple(value.scaleb(-2, _EXACT) for value in values)
     return ()
+
+
+def read_percent(text: str) -> tuple[Decimal, ...]:
+    """The possible values of a percentage: ``19 %`` and ``19,00`` are 19.
+
+    Without a sign, ``0.19`` is a factor, which means 19, or else 0.19 percent.
+    """
+    before, values, after = _parse_amount(text)
+    if before not in ("", "%") or (after and after not in _PERCENT):
+        return ()
+    if not before and not after:
+        factors = tuple(value.scaleb(2, _EXACT) for value in values if 0 < value.copy_abs() < 1)
+        values = factors + values
+    if "-" not in plain(text):
+        values = tuple(value.copy_abs() for value in values)  # parentheses are no minus here
+    return tuple(sorted(dict.fromkeys(values), key=lambda value: value.copy_abs() > 100))
+
+
+_PERCENT = words("% percent pct prozent procent pourcent")
 
 
 def read_integer(text: str) -> tuple[Decimal, ...]:
