@@ -127,6 +127,7 @@ void check(const DocumentTables& tables, const Plan& plan, std::span<const std::
         require(tables.missing[field] == 0 || presence_of(f),
                 "a field that may not be missing has no slot of its first value");
         if (f.numbers) check_lookup(*f.numbers, field, tables, most);
+        if (f.equal) check_lookup(*f.equal, field, tables, most);
     }
     for (const Equation& equation : plan.equations)
         for (const Term& term : equation.terms)

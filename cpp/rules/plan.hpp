@@ -28,7 +28,10 @@ struct FieldPlan {
     Slot in_row;  // the number of the first readable value in the open row
     std::optional<std::uint32_t> rows;     // the kind of rows that the field belongs to
     std::optional<std::uint32_t> numbers;  // the lookup that gives a list's values as numbers
-    double disagreement = 0;               // the cost of another value
+    /// The lookup that gives equal values one number. Without it, values with different numbers
+    /// differ; with it, they may also be the same number printed in two ways.
+    std::optional<std::uint32_t> equal;
+    double disagreement = 0;  // the cost of another value
 };
 
 /// A compiled rule.
@@ -91,6 +94,14 @@ struct DocumentTables {
     std::vector<Lookup> lookups;
     std::vector<double> missing;  // by field, the cost of its absence
     bool has_rows = false;        // spans have numbers of rows
+
+    /// Whether two readable values of a field are equal.
+    bool equal(const FieldPlan& field, std::uint32_t one, std::uint32_t other) const {
+        if (one == other || !field.equal) return one == other;
+        const Lookup& lookup = lookups[*field.equal];
+        return one < lookup.size() && other < lookup.size() &&
+               lookup.at(one).number == lookup.at(other).number;
+    }
 };
 
 /// Throws std::invalid_argument unless all slots and fields are in range, no two slots are the

@@ -137,7 +137,8 @@ double RuleTracker::extend_single(std::span<Wide> state, std::uint32_t field, st
                 violated += price(rule, outcome_of(rule, state));
         return violated;
     }
-    if (!f.disagrees || first == value || state[*f.disagrees] != 0) return 0;
+    if (!f.disagrees || state[*f.disagrees] != 0) return 0;
+    if (tables_.equal(f, static_cast<std::uint32_t>(first), value)) return 0;
     state[*f.disagrees] = 1;
     return f.disagreement;
 }

@@ -288,8 +288,9 @@ private:
         const std::uint32_t seen = progress(scratch_, field);
         if (seen == kBroken || (!mass_.plan_->fields[field].many && seen > 0)) return;
         const std::vector<std::uint32_t>& answer = answers_[field];
-        const std::uint32_t now =
-            seen < answer.size() && answer[seen] == value ? seen + 1 : kBroken;
+        const FieldPlan& f = mass_.plan_->fields[field];
+        const bool same = seen < answer.size() && mass_.tables_.equal(f, answer[seen], value);
+        const std::uint32_t now = same ? seen + 1 : kBroken;
         scratch_[first_progress_ + field / kPacked] += static_cast<Wide>(now - seen)
                                                        << shift_of(field);
     }

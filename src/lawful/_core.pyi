@@ -173,7 +173,8 @@ class FieldPlan:
     ``readable``, 1 if all of it was readable, 2 for none, 3 for some, and ``sum``, ``least`` and
     ``greatest``, by the lookup ``numbers`` of its values. Both may have ``count``, the number of
     spans, and ``all``, all values. A field of the kind ``rows`` may have ``in_row``, the number of
-    its first readable value in the open row.
+    its first readable value in the open row. The lookup ``equal`` gives equal values one number;
+    without it, values with different numbers differ.
     """
 
     def __init__(
@@ -193,6 +194,7 @@ class FieldPlan:
         in_row: int | None = None,
         rows: int | None = None,
         numbers: int | None = None,
+        equal: int | None = None,
     ) -> None: ...
 
 class RulePlan:

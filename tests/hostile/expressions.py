@@ -18,9 +18,13 @@ NUMBERS = [
     "total", "sub", "sum(items)", "count(items)", "max(items)", "min(items)", "count(shop)", "0",
     "1",
     "-1", "0.1", "3", "1e300", "1e-300", "99999999999999999999999999999999999999", "0.005", "1_000",
+    "decimals(total)", "decimals(sub)",
     "day - day", "0x10", "1e308", "5e-324", "day - date('1900-01-01')",
 ]  # fmt: skip
-TEXTS = ["shop", "'A'", "''", "'\\d'", "'é'", "shop if present(shop) else 'x'"]
+TEXTS = [
+    "shop", "'A'", "''", "'\\d'", "'é'", "shop if present(shop) else 'x'", "total.currency",
+    "sub.currency", "'EUR'",
+]  # fmt: skip
 DAYS = [
     "day",
     "date('2024-03-04')",
@@ -41,7 +45,8 @@ JUNK = [
     "total is 1", "\\",
     "(" * 100, "-" * 300 + "1", "9" * 1900, "total\n", "# x", "''''''", "0777", "1__0", "\u202e",
     "if", "total in (1, 1)", "total in (1, 1 / 0)", "day in (1,)", "total in (sub,)",
-    "luhn(total)", "vat_id()", "ean(shop, shop)",
+    "shop.currency", "items.currency", "total.currency.currency", "decimals(items)", "decimals(1)",
+    "count(total.currency)", "luhn(total)", "vat_id()", "ean(shop, shop)",
 ]  # fmt: skip
 
 
@@ -99,6 +104,7 @@ def draw(rng) -> str:
 
 def run(case) -> str:
     """Parses the expression, and uses it as a rule and as a condition of one."""
-    parse(case, {f.name: (f.kind, f.many) for f in FIELDS}, FIELDS[1].default)
+    amounts = [f.name for f in FIELDS if f.type == "money"]
+    parse(case, {f.name: (f.kind, f.many) for f in FIELDS}, FIELDS[1].default, None, amounts)
     use(Rules(FIELDS, [Rule(case, id="a"), Rule("present(shop)", when=case, id="b")]))
     return "answer"

@@ -141,6 +141,7 @@ def field_plans(draws, fields):
                 has_default=rng.random() < 0.3,
                 disagreement=draws.cost(rng.choice((0.0, 1.0, inf))),
                 numbers=numbers,
+                equal=draws.number(field) if rng.random() < 0.2 else None,
                 **{name: draws.number(slot) for name, slot in own.items()},
             )
         )

@@ -14,6 +14,7 @@ from dataclasses import fields as dataclass_fields
 from datetime import date
 from decimal import Decimal
 from difflib import get_close_matches
+from functools import cached_property
 from itertools import islice
 from keyword import iskeyword
 from math import inf
@@ -374,12 +375,14 @@ class Rules:
         known = self._scope(each)
         tolerance = self.defaults.tolerance if rule.tolerance is None else rule.tolerance
         dotted = {f"{kind.name}.{name}": name for kind in self.rows for name in kind.fields}
-        when = None if rule.when is None else parse(rule.when, known, tolerance, dotted)
+        money = {f.name for f in self.fields if f.type == "money"}
+        amounts = money | {f"{PREVIOUS}.{name}" for name in money}
+        when = None if rule.when is None else parse(rule.when, known, tolerance, dotted, amounts)
         expression = None
         function = None
         reads: tuple[str, ...] = rule.reads
         if isinstance(rule.check, str):
-            expression = parse(rule.check, known, tolerance, dotted)
+            expression = parse(rule.check, known, tolerance, dotted, amounts)
             reads = tuple(sorted(expression.reads | (when.reads if when else frozenset())))
         else:
             function = rule.check
@@ -463,6 +466,12 @@ class Rules:
             defaults=replace(self.defaults, **changes),
             rows=self.rows,
         )
+
+    @cached_property
+    def printed(self) -> frozenset[str]:
+        """The fields of which rules see how the value is printed: its currency, its decimals."""
+        both = (e for rule in self.parsed for e in (rule.expression, rule.when) if e is not None)
+        return frozenset(_field_of(name) for e in both for name in e.root.printed)
 
     def weight_of(self, f: Field, condition: Condition) -> Weight:
         """The weight of a condition that a field implies."""

@@ -6,8 +6,8 @@
 
 Python never executes the user's text: its syntax tree is walked once, every part that
 ``operators`` and ``functions`` do not list is refused with its column, and the rest becomes a tree
-of nodes. There are no attributes, subscripts, lambdas, comprehensions, f-strings or keywords, and
-no names except fields and functions.
+of nodes. There are no attributes except ``currency``, no subscripts, lambdas, comprehensions,
+f-strings or keywords, and no names except fields and functions.
 
 Kinds are checked when a rule is parsed: numbers (exact decimals), dates, texts, conditions, and
 lists of values for fields with ``many``. An expression that needs a missing value is unknown
@@ -21,7 +21,7 @@ import ast
 import re
 import tokenize
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from difflib import get_close_matches
@@ -65,12 +65,13 @@ def parse(
     fields: Mapping[str, tuple[Kind, bool]],
     tolerance: Decimal,
     dotted: Mapping[str, str] | None = None,
+    amounts: Collection[str] = (),
 ) -> Expression:
     """The expression in ``source``, over ``fields`` given as name -> (kind, is a list).
 
-    ``dotted`` has other names of fields, such as ``line.amount``. Numbers that differ by at most
-    ``tolerance`` are equal. Raises ``RulesError`` with the column of anything that is not part of
-    the language.
+    ``dotted`` has other names of fields, such as ``line.amount``. Fields in ``amounts`` may have a
+    currency. Numbers that differ by at most ``tolerance`` are equal. Raises ``RulesError`` with the
+    column of anything that is not part of the language.
     """
     if not isinstance(source, str) or not source.strip():
         raise RulesError(
@@ -83,7 +84,7 @@ def parse(
     text = " ".join(source.split())
     tree = _syntax_tree(text)
     _check_size(tree, text)
-    root = Parser(text, fields, tolerance, dotted or {}).node(tree)
+    root = Parser(text, fields, tolerance, dotted or {}, amounts).node(tree)
     if root.kind != "condition":
         raise RulesError(f"{text!r} is a {root.kind}, expected a condition such as a comparison")
     return Expression(text, root)
@@ -136,11 +137,13 @@ class Parser:
         fields: Mapping[str, tuple[Kind, bool]],
         tolerance: Decimal,
         dotted: Mapping[str, str],
+        amounts: Collection[str],
     ) -> None:
         self.text = text
         self.fields = fields
         self.tolerance = tolerance
         self.dotted = dotted
+        self.amounts = amounts
 
     def node(self, part: ast.expr) -> Node:
         """The checked node of a part."""
@@ -177,11 +180,17 @@ class Parser:
             raise RulesError(f"{unknown}; {hint}fields: {', '.join(sorted(self.fields))}")
         return FieldName(name, *self.fields[name])
 
+    def knows(self, part: ast.Attribute) -> bool:
+        """Whether a dotted name is that of a field."""
+        name = self.text_of(part)
+        return name in self.dotted or name in self.fields
+
     def within_rows(self, name: str) -> Parser:
         """A parser for conditions on the rows of a field, whose fields have one value there."""
         kind = next((k for k, fields in self.kinds.items() if name in fields), None)
         own = {field: (self.fields[field][0], False) for field in self.kinds.get(kind or "", ())}
-        return Parser(self.text, {**self.fields, **own}, self.tolerance, self.dotted)
+        fields = {**self.fields, **own}
+        return Parser(self.text, fields, self.tolerance, self.dotted, self.amounts)
 
     @property
     def kinds(self) -> dict[str, list[str]]:

@@ -15,7 +15,8 @@ from lawful.errors import RuleFailure
 from lawful.rules.definitions import Condition, Field, Rules
 from lawful.rules.patterns import compiled
 from lawful.rules.reading import Spans
-from lawful.values import format_value, read
+from lawful.values import format_value, identity, read
+from lawful.values.money import Printed, read_currency
 
 MOST_BYTES = 2**25
 """Bytes in each cache of a document: of values, faults, costs and views."""
@@ -35,17 +36,21 @@ class DocumentFields:
     def __init__(self, document: Document, rules: Rules) -> None:
         self.document = document
         self.rules = rules
-        self._types = [f.type for f in rules.fields]
-        self._values: Cache[tuple[str, int, int], tuple[Any, ...]] = Cache(MOST_BYTES)
+        self._types = [(f.type, f.name in rules.printed) for f in rules.fields]
+        self._values: Cache[tuple[str, bool, int, int], tuple[Any, ...]] = Cache(MOST_BYTES)
         self._faults: Cache[tuple[int, int, int], tuple[Condition, ...]] = Cache(MOST_BYTES)
 
     def values(self, index: int, start: int, end: int) -> tuple[Any, ...]:
         """The possible values of a span as a field's type, the most plausible first."""
-        type_ = self._types[index]
-        key = (type_, start, end)
+        type_, printed = self._types[index]
+        key = (type_, printed, start, end)
         values = self._values.get(key)
         if values is None:
-            found = read(self.document.text(start, end), type_)
+            text = self.document.text(start, end)
+            found: tuple[Any, ...] = read(text, type_)
+            if printed:
+                currency = read_currency(text) if type_ == "money" else None
+                found = tuple(Printed.of(value, currency) for value in found)
             values = self._values.keep(key, found, size_of_texts(found))
         return values
 
@@ -71,7 +76,7 @@ class DocumentFields:
         if not spans:
             return [f.default]
         if f.repeat == "any" and values:
-            return list(dict.fromkeys(values))
+            return list({identity(value): value for value in values}.values())
         return [values[0] if values else None]
 
     def faults(self, index: int, spans: Spans, kept: Container[str]) -> list[Fault]:

@@ -96,6 +96,34 @@ class Present(Count):
         return 0
 
 
+class Decimals(Call):
+    """The number of decimals that a number is printed with."""
+
+    @classmethod
+    def parse(cls, parser: Parser, node: ast.Call) -> Decimals:
+        """Takes one field that is a number."""
+        found = _one_field(parser, node)
+        if found.many or found.kind != "number":
+            raise parser.fail(f"decimals needs one number, found a {_described(found)}", node)
+        return cls(parser.text_of(node), "number", (found,))
+
+    @property
+    def printed(self) -> frozenset[str]:
+        return self.reads
+
+    @property
+    def exact(self) -> bool:
+        return True
+
+    def evaluate(self, environment: Environment) -> Any:
+        value = self.arguments[0].evaluate(environment)
+        return None if value is None else Decimal(max(0, -value.as_tuple().exponent))
+
+    def write(self, environment: Environment, *, within: int = 0) -> str:
+        del within
+        return f"decimals({self.arguments[0].write(environment)})"
+
+
 class Sum(Call):
     """The sum of a list of numbers; unknown if the list is missing."""
 
@@ -357,6 +385,7 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.Call], Node]] = {
     "abs": Abs.parse,
     "count": Count.parse,
     "date": Date.parse,
+    "decimals": Decimals.parse,
     "matches": Matches.parse,
     "max": Extreme.parse,
     "min": Extreme.parse,

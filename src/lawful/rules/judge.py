@@ -34,6 +34,7 @@ from lawful.rules.nodes import COUNT, ROWS, Environment
 from lawful.rules.reading import Cost, Occurrence, Reading, Spans
 from lawful.rules.rows import PREVIOUS, Row, RowKind, RowNumbers, rows_of, table_numbers
 from lawful.rules.settle import Settler
+from lawful.values import identity, unprinted
 
 Labels: TypeAlias = NDArray[np.integer[Any]]  # (words,): label indices
 
@@ -309,7 +310,7 @@ class Judge:
                 }
         for i, (f, spans) in enumerate(zip(self.rules.fields, reading, strict=True)):
             for start, end, choice in spans:
-                values = self.values(i, start, end)
+                values = tuple(map(unprinted, self.values(i, start, end)))
                 found.setdefault(f.name, []).append(
                     FieldValue(
                         self.document.text(start, end),
@@ -355,7 +356,10 @@ class Judge:
         options = {n: views[n].options for n in rule.names if len(views[n].options) > 1}
         if outcome == "satisfied" or not options:
             return outcome, environment
-        key = rule.id, *((tuple(views[n].options), views[n].occurs) for n in sorted(rule.names))
+        key = (
+            rule.id,
+            *((identity(tuple(views[n].options)), views[n].occurs) for n in sorted(rule.names)),
+        )
         known = self._choices.get(key)
         if known is None:
             known = outcome_of_any(rule, environment, options, name, until)

@@ -51,6 +51,11 @@ class Node(ABC):
         """Whether it depends on the number of spans of a field, and not only on its value."""
         return any(child.counts for child in self.children)
 
+    @cached_property
+    def printed(self) -> frozenset[str]:
+        """The fields of which it sees how the value is printed."""
+        return frozenset().union(*(child.printed for child in self.children))
+
     @property
     def exact(self) -> bool:
         """Whether it needs no tolerance: its value is a count, a number of days, or a constant."""

@@ -72,6 +72,14 @@ class FieldName(Node):
             raise parser.fail(f"{name} is a list: use sum({name}), count({name}), min or max", node)
         return found
 
+    @classmethod
+    def parse_dotted(cls, parser: Parser, node: ast.Attribute) -> Node:
+        """A field of rows, or the currency of a field."""
+        of_field = isinstance(node.value, ast.Name | ast.Attribute)
+        if node.attr == "currency" and of_field and not parser.knows(node):
+            return Currency.parse(parser, node)
+        return cls.parse(parser, node)
+
     @property
     def reads(self) -> frozenset[str]:
         return frozenset({self.text})
@@ -81,6 +89,33 @@ class FieldName(Node):
 
     def names(self) -> Iterator[str]:
         yield self.text
+
+
+@dataclass(frozen=True, eq=False)
+class Currency(Node):
+    """The code of the currency that is printed next to an amount; unknown if there is none."""
+
+    field: FieldName
+
+    @classmethod
+    def parse(cls, parser: Parser, node: ast.Attribute) -> Currency:
+        """Takes a field of type money."""
+        assert isinstance(node.value, ast.Name | ast.Attribute)  # noqa: S101 - by the caller
+        found = FieldName.parse(parser, node.value)
+        if found.text not in parser.amounts:
+            raise parser.fail(f"{found.text} is not of type money and has no currency", node)
+        return cls(parser.text_of(node), "text", found)
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (self.field,)
+
+    @property
+    def printed(self) -> frozenset[str]:
+        return self.reads
+
+    def evaluate(self, environment: Environment) -> str | None:
+        return getattr(self.field.evaluate(environment), "currency", None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -482,7 +517,7 @@ class Conditional(Node):
 SYNTAX: Mapping[type[ast.expr], Callable[[Parser, Any], Node]] = {
     ast.Constant: Constant.parse,
     ast.Name: FieldName.parse,
-    ast.Attribute: FieldName.parse,
+    ast.Attribute: FieldName.parse_dotted,
     ast.UnaryOp: parse_unary,
     ast.BoolOp: Junction.parse,
     ast.BinOp: Arithmetic.parse,

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import localcontext
-from itertools import islice
 from math import inf
 from time import perf_counter
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -26,6 +25,7 @@ from lawful.rules.definitions import Field, ParsedRule, Rules
 from lawful.rules.equation import equation_of
 from lawful.rules.program import Aspect, Assembler, NeedsPython, Planner
 from lawful.rules.rows import PREVIOUS, RowKind
+from lawful.values import identity, unprinted
 
 LARGEST = 10**24
 """Larger numbers of units are left to Python, as are numbers with over ``_core.SCALE`` decimals."""
@@ -76,7 +76,8 @@ class Tables:
     """
 
     def __init__(self, rules: Rules, plan: Plan | None, document: str) -> None:
-        self.numbers: list[dict[Any, int]] = [{} for _ in rules.fields]
+        self._numbers: list[dict[Any, int]] = [{} for _ in rules.fields]
+        self._values: list[list[Any]] = [[] for _ in rules.fields]
         self._plan = plan
         self._document = document
         self._held = 0  # bytes of texts in numbers
@@ -92,14 +93,19 @@ class Tables:
         """
         if value is None:
             return _core.UNREADABLE
-        numbers = self.numbers[field]
-        number = numbers.get(value)
+        numbers, key = self._numbers[field], identity(value)
+        number = numbers.get(key)
         if number is None:
             self._held += size_of_texts((value,))
             if self._held > MOST_BYTES_OF_TEXTS:
                 raise MemoryBudgetError("the texts of the spans take too much memory")
-            number = numbers[value] = len(numbers) + _core.FIRST_VALUE
+            number = numbers[key] = len(numbers) + _core.FIRST_VALUE
+            self._values[field].append(value)
         return number
+
+    def known(self, field: int, value: Any) -> int | None:
+        """The number of a value that ``number_of`` was asked for; ``None`` for any other."""
+        return self._numbers[field].get(identity(value))
 
     def lookups(self, until: float = inf) -> list[_core.Lookup]:
         """The tables of all lookups, extended to the values numbered so far.
@@ -120,7 +126,7 @@ class Tables:
         if not len(table):
             for missing in (lookup.missing, lookup.evaluate(None)):
                 table.append(*_outcome(missing, lookup.kind, self._texts))
-        new = islice(self.numbers[lookup.field], len(table) - _core.FIRST_VALUE, None)
+        new = self._values[lookup.field][len(table) - _core.FIRST_VALUE :]
         for value in new:
             if perf_counter() > until:
                 raise TimeBudgetError("the time is up")
@@ -174,6 +180,7 @@ class _Planner:
         self.lookups: list[_Lookup] = []
         self.lookup_of: dict[tuple[int, str], int] = {}  # by slot, or by list
         self.numbers_of: dict[int, int] = {}  # of lists: the lookup of their values
+        self.equal_of: dict[int, int] = {}  # the lookup of values, whatever their print
         self.row_of = {name: i for i, kind in enumerate(rules.rows) for name in kind.fields}
 
     def plan(self) -> Plan:
@@ -241,6 +248,7 @@ class _Planner:
             in_row=self.slots.get((index, "in_row")),
             rows=self.row_of.get(f.name),
             numbers=self.numbers_of.get(index),
+            equal=self.equal_of.get(index),
         )
 
     def slot(self, field: int, aspect: Aspect) -> int:
@@ -299,6 +307,9 @@ class _Planner:
 
     def add_slots_for_field(self, index: int, f: Field) -> None:
         """Adds the slots that ``presence`` and ``repeat`` need; with ``whole``, for all values."""
+        if f.name in self.rules.printed:
+            # Numbered as texts, so that every value has a known number.
+            self.equal_of[index] = self.lookup(f.name, "equal", "text", unprinted)
         if f.many:
             if self.whole or f.presence != "free":
                 self.slot(index, "readable")

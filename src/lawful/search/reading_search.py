@@ -120,8 +120,8 @@ class Lattice:
         """The reading that has these span values."""
         found: list[list[Occurrence]] = [[] for _ in self.judge.rules.fields]
         for field, start, end, number in spans:
-            known = self.tables.numbers[field]
-            numbers = [known.get(value) for value in self.judge.values(field, start, end)]
+            values = self.judge.values(field, start, end)
+            numbers = [self.tables.known(field, value) for value in values]
             which = numbers.index(number) if number != _core.UNREADABLE else 0
             found[field].append(Occurrence(start, end, which))
         return tuple(map(tuple, found))

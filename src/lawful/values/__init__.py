@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from lawful.errors import RuleFailure, RulesError, shown
 from lawful.values.dates import read_date
-from lawful.values.money import read_integer, read_money, read_number, read_percent
+from lawful.values.money import Printed, read_integer, read_money, read_number, read_percent
 from lawful.values.text import LONGEST, read_text
 
 Value: TypeAlias = Decimal | date | str
@@ -130,6 +130,18 @@ TYPES: dict[str, ValueType] = {
 """The known types by name; ``register_type`` adds to them."""
 
 BUILT_IN = frozenset(TYPES)
+
+
+def identity(value: Any) -> Any:
+    """A key that tells apart values that rules can tell apart: also numbers by their print."""
+    if isinstance(value, Printed):
+        return value, value.as_tuple().exponent, value.currency
+    return tuple(map(identity, value)) if isinstance(value, tuple) else value
+
+
+def unprinted(value: Any) -> Any:
+    """The value itself, without its printed form."""
+    return Decimal(value) if isinstance(value, Printed) else value
 
 
 def format_value(value: Value) -> str:

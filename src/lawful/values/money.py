@@ -10,12 +10,25 @@ from lawful.values.text import plain, words
 MOST_DIGITS = 18
 """Longer runs of digits are codes, not amounts; shorter ones fit in 64 bits."""
 
-CURRENCIES = words(
-    "$ £ € ¥ ₹ ฿ ₩ ₫ ₱ ₺ ₽ ₪ ₦ ₴ us$ au$ a$ ca$ c$ nz$ hk$ nt$ sg$ u$ sgd$ s$ r$ mx$ usd$ "
-    "rp rs rm kr zł kč ft fr sfr r kd dh lei лв руб 元 円 원 บาท "
-    "aed ars aud bgn brl cad chf clp cny cop czk dkk egp eur euro gbp hkd huf idr ils inr jpy krw "
+_CODES = words(
+    "aed ars aud bgn brl cad chf clp cny cop czk dkk egp eur gbp hkd huf idr ils inr jpy krw "
     "kwd mxn myr nok nzd php pkr pln ron rub sar sek sgd thb try twd uah usd vnd zar"
 )
+_MEANS = {
+    mark: code
+    for code, marks in {
+        "USD": "$ us$ u$ usd$", "GBP": "£", "EUR": "€ euro", "JPY": "¥ 円", "INR": "₹ rs",
+        "THB": "฿ บาท", "KRW": "₩ 원", "VND": "₫", "PHP": "₱", "TRY": "₺", "RUB": "₽ руб",
+        "ILS": "₪", "NGN": "₦", "UAH": "₴", "AUD": "au$ a$", "CAD": "ca$ c$", "NZD": "nz$",
+        "HKD": "hk$", "TWD": "nt$", "SGD": "sg$ sgd$ s$", "BRL": "r$", "MXN": "mx$", "IDR": "rp",
+        "MYR": "rm", "PLN": "zł", "CZK": "kč", "HUF": "ft", "CHF": "fr sfr", "ZAR": "r",
+        "KWD": "kd", "AED": "dh", "RON": "lei", "BGN": "лв", "CNY": "元",
+    }.items()
+    for mark in marks.split()
+}  # fmt: skip
+"""The most usual meaning of currency signs; ``kr`` may be of four countries."""
+
+CURRENCIES = frozenset((*_CODES, *_MEANS, "kr"))
 """Currencies that may stand next to an amount of money, in lower case, without a full stop."""
 
 _SIGNS = {
@@ -52,6 +65,32 @@ def read_money(text: str) -> tuple[Decimal, ...]:
     ):
         return ()
     return values
+
+
+def read_currency(text: str) -> str | None:
+    """The currency that is printed next to an amount, as its ISO 4217 code.
+
+    A code counts before a sign: ``$ 5 CAD`` is in Canadian dollars.
+    """
+    before, _, after = _parse_amount(text)
+    words = before, after if after in CURRENCIES else after[:-1]  # a till's tax letter
+    codes = [word.upper() for word in words if word in _CODES]
+    signs = [_MEANS[word] for word in words if word in _MEANS]
+    return next(iter((*codes, *signs)), None)
+
+
+class Printed(Decimal):
+    """A number whose printed form counts: it has a currency, and its decimals are as printed."""
+
+    __slots__ = ("currency",)
+    currency: str | None
+
+    @classmethod
+    def of(cls, value: Decimal, currency: str | None) -> Printed:
+        """The number with this currency."""
+        made = cls(value)
+        made.currency = currency
+        return made
 
 
 def _is_tax_flag(word: str, values: tuple[Decimal, ...]) -> bool:
