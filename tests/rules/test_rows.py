@@ -28,6 +28,7 @@ from lawful.rules.files import rules_from
 from lawful.rules.plan import plan_of
 from lawful.rules.reading import Occurrence
 from lawful.rules.rows import Row, RowNumbers, printed_lines, table_numbers
+from lawful.search.problem import Problem
 from tests.helpers import ROOT
 
 NAMES = ("quantity", "price", "amount", "total")
@@ -317,6 +318,19 @@ def test_a_sum_over_rows_may_be_about_the_page():
     rules = Rules(fields, ["net == sum(line.amount where rate > 10)"], rows=KINDS[:1])
     labels = [*["B-amount", "B-rate"] * 2, "B-net"]
     assert checks_of(["10", "19", "5", "7", "10"], labels, rules)[0][0] == "satisfied"
+
+
+def test_a_sum_over_rows_next_to_any_of_several_values_depends_on_the_rows():
+    # The cost of the first labelling was taken for that of the second, which has the same lists.
+    fields = [*VAT[:2], Field("net", "net", "money", repeat="any")]
+    rules = Rules(fields, ["net == sum(line.amount where rate > 10)"], rows=KINDS[:1])
+    document = Document("d", ["10", "5", "19", "10", "5", "7", "3", "15"])
+    names = ("O", "B-amount", "B-rate", "B-net")
+    problem = Problem(document, Scores.from_probs(np.full((8, 4), 0.25), names), rules, keep=False)
+    two_rates = np.array([1, 0, 2, 0, 1, 2, 3, 3])
+    one_rate = np.array([1, 1, 2, 0, 0, 2, 3, 3])
+    assert problem.judge.cost(two_rates).most == 10
+    assert problem.judge.cost(one_rate).most == 0.5
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,7 @@ class Judge:
         self._names = [f.name for f in rules.fields]
         self._field_index = {name: i for i, name in enumerate(self._names)}
         self.row_numbers = RowNumbers.of(document) if rules.rows else None
+        self._in_rows = frozenset(name for kind in rules.rows for name in kind.fields)
         self._kept: frozenset[str] = frozenset()
         self._settler: Settler | None = None
         self._choices: Cache[Any, tuple[Outcome, Environment]] = Cache(MOST_BYTES)
@@ -356,6 +357,8 @@ class Judge:
         options = {n: views[n].options for n in rule.names if len(views[n].options) > 1}
         if outcome == "satisfied" or not options:
             return outcome, environment
+        if rule.names & self._in_rows:  # values and counts do not say which rows they are in
+            return outcome_of_any(rule, environment, options, name, until)
         key = (
             rule.id,
             *((identity(tuple(views[n].options)), views[n].occurs) for n in sorted(rule.names)),
