@@ -37,13 +37,16 @@ if TYPE_CHECKING:  # the table below once more, as type checkers want it
     from lawful.models.tagger import Tagger as Tagger
     from lawful.models.tagger import from_pretrained as from_pretrained
     from lawful.rules import PAPER as PAPER
+    from lawful.rules import Boundaries as Boundaries
     from lawful.rules import Check as Check
     from lawful.rules import Field as Field
     from lawful.rules import FieldValue as FieldValue
+    from lawful.rules import Lexicon as Lexicon
     from lawful.rules import RowKind as RowKind
     from lawful.rules import Rule as Rule
     from lawful.rules import RuleDefaults as RuleDefaults
     from lawful.rules import Rules as Rules
+    from lawful.rules import WordRule as WordRule
     from lawful.rules import rule as rule
     from lawful.scores import ScoreKind as ScoreKind
     from lawful.scores import Scores as Scores
@@ -82,13 +85,16 @@ _MODULES = {
     "models.tagger": ["Tagger", "from_pretrained"],
     "rules": [
         "PAPER",
+        "Boundaries",
         "Check",
         "Field",
         "FieldValue",
+        "Lexicon",
         "RowKind",
         "Rule",
         "RuleDefaults",
         "Rules",
+        "WordRule",
         "rule",
     ],
     "scores": ["ScoreKind", "Scores"],

@@ -21,8 +21,13 @@ VALID = {
         "sub": {"label": "sub", "type": "money", "default": 0, "presence": "free"},
         "items": {"label": "item", "type": "number", "many": True},
         "day": {"label": "day", "type": "date", "repeat": "any"},
-        "shop": {"label": "shop", "pattern": r"\w+", "repeat": "first"},
+        "shop": {"label": "shop", "pattern": r"\w+", "repeat": "first", "in": ["A", "٣"]},
     },
+    "words": [
+        {"match": r"\d", "only": ["total", "sub"], "weight": 1},
+        {"in": ["A", "b c"], "only": ["shop"]},
+    ],
+    "boundaries": {"after": r"\d$", "weight": 0.5},
     "rules": [
         "total == sub + sum(items)",
         {"id": "some", "check": "total > 0", "weight": "hard", "message": "total is {total}"},
@@ -97,6 +102,12 @@ LIKELY = {
         "(?=.)",
         "x" * 9999,
     ],
+    "starts": ["", ".", r"^\d", "(a|aa)+$", "x{1000}"],
+    "ends": ["", ".", r"\d$", "(?i)a", "$"],
+    "in": [["A"], ["12.50", "3.350 2024-03-04"], ["", "x"], "/dev/null", "no such file", ".", "\0"],
+    "match": ["", "A", r"\d", "[", "(?i)a"],
+    "only": [[], ["total"], ["shop", "day"], ["nothing"], "total"],
+    "after": ["", r"\d$", "A", "[", "(?i)a"],
     "label": ["O", "B-total", "é", " ", "a b", "\0", "total", "[red]", "item", "x" * 300],
     "id": ["total:reads", "é", " ", "[/]", "{total}", "\0", "\n", "x" * 300, "legal"],
 }
@@ -105,8 +116,9 @@ LIKELY = {
 
 FIELD_KEYS = (
     "label", "type", "many", "default", "presence", "repeat", "max_words", "pattern", "ambiguity",
-    "optional",
+    "optional", "starts", "ends", "in",
 )  # fmt: skip
+WORD_KEYS = ("match", "in", "only", "weight")
 RULE_KEYS = ("id", "check", "when", "tolerance", "message", "weight", "unchecked")
 FILE_KEYS = (
     "scheme", "presence", "repeat", "weight", "weights", "tolerance", "max_words", "unchecked",
@@ -118,7 +130,14 @@ def draw(rng):
     data = copy.deepcopy(VALID)
     for _ in range(rng.randrange(4)):
         fields, rules = list(data["fields"].values()), data["rules"]
-        where, keys = rng.choice([(rng.choice(fields), FIELD_KEYS), (data, FILE_KEYS), (None, ())])
+        places = [
+            (rng.choice(fields), FIELD_KEYS),
+            (data, FILE_KEYS),
+            (rng.choice(data["words"]), WORD_KEYS),
+            (data["boundaries"], ("after", "weight")),
+            (None, ()),
+        ]
+        where, keys = rng.choice(places)
         if where is None:
             rules.append({"check": draw_expression(rng)})
             where, keys = rules[-1], RULE_KEYS

@@ -3,9 +3,11 @@
 from lawful.rules.checks import Check
 from lawful.rules.definitions import PAPER, Field, Rule, RuleDefaults, Rules, rule
 from lawful.rules.judge import FieldValue, Judge
+from lawful.rules.lexicons import Lexicon
 from lawful.rules.rows import RowKind
+from lawful.rules.span_rules import Boundaries, WordRule
 
 __all__ = [
-    "PAPER", "Check", "Field", "FieldValue", "Judge", "RowKind", "Rule", "RuleDefaults", "Rules",
-    "rule",
+    "PAPER", "Boundaries", "Check", "Field", "FieldValue", "Judge", "Lexicon", "RowKind", "Rule",
+    "RuleDefaults", "Rules", "WordRule", "rule",
 ]  # fmt: skip

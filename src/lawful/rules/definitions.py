@@ -27,8 +27,9 @@ from lawful.cache import Cache
 from lawful.errors import RulesError, shown
 from lawful.labels import SCHEMES, Scheme
 from lawful.rules.expression import Expression, parse
+from lawful.rules.lexicons import Lexicon
 from lawful.rules.nodes import Kind
-from lawful.rules.patterns import compiled
+from lawful.rules.patterns import check_pattern
 from lawful.rules.program import scaled
 from lawful.rules.rows import PREVIOUS, RowKind
 from lawful.rules.settings import (
@@ -43,6 +44,7 @@ from lawful.rules.settings import (
     check_max_words,
     check_writable,
 )
+from lawful.rules.span_rules import Boundaries, WordRule
 from lawful.values import read, type_named
 
 MOST_BYTES = 2**26
@@ -59,7 +61,10 @@ Repeat: TypeAlias = Literal["agree", "first", "any"]
 Weight: TypeAlias = float
 """Nats of the model's evidence that a rule may overrule; ``inf`` is hard."""
 
-Condition: TypeAlias = Literal["reads", "max_words", "pattern", "required", "agrees", "kept"]
+Condition: TypeAlias = Literal[
+    "reads", "max_words", "pattern", "starts", "ends", "in", "words", "boundary", "required",
+    "agrees", "kept",
+]  # fmt: skip
 """The conditions that a field implies. All but ``kept``, which is hard, have a weight."""
 
 DEFAULT_WEIGHT = 10.0
@@ -118,9 +123,10 @@ class Field:
 
     ``label`` is the type without its prefix (``total.total_price``). ``default`` is the value if
     the field is missing. The text of every span must be readable as ``type``, match ``pattern`` as
-    a whole, and have at most ``max_words`` words. ``ambiguity`` is the price of choosing a value
-    that is not the most plausible one. An ``optional`` field is always missing if the model does
-    not have its label; otherwise, that is an error.
+    a whole, be in the ``lexicon`` (a file, a list of texts), and have at most ``max_words`` words;
+    ``starts`` must be found in its first word, ``ends`` in its last one. ``ambiguity`` is the price
+    of choosing a value that is not the most plausible one. An ``optional`` field is always missing
+    if the model does not have its label; otherwise, that is an error.
     """
 
     name: str
@@ -134,6 +140,9 @@ class Field:
     pattern: str | None = None
     ambiguity: float | None = None
     optional: bool = False
+    starts: str | None = None
+    ends: str | None = None
+    lexicon: Lexicon | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.isidentifier():
@@ -161,17 +170,12 @@ class Field:
         if self.optional and self.presence == "required":
             raise RulesError(f"field {self.name!r} is both optional and required", field=self.name)
         check_max_words(self.max_words, f"field {self.name!r}: ")
-        if self.pattern is not None:
-            if not isinstance(self.pattern, str):
-                raise RulesError(
-                    f"field {self.name!r}: pattern is {shown(self.pattern)}, expected a text"
-                )
-            try:
-                compiled(self.pattern)
-            except RulesError as error:
-                raise RulesError(f"field {self.name!r}: {error}") from None
+        where = f"field {self.name!r}: "
+        for key in ("pattern", "starts", "ends"):
+            check_pattern(getattr(self, key), f"{where}{key}")
+        if self.lexicon is not None:
+            object.__setattr__(self, "lexicon", Lexicon.of(self.lexicon, where))
         if self.ambiguity is not None:
-            where = f"field {self.name!r}: "
             object.__setattr__(self, "ambiguity", as_ambiguity(self.ambiguity, where))
         if self.default is not None:
             object.__setattr__(self, "default", self._read_default())
@@ -286,6 +290,8 @@ class Rules:
     scheme: str = "BIO"
     defaults: RuleDefaults = field(default_factory=RuleDefaults)
     rows: tuple[RowKind, ...] = ()
+    words: tuple[WordRule, ...] = ()
+    boundaries: Boundaries | None = None
 
     def __init__(
         self,
@@ -295,11 +301,14 @@ class Rules:
         scheme: str = "BIO",
         defaults: RuleDefaults | None = None,
         rows: Iterable[RowKind] = (),
+        words: Iterable[WordRule] = (),
+        boundaries: Boundaries | None = None,
     ) -> None:
         defaults = RuleDefaults() if defaults is None else defaults
         if not isinstance(scheme, str) or scheme.upper() not in SCHEMES:
             raise RulesError(f"unknown scheme {shown(scheme)}; schemes: {', '.join(SCHEMES)}")
-        for name, values in (("fields", fields), ("rules", rules), ("rows", rows)):
+        lists = {"fields": fields, "rules": rules, "rows": rows, "words": words}
+        for name, values in lists.items():
             if isinstance(values, str) or not isinstance(values, Iterable):
                 raise RulesError(f"{name} is {shown(values)}, expected a list")
         fields = tuple(islice(fields, MOST_FIELDS + 1))
@@ -316,6 +325,15 @@ class Rules:
             self, "fields", tuple(self._fill(f, defaults, many=f.name in in_rows) for f in fields)
         )
         object.__setattr__(self, "rules", tuple(map(as_rule, rules)))
+        words = tuple(words)
+        for rule in words:
+            if not isinstance(rule, WordRule):
+                raise RulesError(f"{shown(rule)} is no rule of words: expected a WordRule")
+            _check_known(rule.only, self.fields, "words: only")
+        if not isinstance(boundaries, Boundaries | None):
+            raise RulesError(f"boundaries is {shown(boundaries)}, expected Boundaries")
+        object.__setattr__(self, "words", words)
+        object.__setattr__(self, "boundaries", boundaries)
         object.__setattr__(self, "scheme", scheme.upper())
         object.__setattr__(self, "defaults", defaults)
         object.__setattr__(self, "_schemes", Cache(MOST_BYTES))
@@ -337,7 +355,8 @@ class Rules:
     _schemes: Cache[tuple[str, ...], Scheme] = field(init=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.fields, self.rules, self.scheme, self.defaults, self.rows)
+        made = (f.name for f in dataclass_fields(self) if f.init)
+        return _rebuild, ({name: getattr(self, name) for name in made},)
 
     def __repr__(self) -> str:
         fields, rules = (f.name for f in self.fields), (str(rule.id) for rule in self.rules)
@@ -441,13 +460,7 @@ class Rules:
 
     def with_rules(self, *more: Rule | str | Callable[..., Any]) -> Rules:
         """The same fields, scheme, defaults and rules, and more rules after these."""
-        return Rules(
-            self.fields,
-            [*self.rules, *more],
-            scheme=self.scheme,
-            defaults=self.defaults,
-            rows=self.rows,
-        )
+        return replace(self, rules=(*self.rules, *map(as_rule, more)))
 
     def with_defaults(self, **changes: Any) -> Rules:
         """The same fields and rules with other settings, which replace their own ones as well."""
@@ -459,12 +472,14 @@ class Rules:
             changes = {"weights": {}, **changes}
         of_fields = {k: changes[k] for k in _OF_FIELDS if k in changes}
         of_rules = {k: changes[k] for k in ("weight", "tolerance", "unchecked") if k in changes}
-        return Rules(
-            [replace(f, **of_fields) for f in self.fields],
-            [replace(r, **of_rules) for r in self.rules],
-            scheme=self.scheme,
+        of_spans = {"weight": None} if "weight" in changes else {}
+        return replace(
+            self,
+            fields=tuple(replace(f, **of_fields) for f in self.fields),
+            rules=tuple(replace(r, **of_rules) for r in self.rules),
             defaults=replace(self.defaults, **changes),
-            rows=self.rows,
+            words=tuple(replace(r, **of_spans) for r in self.words),
+            boundaries=self.boundaries and replace(self.boundaries, **of_spans),
         )
 
     @cached_property
@@ -473,10 +488,12 @@ class Rules:
         both = (e for rule in self.parsed for e in (rule.expression, rule.when) if e is not None)
         return frozenset(_field_of(name) for e in both for name in e.root.printed)
 
-    def weight_of(self, f: Field, condition: Condition) -> Weight:
-        """The weight of a condition that a field implies."""
+    def weight_of(self, f: Field, condition: Condition, own: Weight | None = None) -> Weight:
+        """The weight of a condition that a field implies: that of the rule behind it comes first."""
         if condition == "kept":
             return inf
+        if own is not None:
+            return own
         return self.defaults.weights.get(f"{f.name}:{condition}", self.defaults.weight)
 
     def scheme_for(self, labels: tuple[str, ...]) -> Scheme:
@@ -504,14 +521,20 @@ class Rules:
         return scheme
 
 
-def _rebuild(
-    fields: tuple[Field, ...],
-    rules: tuple[Rule, ...],
-    scheme: str,
-    defaults: RuleDefaults,
-    rows: tuple[RowKind, ...],
-) -> Rules:
-    return Rules(fields, rules, scheme=scheme, defaults=defaults, rows=rows)
+def _rebuild(parts: dict[str, Any]) -> Rules:
+    return Rules(**parts)
+
+
+def _check_known(names: Iterable[str], fields: Iterable[Field], where: str) -> None:
+    """Raises a ``RulesError`` if one of the names is not that of a field."""
+    known = [f.name for f in fields]
+    for name in names:
+        if name not in known:
+            close = get_close_matches(name, known, 1)
+            hint = f"did you mean {close[0]!r}? " if close else ""
+            raise RulesError(
+                f"{where}: unknown field {shown(name)}; {hint}fields: {', '.join(known)}"
+            )
 
 
 def _check_rows(rows: tuple[RowKind, ...], fields: Iterable[Field]) -> None:
@@ -523,14 +546,8 @@ def _check_rows(rows: tuple[RowKind, ...], fields: Iterable[Field]) -> None:
         if kind.name in names or kind.name in known:
             raise RulesError(f"rows {kind.name!r}: the name is defined twice")
         names.add(kind.name)
+        _check_known(kind.fields, known.values(), f"rows {kind.name!r}")
         for name in kind.fields:
-            if name not in known:
-                close = get_close_matches(name, known, 1)
-                hint = f"did you mean {close[0]!r}? " if close else ""
-                raise RulesError(
-                    f"rows {kind.name!r}: unknown field {shown(name)}; {hint}fields: "
-                    f"{', '.join(known)}"
-                )
             if known[name].default is not None:
                 raise RulesError(f"rows {kind.name!r}: field {name!r} has a default")
             if name in taken:

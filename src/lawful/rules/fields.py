@@ -1,12 +1,15 @@
 """The fields of one document: the possible values of their spans, and their faults.
 
-A fault is a violated condition of a field itself, independent of rules: its texts must be readable,
-match the pattern and the length, the field must be present, and repeated values must agree.
+A fault is a violated condition of a field itself, independent of other fields: its texts must be
+readable, match the pattern and the length, begin and contain what they may, the field must be
+present, and repeated values must agree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
+from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from lawful.cache import Cache, size_of_texts
@@ -14,12 +17,15 @@ from lawful.document import Document
 from lawful.errors import RuleFailure
 from lawful.rules.definitions import Condition, Field, Rules
 from lawful.rules.patterns import compiled
-from lawful.rules.reading import Spans
+from lawful.rules.reading import Occurrence, Spans
+from lawful.rules.span_rules import WordRule
 from lawful.values import format_value, identity, read
 from lawful.values.money import Printed, read_currency
 
 MOST_BYTES = 2**25
 """Bytes in each cache of a document: of values, faults, costs and views."""
+
+BYTES_PER_FAULT = 200
 
 
 class Fault(NamedTuple):
@@ -28,6 +34,8 @@ class Fault(NamedTuple):
     condition: Condition
     spans: Spans
     weight: float
+    word: int | None = None  # the one that may not be in this field
+    only: tuple[str, ...] = ()  # the fields that it may be in
 
 
 class DocumentFields:
@@ -38,7 +46,7 @@ class DocumentFields:
         self.rules = rules
         self._types = [(f.type, f.name in rules.printed) for f in rules.fields]
         self._values: Cache[tuple[str, bool, int, int], tuple[Any, ...]] = Cache(MOST_BYTES)
-        self._faults: Cache[tuple[int, int, int], tuple[Condition, ...]] = Cache(MOST_BYTES)
+        self._faults: Cache[tuple[int, int, int], tuple[Fault, ...]] = Cache(MOST_BYTES)
 
     def values(self, index: int, start: int, end: int) -> tuple[Any, ...]:
         """The possible values of a span as a field's type, the most plausible first."""
@@ -83,9 +91,7 @@ class DocumentFields:
         """All faults of a field; ``kept`` are the fields that must stay present."""
         f, weight_of = self.rules.fields[index], self.rules.weight_of
         found = [
-            Fault(condition, (span,), weight_of(f, condition))
-            for span in spans
-            for condition in self.faults_of_span(index, span.start, span.end)
+            fault for span in spans for fault in self.faults_of_span(index, span.start, span.end)
         ]
         if not self.is_present(index, spans):
             if f.presence == "required":
@@ -98,30 +104,82 @@ class DocumentFields:
             found.append(Fault("agrees", spans, weight_of(f, "agrees")))
         return found
 
-    def faults_of_span(self, index: int, start: int, end: int) -> tuple[Condition, ...]:
-        """The conditions that one span violates by itself."""
+    def faults_of_span(self, index: int, start: int, end: int) -> tuple[Fault, ...]:
+        """The faults of one span by itself."""
         key = (index, start, end)
         faults = self._faults.get(key)
         if faults is None:
-            faults = self._faults.keep(key, tuple(self._find_faults(index, start, end)))
+            spans = (Occurrence(start, end),)
+            f, weight_of = self.rules.fields[index], self.rules.weight_of
+            found = [
+                Fault(condition, spans, weight_of(f, condition))
+                for condition in self._violated(index, start, end)
+            ]
+            if self.rules.words:
+                found += self._faults_of_words(f, spans)
+            if (at := self.rules.boundaries) is not None and start in self._no_boundaries:
+                found.append(Fault("boundary", spans, weight_of(f, "boundary", at.weight)))
+            faults = self._faults.keep(key, tuple(found), BYTES_PER_FAULT * len(found))
         return faults
 
-    def _find_faults(self, index: int, start: int, end: int) -> Iterator[Condition]:
-        f = self.rules.fields[index]
+    def _faults_of_words(self, f: Field, spans: Spans) -> Iterator[Fault]:
+        for word in range(spans[0].start, spans[0].end):
+            for rule in self._rules_of_words.get(word, ()):
+                if f.name not in rule.only:
+                    weight = self.rules.weight_of(f, "words", rule.weight)
+                    yield Fault("words", spans, weight, word, rule.only)
+
+    @cached_property
+    def _rules_of_words(self) -> dict[int, list[WordRule]]:
+        """By word, the rules that are about it."""
+        found: dict[int, list[WordRule]] = {}
+        for i, word in enumerate(self.document.words):
+            with self._named(f"word {i}"):
+                rules = [rule for rule in self.rules.words if rule.applies_to(word)]
+            if rules:
+                found[i] = rules
+        return found
+
+    @cached_property
+    def _no_boundaries(self) -> frozenset[int]:
+        """The words at which no span should begin."""
+        boundaries = self.rules.boundaries
+        if boundaries is None:
+            return frozenset()
+        found = set[int]()
+        for i, word in enumerate(self.document.words[:-1]):
+            with self._named(f"word {i}"):
+                if not boundaries.allow_after(word):
+                    found.add(i + 1)
+        return frozenset(found)
+
+    def _violated(self, index: int, start: int, end: int) -> Iterator[Condition]:
+        """The conditions of the field that a span violates."""
+        f, words = self.rules.fields[index], self.document.words
         if not self.values(index, start, end):
             yield "reads"
         if f.max_words is not None and end - start > f.max_words:
             yield "max_words"
-        if f.pattern is not None and not self._matches(f, self.document.text(start, end)):
-            yield "pattern"
+        if f.pattern is f.starts is f.ends is None and f.lexicon is None:
+            return
+        with self._named(f"field {f.name!r}"):
+            text = self.document.text(start, end)
+            if f.pattern is not None and not compiled(f.pattern).matches(text):
+                yield "pattern"
+            if f.starts is not None and not compiled(f.starts).occurs_in(words[start]):
+                yield "starts"
+            if f.ends is not None and not compiled(f.ends).occurs_in(words[end - 1]):
+                yield "ends"
+            if f.lexicon is not None and text not in f.lexicon:
+                yield "in"
 
-    def _matches(self, f: Field, text: str) -> bool:
-        assert f.pattern is not None  # noqa: S101 - asked for fields with a pattern only
+    @contextmanager
+    def _named(self, what: str) -> Iterator[None]:
+        """Names the document and the part of it in the error of a pattern that is too slow."""
         try:
-            return compiled(f.pattern).matches(text)
+            yield
         except RuleFailure as error:
-            where = f"document {self.document.id!r}, field {f.name!r}"
-            raise RuleFailure(f"{where}: {error}") from None
+            raise RuleFailure(f"document {self.document.id!r}, {what}: {error}") from None
 
     def complaint(self, index: int, fault: Fault) -> str:
         """The message of a fault."""
@@ -133,10 +191,21 @@ class DocumentFields:
         if fault.condition == "agrees":
             distinct = dict.fromkeys(self.chosen(index, fault.spans))
             return f"{f.name} is {' and '.join(map(format_value, distinct))}"
-        text = self.document.text(fault.spans[0].start, fault.spans[0].end)
+        (start, end, _), words = fault.spans[0], self.document.words
+        text = self.document.text(start, end)
+        if fault.condition == "boundary" and self.rules.boundaries is not None:
+            before, after = words[start - 1], self.rules.boundaries.after
+            return f"{f.name} {text!r} begins after {before!r}, which does not match {after!r}"
+        if fault.word is not None:
+            only = f"may be in {', '.join(fault.only)} only" if fault.only else "is in no field"
+            return f"{f.name} is {text!r}, but {words[fault.word]!r} {only}"
+        lexicon = "" if f.lexicon is None else f.lexicon.name
         reasons = {
             "reads": f", which is no {f.type}",
             "max_words": f": more than {f.max_words} word{'s' * (f.max_words != 1)}",
             "pattern": f", which does not match {f.pattern!r}",
+            "starts": f": {words[start]!r} at its beginning does not match {f.starts!r}",
+            "ends": f": {words[end - 1]!r} at its end does not match {f.ends!r}",
+            "in": f", which is not in {lexicon}",
         }
         return f"{f.name} is {text!r}{reasons[fault.condition]}"

@@ -24,7 +24,9 @@ from typing import Any, TypeAlias
 
 from lawful.errors import RulesError, shown
 from lawful.rules.definitions import MOST_FIELDS, Field, Presence, Repeat, Rule, RuleDefaults, Rules
+from lawful.rules.lexicons import Lexicon
 from lawful.rules.rows import RowKind
+from lawful.rules.span_rules import Boundaries, WordRule
 from lawful.values import TYPES
 
 Where: TypeAlias = tuple[str | int, ...]
@@ -38,12 +40,14 @@ _TOO_MANY = f"more than {MOST_NODES:,} entries"
 _DEFAULT_KEYS = (
     "presence", "repeat", "weight", "weights", "tolerance", "max_words", "ambiguity", "unchecked",
 )  # fmt: skip
-_FILE_KEYS = ("fields", "rows", "rules", "scheme", *_DEFAULT_KEYS)
+_FILE_KEYS = ("fields", "rows", "rules", "words", "boundaries", "scheme", *_DEFAULT_KEYS)
 _ROW_KEYS = ("fields", "starts")
 _FIELD_KEYS = (
     "label", "type", "many", "default", "presence", "repeat", "max_words", "pattern", "ambiguity",
-    "optional",
+    "optional", "starts", "ends", "in",
 )  # fmt: skip
+_WORD_KEYS = ("match", "in", "only", "weight")
+_BOUNDARY_KEYS = ("after", "weight")
 _RULE_KEYS = ("id", "check", "each", "when", "tolerance", "message", "weight", "unchecked")
 
 
@@ -70,18 +74,22 @@ def load_rules(path: Path) -> Rules:
         raise RulesError(f"{path}: nested too deeply") from None
     except ValueError as error:  # from json, tomllib or decoding UTF-8, or one of ours
         raise RulesError(f"{path}: {error}") from None
-    return rules_from(data, str(path), lines)
+    return rules_from(data, str(path), lines, path.parent)
 
 
-def rules_from(data: Any, name: str = "rules", lines: Lines | None = None) -> Rules:
-    """Rules from plain dictionaries and lists, as a file would hold them."""
-    return _Loader(name, lines or {}).load(data)
+def rules_from(
+    data: Any, name: str = "rules", lines: Lines | None = None, folder: Path = Path()
+) -> Rules:
+    """Rules from plain dictionaries and lists, as a file in this folder would hold them."""
+    return _Loader(name, lines or {}, folder).load(data)
 
 
 class _Loader:
-    def __init__(self, name: str, lines: Lines) -> None:
+    def __init__(self, name: str, lines: Lines, folder: Path) -> None:
         self.name = name
         self.lines = lines
+        self.folder = folder
+        self.lexicons: dict[str, Lexicon] = {}  # by path
 
     def fail(self, message: object, where: Where) -> RulesError:
         line = next(
@@ -125,6 +133,11 @@ class _Loader:
         if not isinstance(rows, dict):
             raise self.fail(f"rows is {shown(rows)}, expected a mapping of rows", ("rows",))
         made_rows = [self.load_rows(name, entry) for name, entry in rows.items()]
+        words = data.get("words", [])
+        if not isinstance(words, list):
+            raise self.fail(f"words is {shown(words)}, expected a list", ("words",))
+        made_words = [self.load_words(i, entry) for i, entry in enumerate(words)]
+        boundaries = self.load_boundaries(data["boundaries"]) if "boundaries" in data else None
         try:
             return Rules(
                 made_fields,
@@ -132,9 +145,11 @@ class _Loader:
                 scheme=data.get("scheme", "BIO"),
                 defaults=defaults,
                 rows=made_rows,
+                words=made_words,
+                boundaries=boundaries,
             )
         except RulesError as error:
-            where: Where = ()
+            where: Where = next(((key,) for key in ("words",) if str(error).startswith(key)), ())
             if error.rule is not None:
                 where = ("rules", error.rule, "check")
             elif error.field is not None:
@@ -155,7 +170,35 @@ class _Loader:
                     (*where, key),
                 )
         try:
-            return Field(name=name, **entry)
+            return Field(name=name, **self.with_lexicon(entry, f"field {shown(name)}: "))
+        except RulesError as error:
+            raise self.fail(error, where) from None
+
+    def with_lexicon(self, entry: dict[str, Any], where: str) -> dict[str, Any]:
+        """The entry with ``lexicon``, as Python calls it, for ``in``; a file is read once."""
+        if entry.get("in") is None:
+            return {key: value for key, value in entry.items() if key != "in"}
+        rest = dict(entry)
+        source = rest.pop("in")
+        if not isinstance(source, str):
+            return {**rest, "lexicon": Lexicon.of(source, where)}
+        if source not in self.lexicons:
+            self.lexicons[source] = Lexicon.of(source, where, self.folder)
+        return {**rest, "lexicon": self.lexicons[source]}
+
+    def load_words(self, index: int, entry: Any) -> WordRule:
+        where: Where = ("words", index)
+        self.check_keys(entry, _WORD_KEYS, f"entry {index + 1} of words", where)
+        try:
+            return WordRule(**{"only": None, **self.with_lexicon(entry, "words: ")})
+        except RulesError as error:
+            raise self.fail(error, where) from None
+
+    def load_boundaries(self, entry: Any) -> Boundaries:
+        where: Where = ("boundaries",)
+        self.check_keys(entry, _BOUNDARY_KEYS, "boundaries", where)
+        try:
+            return Boundaries(**{"after": None, **entry})
         except RulesError as error:
             raise self.fail(error, where) from None
 
@@ -305,6 +348,8 @@ def json_schema() -> dict[str, Any]:
     tolerance = {"type": "number", "minimum": 0}
     max_words = {"type": "integer", "minimum": 1}
     text = {"type": "string"}
+    names = {"type": "array", "items": text}
+    lexicon = {"anyOf": [text, names]}
     properties: dict[str, dict[str, Any]] = {
         "label": {**text, "description": "the label's type, without its prefix"},
         "type": {**text, "description": f"one of {', '.join(TYPES)}, or a registered type"},
@@ -319,6 +364,19 @@ def json_schema() -> dict[str, Any]:
             "type": "boolean",
             "description": "the field is missing if the model does not have its label",
         },
+        "starts": {**text, "description": "a regular expression, found in a span's first word"},
+        "ends": {**text, "description": "a regular expression, found in a span's last word"},
+        "in": {**lexicon, "description": "texts of spans: a file with one per line, or a list"},
+    }
+    words = {
+        "match": {**text, "description": "a regular expression, found in the words meant"},
+        "in": {**lexicon, "description": "the words meant: a file with one per line, or a list"},
+        "only": {**names, "description": "the fields that these words may be in"},
+        "weight": weight,
+    }
+    boundaries = {
+        "after": {**text, "description": "a regular expression, found in words that spans follow"},
+        "weight": weight,
     }
     rule = {
         "id": text,
@@ -332,7 +390,7 @@ def json_schema() -> dict[str, Any]:
     }
 
     rows = {
-        "fields": {"type": "array", "items": text, "minItems": 1},
+        "fields": {**names, "minItems": 1},
         "starts": {**text, "description": "the field that begins a row"},
     }
 
@@ -355,6 +413,8 @@ def json_schema() -> dict[str, Any]:
                     "items": {"anyOf": [text, closed(rule, ["check"])]},
                 },
                 "rows": {"type": "object", "additionalProperties": closed(rows, ["fields"])},
+                "words": {"type": "array", "items": closed(words, ["only"])},
+                "boundaries": closed(boundaries, ["after"]),
                 "scheme": text,
                 "presence": presence,
                 "repeat": repeat,

@@ -333,9 +333,7 @@ class Judge:
 
     def faults(self, index: int, start: int, end: int) -> float:
         """The weights of conditions that a span violates by itself."""
-        faults = self._fields.faults_of_span(index, start, end)
-        f = self.rules.fields[index]
-        return sum((self.rules.weight_of(f, condition) for condition in faults), 0.0)
+        return sum((each.weight for each in self._fields.faults_of_span(index, start, end)), 0.0)
 
     def missing(self, index: int) -> float:
         """The weights of conditions that are violated if the field is missing."""

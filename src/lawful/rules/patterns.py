@@ -98,6 +98,18 @@ def compiled(source: str) -> Pattern:
     raise RulesError(f"bad pattern {shown(source)}: {reason}")
 
 
+def check_pattern(value: Any, where: str) -> None:
+    """The value is a regular expression, or not given."""
+    if value is None:
+        return
+    if not isinstance(value, str):
+        raise RulesError(f"{where} is {shown(value)}, expected a text")
+    try:
+        compiled(value)
+    except RulesError as error:
+        raise RulesError(f"{where}: {error}") from None
+
+
 def _written(parts: Any, flags: int, level: int = 0) -> str:
     """Parsed parts in the syntax of ``regex``."""
     if level > DEEPEST:

@@ -9,7 +9,6 @@ from time import perf_counter
 
 from lawful.clock import seconds_left
 from lawful.decoding import Budget
-from lawful.rules.definitions import Rules
 from lawful.search.problem import Problem
 
 LEAST = 256
@@ -95,6 +94,8 @@ def _demands(problem: Problem) -> tuple[str, ...]:
     """Everything that is hard: rules, required and kept fields, and demands on spans."""
     rules = problem.judge.rules
     own = rules.defaults.weights
+    of_spans = [rule.weight for rule in (*rules.words, rules.boundaries) if rule is not None]
+    of_spans.append(rules.defaults.weight)
     return (
         *(rule.id for rule in rules.parsed if rule.weight == inf),
         *(f"{f.name}:kept" for f in rules.fields if f.name in problem.judge.kept),
@@ -104,7 +105,7 @@ def _demands(problem: Problem) -> tuple[str, ...]:
             if f.presence == "required" and rules.weight_of(f, "required") == inf
         ),
         *(name for name in own if own[name] == inf and not name.endswith(":required")),
-        *((SPANS,) if rules.defaults.weight == inf else ()),
+        *((SPANS,) if inf in of_spans else ()),
     )
 
 
@@ -116,14 +117,26 @@ def _relaxed(problem: Problem, demands: tuple[str, ...]) -> Problem:
         for f in rules.fields
         if f"{f.name}:kept" in demands or f"{f.name}:required" in demands
     }
+
+    def of_spans(weight: float) -> float:
+        return inf if weight == inf and SPANS in demands else 0.0
+
     weights = {name: inf if name in demands else 0.0 for name in rules.defaults.weights}
-    relaxed = Rules(
+    boundaries = rules.boundaries
+    relaxed = replace(
+        rules,
         # The search keeps track of a field's presence only where it matters.
-        [replace(f, presence="keep" if f.name in kept else "free") for f in rules.fields],
-        [replace(rule, weight=inf, unchecked=0.0) for rule in rules.rules if rule.id in demands],
-        scheme=rules.scheme,
-        defaults=replace(rules.defaults, weight=inf if SPANS in demands else 0.0, weights=weights),
-        rows=rules.rows,
+        fields=tuple(
+            replace(f, presence="keep" if f.name in kept else "free") for f in rules.fields
+        ),
+        rules=tuple(
+            replace(rule, weight=inf, unchecked=0.0) for rule in rules.rules if rule.id in demands
+        ),
+        defaults=replace(rules.defaults, weight=of_spans(rules.defaults.weight), weights=weights),
+        # Without a weight of their own, they have the ones above.
+        words=tuple(replace(r, weight=r.weight and of_spans(r.weight)) for r in rules.words),
+        boundaries=boundaries
+        and replace(boundaries, weight=boundaries.weight and of_spans(boundaries.weight)),
     )
     some = Problem(problem.document, problem.scores, relaxed, keep=False)
     some.judge.keep_fields(kept)

@@ -1,0 +1,81 @@
+"""Rules about words and the edges of spans, whatever their values are.
+
+The penalty of a span under these rules depends on the span alone, so it is known before the search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lawful.errors import RulesError, shown
+from lawful.rules.lexicons import Lexicon
+from lawful.rules.patterns import check_pattern, compiled
+from lawful.rules.settings import as_weight
+
+
+@dataclass(frozen=True, slots=True)
+class WordRule:
+    """Words that may be in spans of some fields ``only``, or in no field.
+
+    These are the words in which the regular expression ``match`` is found, or those of a
+    ``lexicon`` (a file, a list of texts). Every such word in a span of another field costs
+    ``weight``.
+    """
+
+    only: tuple[str, ...]
+    match: str | None = None
+    lexicon: Lexicon | None = None
+    weight: float | None = None
+
+    def __post_init__(self) -> None:
+        where = "words: "
+        object.__setattr__(self, "only", as_names(self.only, f"{where}only"))
+        if (self.match is None) == (self.lexicon is None):
+            raise RulesError(f"{where}expected either match or in")
+        check_pattern(self.match, f"{where}match")
+        if self.lexicon is not None:
+            object.__setattr__(self, "lexicon", Lexicon.of(self.lexicon, where))
+        if self.weight is not None:
+            object.__setattr__(self, "weight", as_weight(self.weight, where))
+
+    def applies_to(self, word: str) -> bool:
+        """Whether it is about this word."""
+        if self.match is not None:
+            return compiled(self.match).occurs_in(word)
+        return self.lexicon is not None and word in self.lexicon
+
+
+@dataclass(frozen=True, slots=True)
+class Boundaries:
+    """Where spans may begin: at the first word, or after one in which ``after`` is found.
+
+    Every span of a field that begins elsewhere costs ``weight``. Where one span follows another,
+    their common boundary is the beginning of the second one, so it is charged once.
+    """
+
+    after: str
+    weight: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.after is None:
+            raise RulesError("boundaries: after is missing: expected a regular expression")
+        check_pattern(self.after, "boundaries: after")
+        if self.weight is not None:
+            object.__setattr__(self, "weight", as_weight(self.weight, "boundaries: "))
+
+    def allow_after(self, word: str) -> bool:
+        """Whether a span may begin after this word."""
+        return compiled(self.after).occurs_in(word)
+
+
+def as_names(value: Any, where: str) -> tuple[str, ...]:
+    """A list of different names."""
+    listed = isinstance(value, Sequence) and not isinstance(value, str)
+    if not listed or not all(isinstance(name, str) for name in value):
+        raise RulesError(f"{where} is {shown(value)}, expected a list of fields")
+    names = tuple(value)
+    if len(set(names)) < len(names):
+        raise RulesError(f"{where} is {shown(value)}, where a field is named twice")
+    return names

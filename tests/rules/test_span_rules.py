@@ -1,0 +1,283 @@
+"""Rules about words and the edges of spans: what they cost, and the best labelling."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from itertools import product
+from math import inf
+
+import numpy as np
+import pytest
+
+from lawful import (
+    Boundaries,
+    Budget,
+    Document,
+    Field,
+    Lexicon,
+    Rules,
+    RulesError,
+    Scores,
+    WordRule,
+    decode,
+)
+from lawful.rules.files import rules_from
+
+LABELS = ("O", "B-title", "I-title", "B-year", "I-year")
+
+
+def decoded(words, labels, rules, sure=0.99):
+    """The decoding under a model that is this sure of the labels."""
+    probs = np.full((len(words), len(LABELS)), (1 - sure) / (len(LABELS) - 1))
+    probs[range(len(words)), [LABELS.index(label) for label in labels]] = sure
+    return decode(Document("d", words), Scores.from_probs(probs, LABELS), rules)
+
+
+def rules_of(title=None, year=None, **parts):
+    year = {"label": "year", **(year or {})}
+    return rules_from(
+        {"fields": {"title": {"label": "title", **(title or {})}, "year": year}, **parts}
+    )
+
+
+def violated(decoding):
+    return [(check.id, check.message, check.price) for check in decoding.violations]
+
+
+def test_some_words_are_in_some_fields_only():
+    rules = rules_of(words=[{"match": r"^\d{4}$", "only": ["year"], "weight": 0.5}])
+    words, labels = ["In", "1984", "1985", "1986"], ["B-title", "I-title", "B-year", "O"]
+    assert violated(decoded(words, labels, rules)) == [
+        ("title:words", "title is 'In 1984', but '1984' may be in year only", 0.5)
+    ]
+    rules = rules_of(words=[{"match": r"^\d{4}$", "only": [], "weight": 0.5}])
+    found = decoded(words, labels, rules)
+    assert found.penalty == 1.0
+    assert found.violations[0].message == "title is 'In 1984', but '1984' is in no field"
+
+
+def test_words_are_charged_one_by_one_and_may_change_labels():
+    rules = rules_of(words=[{"in": ["one", "two"], "only": ["year"], "weight": 10}])
+    found = decoded(["One", "two", "three"], ["B-title", "I-title", "I-title"], rules)
+    assert found.labels == ("O", "O", "B-title")
+    assert found.status == "unchecked"
+
+
+def test_spans_begin_and_end_with_some_words():
+    rules = rules_of({"starts": "^[A-Z]", "ends": r"\.$"}, weight=1)
+    words, labels = ["on", "Growth", "and", "form"], ["B-title", *["I-title"] * 3]
+    assert violated(decoded(words, labels, rules)) == [
+        (
+            "title:starts",
+            "title is 'on Growth and form': 'on' at its beginning does not match '^[A-Z]'",
+            1.0,
+        ),
+        (
+            "title:ends",
+            r"title is 'on Growth and form': 'form' at its end does not match '\\.$'",
+            1.0,
+        ),
+    ]
+    assert not violated(decoded(["Growth", "form."], ["B-title", "I-title"], rules))
+
+
+def test_boundaries_are_charged_once_where_a_span_begins():
+    rules = rules_of(boundaries={"after": "[.,]$", "weight": 2}, repeat="first")
+    words = ["Growth.", "1917", "Form", "1942"]
+    found = decoded(words, ["B-title", "B-year", "B-title", "B-year"], rules)
+    assert violated(found) == [
+        ("title:boundary", "title 'Form' begins after '1917', which does not match '[.,]$'", 2.0),
+        ("year:boundary", "year '1942' begins after 'Form', which does not match '[.,]$'", 2.0),
+    ]
+    # The end of a span before words in no field is free.
+    assert not violated(decoded(words, ["B-title", "I-title", "O", "O"], rules))
+
+
+def test_a_lexicon_is_a_file_next_to_the_rules(tmp_path):
+    (tmp_path / "titles.txt").write_text("\ufeffOn  Growth\r\n\n  and FORM \n", "utf-8")
+    path = tmp_path / "rules.yaml"
+    path.write_text(
+        "fields:\n  title: {label: title, in: titles.txt}\n  year: {label: year}\n"
+        "words:\n  - {in: titles.txt, only: [title]}\nweight: 1\n"
+    )
+    rules = Rules.load(path)
+    assert rules.fields[0].lexicon is rules.words[0].lexicon
+    again = pickle.loads(pickle.dumps(rules))
+    assert again.fields == rules.fields
+    assert again.words == rules.words
+    assert not violated(decoded(["ON", "growth"], ["B-title", "I-title"], again))
+    assert violated(decoded(["growth"], ["B-title"], again)) == [
+        ("title:in", "title is 'growth', which is not in titles.txt", 1.0)
+    ]
+    assert "and form" in Lexicon.of(tmp_path / "titles.txt")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "field 'a': in: cannot read .*x.txt: No such file"),
+        (b"one\ntw\xff\n", "x.txt, line 2: not UTF-8"),
+        (b" \n\n", "in is 'x.txt', which has no texts"),
+        (b"a" * (2**24 + 1), "more than 16,777,216 bytes"),
+    ],
+)
+def test_what_is_wrong_with_a_lexicon_is_said(tmp_path, content, message):
+    if content is not None:
+        (tmp_path / "x.txt").write_bytes(content)
+    (tmp_path / "rules.yaml").write_text("fields:\n  a: {label: a, in: x.txt}\n")
+    with pytest.raises(RulesError, match=f"rules.yaml, line 2: .*{message}"):
+        Rules.load(tmp_path / "rules.yaml")
+
+
+def test_a_lexicon_is_a_plain_file():
+    with pytest.raises(RulesError, match="cannot read /dev/zero: not a plain file"):
+        Lexicon.of("/dev/zero")
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"words": {}}, "words is {}, expected a list"),
+        ({"words": [{"match": "a"}]}, "words: only is None, expected a list of fields"),
+        ({"words": [{"only": ["year"]}]}, "words: expected either match or in"),
+        ({"words": [{"only": ["year"], "match": "a", "in": ["b"]}]}, "either match or in"),
+        (
+            {"words": [{"only": ["yaer"], "match": "a"}]},
+            "unknown field 'yaer'; did you mean",
+        ),
+        ({"words": [{"only": ["year"], "match": "("}]}, r"words: match: bad pattern '\('"),
+        ({"words": [{"only": ["year"], "match": 3}]}, "words: match is 3, expected a text"),
+        ({"words": [{"only": ["year"], "match": "a", "weight": -1}]}, "words: weight is -1"),
+        ({"words": [{"only": "year", "match": "a"}]}, "expected a list of fields"),
+        ({"words": [{"only": ["year", "year"], "match": "a"}]}, "a field is named twice"),
+        ({"words": [{"only": ["year"], "mach": "a"}]}, "unknown key 'mach' in entry 1 of words"),
+        ({"boundaries": []}, r"boundaries is \[\], expected a mapping"),
+        ({"boundaries": {}}, "boundaries: after is missing"),
+        ({"boundaries": {"after": "["}}, "boundaries: after: bad pattern"),
+        ({"boundaries": {"after": "a", "weight": "x"}}, "boundaries: weight is 'x'"),
+        ({"title": {"starts": 3}}, "field 'title': starts is 3, expected a text"),
+        ({"title": {"ends": "["}}, "field 'title': ends: bad pattern"),
+        ({"title": {"in": 3}}, "field 'title': in is 3, expected a file or a list of texts"),
+        ({"title": {"in": []}}, "which has no texts"),
+    ],
+)
+def test_what_is_wrong_with_rules_about_words_is_said(parts, message):
+    with pytest.raises(RulesError, match=message):
+        rules_of(**parts)
+
+
+def test_other_settings_replace_the_weights_of_words_and_boundaries():
+    rules = Rules(
+        [Field("year", "year")],
+        words=[WordRule(("year",), "a"), WordRule(("year",), "b", weight=3)],
+        boundaries=Boundaries("c", weight=1),
+    )
+    assert [rule.weight for rule in rules.words] == [10, 3]
+    hard = rules.with_defaults(weight=inf).with_rules("present(year)")
+    assert [rule.weight for rule in hard.words] == [inf, inf]
+    assert hard.boundaries == Boundaries("c", weight=inf)
+
+
+def test_hard_rules_about_spans_clash_as_every_span():
+    rules = rules_of(
+        {"presence": "required"},
+        words=[{"match": "a", "only": [], "weight": "hard"}],
+        rules=[{"check": "present(title)", "weight": "hard"}],
+    )
+    found = decoded(["a", "a"], ["B-title", "I-title"], rules)
+    assert found.status == "infeasible"
+    assert "every span" in found.clash
+
+
+# Brute force: all labellings, judged by hand.
+
+WORDS = ("On", "growth,", "1917", "form.", "and")
+
+
+def spans_by_hand(labels):
+    """The spans of a legal BIO labelling: field, start, end; ``None`` if it is not legal."""
+    spans = []
+    for i, k in enumerate(labels):
+        prefix, _, name = LABELS[k].partition("-")
+        if prefix == "B":
+            spans.append([name, i, i + 1])
+        elif prefix == "I":
+            if not i or LABELS[labels[i - 1]][2:] != name:
+                return None
+            spans[-1][2] = i + 1
+    return spans
+
+
+def penalty_by_hand(words, spans, data):
+    cost = 0.0
+    for name, start, end in spans:
+        field, inside = data["fields"][name], words[start:end]
+        cost += data["weight"] * sum(
+            [
+                "starts" in field and not re.search(field["starts"], inside[0]),
+                "ends" in field and not re.search(field["ends"], inside[-1]),
+                "in" in field
+                and " ".join(inside).lower() not in [text.lower() for text in field["in"]],
+            ]
+        )
+        for rule in data.get("words", ()):
+            if name not in rule["only"]:
+                cost += rule["weight"] * sum(
+                    bool(re.search(rule["match"], word))
+                    if "match" in rule
+                    else word.lower() in rule["in"]
+                    for word in inside
+                )
+        at = data.get("boundaries")
+        if at and start and not re.search(at["after"], words[start - 1]):
+            cost += at["weight"]
+    return cost
+
+
+def random_case(seed):
+    rng = np.random.default_rng(seed)
+    words = [str(word) for word in rng.choice(WORDS, rng.integers(1, 6))]
+    title, year = {"label": "title"}, {"label": "year"}
+    data = {
+        "fields": {"title": title, "year": year},
+        "weight": float(rng.choice([0.7, 2.0])),
+        "presence": "free",
+        "repeat": "first",
+    }
+    for field, key, value in (
+        (title, "starts", "^[A-Z]"),
+        (title, "ends", "[.,]$"),
+        (year, "ends", r"\d"),
+        (title, "in", ["on growth,", "1917", "On"]),
+    ):
+        if rng.random() < 0.4:
+            field[key] = value
+    if rng.random() < 0.6:
+        match = {"match": r"\d"} if rng.random() < 0.5 else {"in": ["growth,", "and"]}
+        only = [["year"], ["title"], []][rng.integers(3)]
+        data["words"] = [{**match, "only": only, "weight": 1.5}] * int(rng.integers(1, 3))
+    if rng.random() < 0.6:
+        data["boundaries"] = {"after": "[.,]$", "weight": float(rng.choice([0.5, 3.0]))}
+    probs = rng.dirichlet(np.full(len(LABELS), 0.5), len(words))
+    return words, Scores.from_probs(probs, LABELS), data
+
+
+@pytest.mark.parametrize("decoder", ["auto", "exact", "lazyk", "paths", "readings", "best_first"])
+def test_the_best_labelling_under_rules_about_spans_is_found(decoder):
+    for seed in range(80 if decoder in ("auto", "exact") else 20):
+        words, scores, data = random_case(seed)
+        best = max(
+            sum(scores.log_probs[range(len(labels)), list(labels)])
+            - penalty_by_hand(words, spans, data)
+            for labels in product(range(len(LABELS)), repeat=len(words))
+            if (spans := spans_by_hand(labels)) is not None
+        )
+        budget = Budget(candidates=10**6)
+        found = decode(
+            Document("d", words), scores, rules_from(data), decoder=decoder, budget=budget
+        )
+        spans = spans_by_hand([LABELS.index(label) for label in found.labels])
+        assert found.penalty == pytest.approx(penalty_by_hand(words, spans, data)), seed
+        assert found.worth == pytest.approx(best), seed
+        assert found.optimal, seed
