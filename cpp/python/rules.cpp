@@ -148,6 +148,13 @@ void bind_plans(nb::module_& m) {
             },
             nb::kw_only(), "open"_a, "history"_a, "starter"_a, "always"_a, "rules"_a, "previous"_a,
             "remembers"_a);
+    nb::class_<OrderPlan>(m, "OrderPlan")
+        .def(
+            "__init__",
+            [](OrderPlan* self, std::uint32_t slot, Indices ranks, double weight) {
+                new (self) OrderPlan{slot, std::move(ranks), weight};
+            },
+            nb::kw_only(), "slot"_a, "ranks"_a, "weight"_a);
     nb::enum_<Term::Kind>(m, "TermKind")
         .value("first", Term::Kind::kFirst)
         .value("sum", Term::Kind::kSum)
@@ -171,15 +178,17 @@ void bind_plans(nb::module_& m) {
     nb::class_<Plan>(m, "Plan").def(
         "__init__",
         [](Plan* self, std::vector<FieldPlan> fields, std::size_t slots,
-           std::vector<RulePlan> rules, std::vector<Equation> equations,
-           std::vector<RowPlan> rows) {
-            Plan plan{std::move(fields), slots, std::move(rules), std::move(equations),
-                      std::move(rows)};
+           std::vector<RulePlan> rules, std::vector<Equation> equations, std::vector<RowPlan> rows,
+           std::vector<OrderPlan> orders, FieldPlan::Slot constant) {
+            Plan plan{
+                std::move(fields), slots,   std::move(rules), std::move(equations), std::move(rows),
+                std::move(orders), constant};
             check(plan);
             new (self) Plan(std::move(plan));
         },
         nb::kw_only(), "fields"_a, "slots"_a, "rules"_a, "equations"_a,
-        "rows"_a = std::vector<RowPlan>());
+        "rows"_a = std::vector<RowPlan>(), "orders"_a = std::vector<OrderPlan>(),
+        "constant"_a = nb::none());
 }
 
 }  // namespace

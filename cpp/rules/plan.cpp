@@ -36,7 +36,8 @@ std::size_t field_in_row(const Plan& plan, const RowPlan& rows, std::uint32_t sl
 }
 
 void check_slots(const Plan& plan) {
-    require(plan.slots <= kSlotsOfField * plan.fields.size() + kSlotsOfRows * plan.rows.size(),
+    require(plan.slots <= kSlotsOfField * plan.fields.size() + kSlotsOfRows * plan.rows.size() +
+                              plan.orders.size() + 1,
             "a plan has more slots than its fields can have");
     std::vector<bool> taken(plan.slots);
     const auto take = [&](std::uint32_t slot) {
@@ -52,6 +53,12 @@ void check_slots(const Plan& plan) {
                     plan.fields[rows.starter].rows == row_index(plan, rows),
                 "a row starts with a field that is not in it");
     }
+    for (const OrderPlan& order : plan.orders) {
+        take(order.slot);
+        require(order.ranks.size() == plan.fields.size(), "an order has no rank for some field");
+        require(is_cost(order.weight), "an order costs less than nothing");
+    }
+    if (plan.constant) take(*plan.constant);
     for (const FieldPlan& f : plan.fields) {
         require(is_cost(f.disagreement), "a disagreement costs less than nothing");
         for (const FieldPlan::Slot slot : {f.first, f.disagrees, f.count, f.readable, f.sum,
@@ -144,6 +151,11 @@ void check(const DocumentTables& tables, const Plan& plan, std::span<const std::
             if (instruction.op != Op::kLookup) continue;
             require(instruction.index < tables.lookups.size(), "a lookup is out of range");
             const std::uint32_t slot = tables.lookups[instruction.index].slot();
+            if (slot == plan.constant) {
+                require(tables.lookups[instruction.index].size() > ValueNumber::kMissing,
+                        "a lookup has no outcome");
+                continue;
+            }
             require(slot < plan.slots && field_of[slot] < size,
                     "the slot of a lookup is not the first value of a field");
             check_lookup(instruction.index, field_of[slot], tables, most);

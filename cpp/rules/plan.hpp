@@ -61,6 +61,14 @@ struct RowPlan {
     bool remembers;  // whether all values are added to the history, for rules in Python
 };
 
+/// Fields in the order in which they should occur: a span that comes after one of a later field
+/// costs `weight`.
+struct OrderPlan {
+    std::uint32_t slot;                // the largest rank so far
+    std::vector<std::uint32_t> ranks;  // by field, its place in the order from 1; 0 if it has none
+    double weight;
+};
+
 /// A number that an equation reads from one field, times a factor.
 struct Term {
     enum class Kind : std::uint8_t { kFirst, kSum, kSumOrZero, kCount };
@@ -87,6 +95,8 @@ struct Plan {
     std::vector<RulePlan> rules;
     std::vector<Equation> equations;
     std::vector<RowPlan> rows;
+    std::vector<OrderPlan> orders;
+    FieldPlan::Slot constant;  // stays 0: its lookups depend on nothing but the document
 };
 
 /// The inputs of compiled rules that depend on the document.

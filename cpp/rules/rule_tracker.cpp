@@ -10,6 +10,8 @@ RuleTracker::RuleTracker(const Plan& plan, const DocumentTables& tables)
     for (const FieldPlan& f : plan.fields) {
         tracks_.push_back(f.first || f.count || f.readable || f.sum || f.least || f.greatest ||
                           f.all || f.rows);
+        for (const OrderPlan& order : plan.orders)
+            if (order.ranks[tracks_.size() - 1] != 0) tracks_.back() = true;
         if (f.in_row) in_row_[*f.rows].push_back(*f.in_row);
         unsure_.push_back(f.numbers && tables.lookups[*f.numbers].has_unsure());
     }
@@ -21,6 +23,7 @@ RuleTracker::RuleTracker(const Plan& plan, const DocumentTables& tables)
 double RuleTracker::extend(std::span<Wide> state, const SpanPlace& place, std::uint32_t value) {
     const FieldPlan& f = plan_.fields[place.field];
     double violated = f.rows ? enter_row(state, place, value) : 0;
+    for (const OrderPlan& order : plan_.orders) violated += follow(state, order, place.field);
     count(state, f, value);
     if (f.many)
         extend_list(state, place.field, value);
@@ -29,6 +32,15 @@ double RuleTracker::extend(std::span<Wide> state, const SpanPlace& place, std::u
     if (f.rows && place.closes && by_number(plan_.rows[*f.rows]))
         violated += close_row(state, *f.rows);
     return violated;
+}
+
+/// The cost of a span that comes after one of a later field in an order.
+double RuleTracker::follow(std::span<Wide> state, const OrderPlan& order, std::uint32_t field) {
+    const Wide rank = order.ranks[field];
+    if (rank == 0) return 0;
+    if (rank < state[order.slot]) return order.weight;
+    state[order.slot] = rank;
+    return 0;
 }
 
 /// Adds a value to its row; if that is another one than the open row, this one is closed first.

@@ -47,6 +47,7 @@ private:
     double extend_single(std::span<Wide> state, std::uint32_t field, std::uint32_t value);
     void keep_apart(std::span<Wide> state, const FieldPlan& field, std::uint32_t value);
     bool by_number(const RowPlan& rows) const { return tables_.has_rows && !rows.always; }
+    static double follow(std::span<Wide> state, const OrderPlan& order, std::uint32_t field);
     double enter_row(std::span<Wide> state, const SpanPlace& place, std::uint32_t value);
     double close_row(std::span<Wide> state, std::uint32_t rows) const;
     void remember(std::span<Wide> state, const RowPlan& rows, Wide what) const;

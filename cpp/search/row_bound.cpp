@@ -9,10 +9,11 @@ namespace lawful {
 
 namespace {
 
-/// Whether a rule reads nothing but values of the open row.
+/// Whether a rule reads nothing but values of the open row and given values.
 bool is_local(const RulePlan& rule, const Plan& plan, const DocumentTables& tables) {
     const auto in_row = [&](std::uint32_t slot) {
-        return std::any_of(plan.fields.begin(), plan.fields.end(),
+        return slot == plan.constant ||
+               std::any_of(plan.fields.begin(), plan.fields.end(),
                            [&](const FieldPlan& f) { return f.in_row == slot; });
     };
     const auto& code = rule.program.instructions();

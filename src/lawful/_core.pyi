@@ -271,6 +271,9 @@ class RowPlan:
         remembers: bool,
     ) -> None: ...
 
+class OrderPlan:
+    def __init__(self, *, slot: int, ranks: Sequence[int], weight: float) -> None: ...
+
 class Plan:
     """Everything that a search needs to know about the rules; made once for all documents."""
 
@@ -282,6 +285,8 @@ class Plan:
         rules: Sequence[RulePlan],
         equations: Sequence[Equation],
         rows: Sequence[RowPlan] = (),
+        orders: Sequence[OrderPlan] = (),
+        constant: int | None = None,
     ) -> None: ...
 
 Flags: TypeAlias = NDArray[np.uint8]

@@ -7,9 +7,11 @@ that could not be used.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from itertools import compress
+from math import isfinite
 from typing import NamedTuple
 
 from lawful.errors import DocumentError, InputError, shown
@@ -41,7 +43,8 @@ class Document:
     ``joins`` marks words that are joined to the one before: if the words are word pieces, ``"56"``,
     ``"."`` and ``"000"`` have the text ``56.000``. ``rows`` has the same number for adjacent words
     of one row, such as a line of an invoice, and ``None`` for words in no row. ``line`` is the
-    document's line in its file; it does not count for equality.
+    document's line in its file; it does not count for equality. ``given`` has values that are known
+    besides the words, as texts or numbers by name, for rules that use them.
     """
 
     id: str
@@ -51,6 +54,7 @@ class Document:
     joins: tuple[bool, ...] | None = None
     rows: tuple[int | None, ...] | None = None
     line: int | None = field(default=None, compare=False, repr=False)
+    given: Mapping[str, str | float | None] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not self.id:
@@ -86,6 +90,23 @@ class Document:
                 raise DocumentError(
                     f"{self._name}: joins of word {i} is {shown(mark)}, expected true or false"
                 )
+        if self.given is not None:
+            object.__setattr__(self, "given", self._given())
+
+    def _given(self) -> dict[str, str | float | None]:
+        given = self.given
+        if not isinstance(given, Mapping):
+            raise DocumentError(f"{self._name}: given is {shown(given)}, expected names and values")
+        for name, value in given.items():
+            number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+            if not isinstance(name, str) or not (
+                isinstance(value, str | None) or (number and isfinite(value))
+            ):
+                raise DocumentError(
+                    f"{self._name}: given {shown(name)} is {shown(value)}, "
+                    "expected a name and a text or a number"
+                )
+        return dict(given)
 
     @property
     def _name(self) -> str:
@@ -190,6 +211,7 @@ class Labelled:
                     None if joins is None else tuple(compress(joins, kept)),
                     None if rows is None else tuple(compress(rows, kept)),
                     document.line,
+                    document.given,
                 ),
                 tuple(compress(self.gold, kept)),
                 self.split,
@@ -241,6 +263,7 @@ class Scored:
                 None if document.pages is None else tuple(document.pages[i] for i in starts),
                 rows=None if document.rows is None else tuple(document.rows[i] for i in starts),
                 line=document.line,
+                given=document.given,
             ),
             scores=scores,
             gold=None if self.gold is None else tuple(self.gold[i] for i in starts),

@@ -14,15 +14,17 @@ FIELDS = [
     Field("shop", "shop", repeat="first"),
 ]
 
+GIVEN = {"po": "money", "who": "text"}
+
 NUMBERS = [
     "total", "sub", "sum(items)", "count(items)", "max(items)", "min(items)", "count(shop)", "0",
-    "1",
+    "1", "po", "count(po)",
     "-1", "0.1", "3", "1e300", "1e-300", "99999999999999999999999999999999999999", "0.005", "1_000",
     "decimals(total)", "decimals(sub)",
     "day - day", "0x10", "1e308", "5e-324", "day - date('1900-01-01')",
 ]  # fmt: skip
 TEXTS = [
-    "shop", "'A'", "''", "'\\d'", "'é'", "shop if present(shop) else 'x'", "total.currency",
+    "shop", "who", "'A'", "''", "'\\d'", "'é'", "shop if present(shop) else 'x'", "total.currency",
     "sub.currency", "'EUR'",
 ]  # fmt: skip
 DAYS = [
@@ -46,7 +48,7 @@ JUNK = [
     "(" * 100, "-" * 300 + "1", "9" * 1900, "total\n", "# x", "''''''", "0777", "1__0", "\u202e",
     "if", "total in (1, 1)", "total in (1, 1 / 0)", "day in (1,)", "total in (sub,)",
     "shop.currency", "items.currency", "total.currency.currency", "decimals(items)", "decimals(1)",
-    "count(total.currency)", "luhn(total)", "vat_id()", "ean(shop, shop)",
+    "count(total.currency)", "po.currency", "decimals(po)", "luhn(total)", "vat_id()", "ean(shop, shop)",
 ]  # fmt: skip
 
 
@@ -104,7 +106,10 @@ def draw(rng) -> str:
 
 def run(case) -> str:
     """Parses the expression, and uses it as a rule and as a condition of one."""
+    known = {f.name: (f.kind, f.many) for f in FIELDS}
+    known |= {"po": ("number", False), "who": ("text", False)}
     amounts = [f.name for f in FIELDS if f.type == "money"]
-    parse(case, {f.name: (f.kind, f.many) for f in FIELDS}, FIELDS[1].default, None, amounts)
-    use(Rules(FIELDS, [Rule(case, id="a"), Rule("present(shop)", when=case, id="b")]))
+    parse(case, known, FIELDS[1].default, None, amounts)
+    rules = [Rule(case, id="a"), Rule("present(shop)", when=case, id="b")]
+    use(Rules(FIELDS, rules, given=GIVEN))
     return "answer"

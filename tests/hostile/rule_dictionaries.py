@@ -28,6 +28,7 @@ VALID = {
         {"in": ["A", "b c"], "only": ["shop"]},
     ],
     "boundaries": {"after": r"\d$", "weight": 0.5},
+    "given": {"po": "money", "who": "text"},
     "rules": [
         "total == sub + sum(items)",
         {"id": "some", "check": "total > 0", "weight": "hard", "message": "total is {total}"},
@@ -36,6 +37,7 @@ VALID = {
         {"check": "day >= date('2024-01-01') or count(items) == 2", "weight": 0},
         "round(total / 3, 2) * 3 != sub",
         "(total if present(sub) else sub) > 0 or shop in ('A', 'B')",
+        "total <= po + sub or shop == who",
     ],
 }
 
@@ -108,6 +110,8 @@ LIKELY = {
     "match": ["", "A", r"\d", "[", "(?i)a"],
     "only": [[], ["total"], ["shop", "day"], ["nothing"], "total"],
     "after": ["", r"\d$", "A", "[", "(?i)a"],
+    "po": ["money", "date", "integer", "cash"],
+    "who": ["text", "number"],
     "label": ["O", "B-total", "é", " ", "a b", "\0", "total", "[red]", "item", "x" * 300],
     "id": ["total:reads", "é", " ", "[/]", "{total}", "\0", "\n", "x" * 300, "legal"],
 }
@@ -135,6 +139,7 @@ def draw(rng):
             (data, FILE_KEYS),
             (rng.choice(data["words"]), WORD_KEYS),
             (data["boundaries"], ("after", "weight")),
+            (data["given"], ("po", "who")),
             (None, ()),
         ]
         where, keys = rng.choice(places)

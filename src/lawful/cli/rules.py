@@ -71,6 +71,8 @@ def _field_table(loaded: Rules) -> Table:
         default = "" if f.default is None else format_value(f.default)
         ambiguity = "never" if f.ambiguity is None or isinf(f.ambiguity) else f"{f.ambiguity:g}"
         table.add_row(f.name, f.label, many, f.presence, repeat, default, ambiguity)
+    for name, type_ in loaded.given.items():
+        table.add_row(name, "(given)", type_)
     return table
 
 

@@ -4,8 +4,8 @@
      "probs": [[0.9, 0.1, 0.0], [0.2, 0.7, 0.1]]}
 
 Instead of ``probs``, a line may have ``log_probs`` or ``logits``, or its scores may be in the
-``.npz`` file of the same name (``lawful.io.npz``). ``boxes``, ``pages``, ``joins`` and ``gold`` are
-optional, and so is ``chain``, a CRF's scores of transitions:
+``.npz`` file of the same name (``lawful.io.npz``). ``boxes``, ``pages``, ``joins``, ``gold`` and
+``given`` (values by name) are optional, and so is ``chain``, a CRF's scores of transitions:
 ``{"start": [..], "between": [[..]..], "end": [..]}``. Files are read and written line by line, so
 they may be larger than memory.
 
@@ -67,6 +67,7 @@ class _Line(msgspec.Struct):
     pages: list[int] | None = None
     joins: list[bool] | None = None
     rows: list[int | None] | None = None
+    given: dict[str, str | int | float | None] | None = None
     gold: list[str] | None = None
     split: str | None = None
     probs: list[list[float]] | None = None
@@ -222,6 +223,7 @@ def _document(line: _Line, number: int) -> Document:
         line.joins,  # type: ignore[arg-type]
         line.rows,  # type: ignore[arg-type]
         number,
+        line.given,
     )
 
 
@@ -351,7 +353,7 @@ def _document_record(document: Document) -> dict[str, Any]:
         record["boxes"] = [
             [int(edge) if edge.is_integer() else edge for edge in box] for box in document.boxes
         ]
-    for name in ("pages", "joins", "rows"):
+    for name in ("pages", "joins", "rows", "given"):
         if (values := getattr(document, name)) is not None:
             record[name] = values
     return record

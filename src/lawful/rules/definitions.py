@@ -27,6 +27,7 @@ from lawful.cache import Cache
 from lawful.errors import RulesError, shown
 from lawful.labels import SCHEMES, Scheme
 from lawful.rules.expression import Expression, parse
+from lawful.rules.given import check_given
 from lawful.rules.lexicons import Lexicon
 from lawful.rules.nodes import Kind
 from lawful.rules.patterns import check_pattern
@@ -268,7 +269,7 @@ class ParsedRule:
     weight: Weight
     message: str | None
     reads: tuple[str, ...]
-    names: frozenset[str]  # all fields whose values it may need
+    names: frozenset[str]  # all fields whose values it may need; no given values
     expression: Expression | None  # none: a function
     function: Callable[..., Any] | None
     when: Expression | None
@@ -292,6 +293,7 @@ class Rules:
     rows: tuple[RowKind, ...] = ()
     words: tuple[WordRule, ...] = ()
     boundaries: Boundaries | None = None
+    given: Mapping[str, str] = field(default_factory=dict)  # the types of values by name
 
     def __init__(
         self,
@@ -303,6 +305,7 @@ class Rules:
         rows: Iterable[RowKind] = (),
         words: Iterable[WordRule] = (),
         boundaries: Boundaries | None = None,
+        given: Mapping[str, str] | None = None,
     ) -> None:
         defaults = RuleDefaults() if defaults is None else defaults
         if not isinstance(scheme, str) or scheme.upper() not in SCHEMES:
@@ -349,6 +352,8 @@ class Rules:
             names.add(f.name)
             labels[f.label] = f.name
         _check_weights(defaults.weights, names)
+        taken = (*names, *(kind.name for kind in rows), PREVIOUS)
+        object.__setattr__(self, "given", check_given({} if given is None else given, taken))
         object.__setattr__(self, "parsed", tuple(self._parse()))
 
     parsed: tuple[ParsedRule, ...] = field(init=False, repr=False)
@@ -419,7 +424,8 @@ class Rules:
             weight=self.defaults.weight if rule.weight is None else rule.weight,
             message=rule.message,
             reads=reads,
-            names=frozenset(map(_field_of, (*reads, *(when.reads if when else ())))),
+            names=frozenset(map(_field_of, (*reads, *(when.reads if when else ()))))
+            - self.given.keys(),
             expression=expression,
             function=function,
             when=when,
@@ -449,6 +455,7 @@ class Rules:
         names: dict[str, tuple[Kind, bool]] = {
             f.name: (f.kind, f.many and f.name not in own) for f in self.fields
         }
+        names |= {name: (type_named(type_).kind, False) for name, type_ in self.given.items()}
         return names | {f"{PREVIOUS}.{name}": names[name] for name in own}
 
     @classmethod

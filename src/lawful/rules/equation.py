@@ -87,7 +87,7 @@ def _sides(program: Assembler, node: Node) -> tuple[list[Term], Decimal, Decimal
 
 def _terms(program: Assembler, node: Node, factor: Decimal) -> tuple[list[Term], Decimal]:
     """One side as terms and a constant, all multiplied by a factor."""
-    if node.kind != "number":
+    if node.kind != "number" or node.reads & program.given:
         raise NeedsPython
     if not node.reads:
         return [], factor * constant_value(node)

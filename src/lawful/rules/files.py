@@ -40,7 +40,9 @@ _TOO_MANY = f"more than {MOST_NODES:,} entries"
 _DEFAULT_KEYS = (
     "presence", "repeat", "weight", "weights", "tolerance", "max_words", "ambiguity", "unchecked",
 )  # fmt: skip
-_FILE_KEYS = ("fields", "rows", "rules", "words", "boundaries", "scheme", *_DEFAULT_KEYS)
+_FILE_KEYS = (
+    "fields", "rows", "rules", "words", "boundaries", "given", "scheme", *_DEFAULT_KEYS,
+)  # fmt: skip
 _ROW_KEYS = ("fields", "starts")
 _FIELD_KEYS = (
     "label", "type", "many", "default", "presence", "repeat", "max_words", "pattern", "ambiguity",
@@ -147,9 +149,12 @@ class _Loader:
                 rows=made_rows,
                 words=made_words,
                 boundaries=boundaries,
+                given=data.get("given"),
             )
         except RulesError as error:
-            where: Where = next(((key,) for key in ("words",) if str(error).startswith(key)), ())
+            where: Where = next(
+                ((key,) for key in ("words", "given") if str(error).startswith(key)), ()
+            )
             if error.rule is not None:
                 where = ("rules", error.rule, "check")
             elif error.field is not None:
@@ -415,6 +420,11 @@ def json_schema() -> dict[str, Any]:
                 "rows": {"type": "object", "additionalProperties": closed(rows, ["fields"])},
                 "words": {"type": "array", "items": closed(words, ["only"])},
                 "boundaries": closed(boundaries, ["after"]),
+                "given": {
+                    "type": "object",
+                    "additionalProperties": text,
+                    "description": "the types of values that documents are given, by name",
+                },
                 "scheme": text,
                 "presence": presence,
                 "repeat": repeat,

@@ -30,6 +30,7 @@ from lawful.rules.checks import (
 )
 from lawful.rules.definitions import ParsedRule, Rules
 from lawful.rules.fields import MOST_BYTES, DocumentFields
+from lawful.rules.given import given_values
 from lawful.rules.nodes import COUNT, ROWS, Environment
 from lawful.rules.reading import Cost, Occurrence, Reading, Spans
 from lawful.rules.rows import PREVIOUS, Row, RowKind, RowNumbers, rows_of, table_numbers
@@ -75,6 +76,7 @@ class Judge:
         self._relevant = scheme.labels_of(tuple(self._index))
         self._costs: Cache[bytes, Cost] = Cache(MOST_BYTES)
         self._views: Cache[tuple[int, Spans], _FieldView] = Cache(MOST_BYTES)
+        self.given: Environment = given_values(document, rules.given)
         self._names = [f.name for f in rules.fields]
         self._field_index = {name: i for i, name in enumerate(self._names)}
         self.row_numbers = RowNumbers.of(document) if rules.rows else None
@@ -185,7 +187,7 @@ class Judge:
 
     def _cost_of_rules(self, reading: Reading, until: float) -> Cost:
         views = self._see_all(reading)
-        environment = _environment(views)
+        environment: Environment = {**self.given, **_environment(views)}
         least = most = sum(view.penalty for view in views.values())
         environment, rows = self._see_rows(reading, environment)
         for rule in self.rules.parsed:
@@ -266,7 +268,7 @@ class Judge:
     def checks(self, reading: Reading, until: float = inf) -> list[Check]:
         """The checks of all rules, and the violated checks that fields imply."""
         views = self._see_all(reading)
-        environment = _environment(views)
+        environment: Environment = {**self.given, **_environment(views)}
         environment, rows = self._see_rows(reading, environment)
         found = []
         for rule in self.rules.parsed:

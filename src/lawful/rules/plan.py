@@ -2,13 +2,13 @@
 
 The search goes over a document from left to right, and its state holds a few numbers per field: the
 number of its first value, how many values there were, their sum. An expression over one field alone
-is evaluated once per value and tabulated. A rule that cannot be compiled stays in Python, and
-judges each reading that the search proposes.
+is evaluated once per value and tabulated; given values are constants of a document. A rule that
+cannot be compiled stays in Python, and judges each reading that the search proposes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import localcontext
@@ -23,7 +23,8 @@ from lawful.errors import MemoryBudgetError, RuleFailure, TimeBudgetError
 from lawful.rules.arithmetic import EXACT
 from lawful.rules.definitions import Field, ParsedRule, Rules
 from lawful.rules.equation import equation_of
-from lawful.rules.program import Aspect, Assembler, NeedsPython, Planner
+from lawful.rules.nodes import Environment
+from lawful.rules.program import Aspect, Assembler, Evaluate, NeedsPython, Planner
 from lawful.rules.rows import PREVIOUS, RowKind
 from lawful.values import identity, unprinted
 
@@ -49,11 +50,11 @@ class How:
 
 
 class _Lookup(NamedTuple):
-    """An expression over one field, to be tabulated."""
+    """An expression over one field and given values, to be tabulated."""
 
-    field: int
-    evaluate: Callable[[Any], Any]  # of the field's value, or of None
-    missing: Any  # its result if the field is missing
+    field: int | None  # none: over given values alone
+    evaluate: Evaluate
+    default: Any  # the field's value if it is missing
     kind: str
     slot: int  # of the state, with the number of the field's value; 0 for a list
 
@@ -75,7 +76,10 @@ class Tables:
     Without a plan there are no lookups.
     """
 
-    def __init__(self, rules: Rules, plan: Plan | None, document: str) -> None:
+    def __init__(
+        self, rules: Rules, plan: Plan | None, document: str, given: Environment | None = None
+    ) -> None:
+        self._given = given or {}
         self._numbers: list[dict[Any, int]] = [{} for _ in rules.fields]
         self._values: list[list[Any]] = [[] for _ in rules.fields]
         self._plan = plan
@@ -124,13 +128,17 @@ class Tables:
     def _extend(self, lookup: _Lookup, table: _core.Lookup, until: float) -> None:
         """Adds the values that are new."""
         if not len(table):
-            for missing in (lookup.missing, lookup.evaluate(None)):
-                table.append(*_outcome(missing, lookup.kind, self._texts))
+            for value in (lookup.default, None):
+                result = lookup.evaluate(value, self._given)
+                table.append(*_outcome(result, lookup.kind, self._texts))
+        if lookup.field is None:
+            return
         new = self._values[lookup.field][len(table) - _core.FIRST_VALUE :]
         for value in new:
             if perf_counter() > until:
                 raise TimeBudgetError("the time is up")
-            table.append(*_outcome(lookup.evaluate(value), lookup.kind, self._texts))
+            result = lookup.evaluate(value, self._given)
+            table.append(*_outcome(result, lookup.kind, self._texts))
 
 
 _KNOWN = _core.OutcomeState.known
@@ -181,6 +189,7 @@ class _Planner:
         self.lookup_of: dict[tuple[int, str], int] = {}  # by slot, or by list
         self.numbers_of: dict[int, int] = {}  # of lists: the lookup of their values
         self.equal_of: dict[int, int] = {}  # the lookup of values, whatever their print
+        self.constant: tuple[int, Aspect] = (len(rules.fields), "first")  # of a field that never is
         self.row_of = {name: i for i, kind in enumerate(rules.rows) for name in kind.fields}
 
     def plan(self) -> Plan:
@@ -229,6 +238,7 @@ class _Planner:
             rules=native,
             equations=equations,
             rows=rows,
+            constant=self.slots.get(self.constant),
         )
         return Plan(core, tuple(self.lookups), how, tuple(python))
 
@@ -276,40 +286,44 @@ class _Planner:
             remembers=remembers,
         )
 
-    def lookup(self, name: str, text: str, kind: str, evaluate: Callable[[Any], Any]) -> int:
+    def lookup(self, name: str | None, text: str, kind: str, evaluate: Evaluate) -> int:
+        if name is None:
+            return self.lookup_in(None, self.slot(*self.constant), text, kind, evaluate, None)
         field = self.index[name]
         f = self.rules.fields[field]
         slot = None if f.many else self.slot(field, "first")
-        return self.lookup_in(field, slot, text, kind, evaluate, evaluate(f.default))
+        return self.lookup_in(field, slot, text, kind, evaluate, f.default)
 
     def lookup_in(
         self,
-        field: int,
+        field: int | None,
         slot: int | None,
         text: str,
         kind: str,
-        evaluate: Callable[[Any], Any],
-        missing: Any,
+        evaluate: Evaluate,
+        default: Any,
     ) -> int:
         """The lookup of an expression over the value that a slot holds, or those of a list."""
-        key = (-1 - field if slot is None else slot), text
+        key = (-1 - (field or 0) if slot is None else slot), text
         if key not in self.lookup_of:
             self.lookup_of[key] = len(self.lookups)
-            self.lookups.append(_Lookup(field, evaluate, missing, kind, slot or 0))
+            self.lookups.append(_Lookup(field, evaluate, default, kind, slot or 0))
         return self.lookup_of[key]
 
     def numbers(self, field: int) -> int:
         """The lookup of a list's values as numbers."""
         if field not in self.numbers_of:
             f = self.rules.fields[field]
-            self.numbers_of[field] = self.lookup(f.name, "", f.kind, lambda value: value)
+            self.numbers_of[field] = self.lookup(f.name, "", f.kind, lambda value, _: value)
         return self.numbers_of[field]
 
     def add_slots_for_field(self, index: int, f: Field) -> None:
         """Adds the slots that ``presence`` and ``repeat`` need; with ``whole``, for all values."""
         if f.name in self.rules.printed:
             # Numbered as texts, so that every value has a known number.
-            self.equal_of[index] = self.lookup(f.name, "equal", "text", unprinted)
+            self.equal_of[index] = self.lookup(
+                f.name, "equal", "text", lambda value, _: unprinted(value)
+            )
         if f.many:
             if self.whole or f.presence != "free":
                 self.slot(index, "readable")
@@ -357,12 +371,14 @@ class _RowPlanner:
     def numbers(self, field: int) -> int:
         raise NeedsPython(f"the list {self.rules.fields[field].name} in a row")
 
-    def lookup(self, name: str, text: str, kind: str, evaluate: Callable[[Any], Any]) -> int:
+    def lookup(self, name: str | None, text: str, kind: str, evaluate: Evaluate) -> int:
+        if name is None:
+            return self._planner.lookup(name, text, kind, evaluate)
         field = self.index[name]
         slot = self._planner.slot(field, "in_row")
         if name.startswith(f"{PREVIOUS}."):
             slot = self._planner.slot(field, "previous")
-        return self._planner.lookup_in(field, slot, text, kind, evaluate, evaluate(None))
+        return self._planner.lookup_in(field, slot, text, kind, evaluate, None)
 
 
 def _kinds(rule: ParsedRule, rules: Rules) -> list[RowKind]:

@@ -31,6 +31,11 @@ Aspect: TypeAlias = Literal[
 the row before."""
 
 
+Evaluate: TypeAlias = Callable[[Any, Mapping[str, Any]], Any]
+"""The result of an expression of one field's value, or ``None``, and of a document's given
+values."""
+
+
 class NeedsPython(Exception):  # noqa: N818 - it is no error
     """The expression cannot be compiled, for this reason."""
 
@@ -47,8 +52,11 @@ class Planner(Protocol):
     def slot(self, field: int, aspect: Aspect) -> int:
         """The slot of one part of a field's state."""
 
-    def lookup(self, name: str, text: str, kind: str, evaluate: Callable[[Any], Any]) -> int:
-        """The index of the lookup of an expression over one name, shared by equal texts."""
+    def lookup(self, name: str | None, text: str, kind: str, evaluate: Evaluate) -> int:
+        """The index of the lookup of an expression over one name, shared by equal texts.
+
+        Without a name, the expression is over given values alone.
+        """
 
     def numbers(self, field: int) -> int:
         """The index of the lookup of a list's values as numbers."""
@@ -60,6 +68,7 @@ class Assembler:
     def __init__(self, planner: Planner, rule: ParsedRule) -> None:
         self.planner = planner
         self.rule = rule
+        self.given = planner.rules.given.keys()
         self.code: list[_core.Instruction] = []
         self.constants: list[int] = []
         self.fields: set[int] = set()
@@ -86,6 +95,16 @@ class Assembler:
         """Leaves the value of a node on the stack; returns its decimals."""
         if not node.reads:
             return self._emit_value(node.evaluate({}))
+        if node.reads <= self.given:
+            node.check_tabulates()
+            text = f"{node.text} +- {self.rule.tolerance}"
+            evaluate = node.evaluate
+            self.add(
+                Op.lookup,
+                0,
+                self.planner.lookup(None, text, node.kind, lambda _, given: evaluate(given)),
+            )
+            return SCALE if node.kind == "number" else 0
         if (name := self.single_name(node)) is not None:
             node.check_tabulates()
             self.add(Op.lookup, 0, self.lookup(name, node))
@@ -98,9 +117,10 @@ class Assembler:
 
     def single_name(self, node: Node) -> str | None:
         """The name that alone decides a node's value, so that it can be looked up, or ``None``."""
-        if len(node.reads) != 1 or node.counts:
+        names = node.reads - self.given
+        if len(names) != 1 or node.counts:
             return None
-        (name,) = node.reads
+        (name,) = names
         return None if self.planner.is_list(name) else name
 
     def lookup(self, name: str, node: Node) -> int:
@@ -111,7 +131,9 @@ class Assembler:
             self.planner.slot(field, "all")
             self.early = False
         text = f"{node.text} +- {self.rule.tolerance}"
-        return self.planner.lookup(name, text, node.kind, lambda value: evaluate({name: value}))
+        return self.planner.lookup(
+            name, text, node.kind, lambda value, given: evaluate({**given, name: value})
+        )
 
     # Instructions, for the ``emit`` of nodes.
 

@@ -39,7 +39,7 @@ class Settler:
     def __init__(self, judge: Judge) -> None:
         self.judge = judge
         self.plan = plan_of(judge.rules)
-        self.tables = Tables(judge.rules, self.plan, judge.document.id)
+        self.tables = Tables(judge.rules, self.plan, judge.document.id, judge.given)
 
     def settle(self, reading: Reading, cost: Cost, until: float) -> tuple[Reading, Cost]:
         """The reading of the same spans that costs the least; the given one if none costs less."""

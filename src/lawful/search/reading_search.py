@@ -63,7 +63,7 @@ class Lattice:
         self.core = _core.Lattice(scores.costs, layout_of(judge.rules, scores.labels))
         self.judge = judge
         self.plan = plan
-        self.tables = Tables(judge.rules, plan, judge.document.id)
+        self.tables = Tables(judge.rules, plan, judge.document.id, judge.given)
 
     @property
     def best(self) -> float:

@@ -1,0 +1,62 @@
+"""Given values: what is known about a document besides its words, such as an order's total."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from keyword import iskeyword
+from typing import Any
+
+from lawful.document import Document
+from lawful.errors import DocumentError, RulesError, shown
+from lawful.rules.nodes import COUNT
+from lawful.rules.program import scaled
+from lawful.rules.settings import LARGEST_NUMBER, as_decimal
+from lawful.values import read, type_named
+
+MOST_DECIMALS = 18
+
+
+def check_given(given: Any, taken: Iterable[str]) -> dict[str, str]:
+    """The types of given values by name; no name may be ``taken`` by something else."""
+    if not isinstance(given, Mapping):
+        raise RulesError(f"given is {shown(given)}, expected names and types of values")
+    others = set(taken)
+    for name, type_ in given.items():
+        if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
+            raise RulesError(f"given: {shown(name)} is no name of letters, digits and _")
+        if name in others:
+            raise RulesError(f"given: the name {name!r} is defined twice")
+        try:
+            type_named(type_)
+        except RulesError as error:
+            raise RulesError(f"given: {name}: {error}") from None
+    return dict(given)
+
+
+def given_values(document: Document, types: Mapping[str, str]) -> dict[str, Any]:
+    """The most plausible value of each, ``None`` if the document has none; and their counts.
+
+    Raises a ``DocumentError`` for a text that its type cannot read.
+    """
+    found: dict[str, Any] = {}
+    for name, type_ in types.items():
+        given = (document.given or {}).get(name)
+        found[name] = None if given is None else _value(document, name, given, type_)
+        found[COUNT + name] = int(given is not None)
+    return found
+
+
+def _value(document: Document, name: str, given: str | float, type_: str) -> Any:
+    where = f"document {shown(document.id)}: given {name} is {shown(given)}"
+    values: tuple[Any, ...] = ()
+    if isinstance(given, str) or type_named(type_).kind != "number":
+        values = read(str(given), type_)
+    else:
+        number = as_decimal(given)  # 1.234 as a number is never 1234
+        if abs(number) > LARGEST_NUMBER or scaled(number)[1] > MOST_DECIMALS:
+            raise DocumentError(f"{where}, expected a number up to 1e18, with up to 18 decimals")
+        if type_ != "integer" or number == number.to_integral_value():
+            values = (number,)
+    if not values:
+        raise DocumentError(f"{where}, which is no {type_}")
+    return values[0]
