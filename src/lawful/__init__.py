@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # the table below once more, as type checkers want it
     from lawful.rules import Field as Field
     from lawful.rules import FieldValue as FieldValue
     from lawful.rules import Lexicon as Lexicon
+    from lawful.rules import Order as Order
     from lawful.rules import RowKind as RowKind
     from lawful.rules import Rule as Rule
     from lawful.rules import RuleDefaults as RuleDefaults
@@ -90,6 +91,7 @@ _MODULES = {
         "Field",
         "FieldValue",
         "Lexicon",
+        "Order",
         "RowKind",
         "Rule",
         "RuleDefaults",

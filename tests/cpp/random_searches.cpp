@@ -73,6 +73,7 @@ struct Instance {
     double disagreement = uniform(2);
     double missing = below(3) == 0 ? kInf : below(2) ? 0 : uniform(2);
     double unchecked = below(2) ? 0 : uniform(2);
+    double disorder = below(2) ? 0 : uniform(2);  // of an item after the total
     int extra = static_cast<int>(below(3));  // added to the sum, so that it may never be satisfied
 
     Instance() {
@@ -119,8 +120,11 @@ struct Instance {
 
     double violated_by(const std::vector<Span>& spans) const {
         int first = 0, sum = 0, items = 0;
-        bool others = false, unknown = false;
+        bool others = false, unknown = false, total = false;
+        double late = 0;
         for (const Span& span : spans) {
+            late += span.field == 1 && total ? disorder : 0;
+            total = total || span.field == 0;
             const bool readable = span.end - span.start == 1;
             if (span.field == 1) {
                 ++items;
@@ -131,7 +135,7 @@ struct Instance {
                 first = first == 0 ? values[span.start] : first;
             }
         }
-        double violated = price_of(spans) + (others ? disagreement : 0);
+        double violated = price_of(spans) + late + (others ? disagreement : 0);
         if (first == 0) violated += missing;
         const bool checked = first != 0 && items > 0 && !unknown;
         if (!checked) violated += unchecked;
@@ -182,7 +186,7 @@ struct Instance {
     }
 
     std::shared_ptr<const Plan> plan() const {
-        // Slots: first value and disagreement of field 0; readability and sum of the list.
+        // Slots: first value and disagreement of field 0; readability and sum of the list; order.
         auto plan = std::make_shared<Plan>();
         FieldPlan one, list;
         one.first = 0;
@@ -193,7 +197,8 @@ struct Instance {
         list.sum = 3;
         list.numbers = 1;
         plan->fields = {one, list};
-        plan->slots = 4;
+        plan->orders = {{4, {2, 1}, disorder}};
+        plan->slots = 5;
         const Wide more = Wide{extra} * kUnit;
         std::vector<Instruction> code{{Op::kLookup, 0, 0},
                                       {Op::kOfList, 2, 3},

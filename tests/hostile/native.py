@@ -235,11 +235,18 @@ def plan_of(draws, fields):
                 early=rng.random() < 0.5,
             )
         )
+    order = _core.OrderPlan(
+        slot=draws.number(slots),
+        ranks=draws.items([draws.number(rng.randrange(3)) for _ in plans]),
+        weight=draws.cost(rng.choice((0.0, 1.0, inf))),
+    )
     plan = _core.Plan(
         fields=draws.items(plans),
-        slots=draws.number(slots),
+        slots=draws.number(slots + 2),
         rules=draws.items(rules),
         equations=draws.items(equations),
+        orders=draws.items([order]),
+        constant=draws.number(slots + 1),
     )
     lookups = []
     for own in known:

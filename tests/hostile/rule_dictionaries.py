@@ -28,6 +28,7 @@ VALID = {
         {"in": ["A", "b c"], "only": ["shop"]},
     ],
     "boundaries": {"after": r"\d$", "weight": 0.5},
+    "order": [{"fields": ["shop", "day"], "weight": 1, "id": "o"}, ["items", "total"]],
     "given": {"po": "money", "who": "text"},
     "rules": [
         "total == sub + sum(items)",
@@ -110,6 +111,7 @@ LIKELY = {
     "match": ["", "A", r"\d", "[", "(?i)a"],
     "only": [[], ["total"], ["shop", "day"], ["nothing"], "total"],
     "after": ["", r"\d$", "A", "[", "(?i)a"],
+    "order": [["shop", "total"], [["day", "sub", "shop"]], {"fields": ["sub", "day"]}, [], ["sub"]],
     "po": ["money", "date", "integer", "cash"],
     "who": ["text", "number"],
     "label": ["O", "B-total", "é", " ", "a b", "\0", "total", "[red]", "item", "x" * 300],
@@ -125,7 +127,8 @@ FIELD_KEYS = (
 WORD_KEYS = ("match", "in", "only", "weight")
 RULE_KEYS = ("id", "check", "when", "tolerance", "message", "weight", "unchecked")
 FILE_KEYS = (
-    "scheme", "presence", "repeat", "weight", "weights", "tolerance", "max_words", "unchecked",
+    "order", "scheme", "presence", "repeat", "weight", "weights", "tolerance", "max_words",
+    "unchecked",
 )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from lawful import (
     Document,
     Field,
     Lexicon,
+    Order,
     Rules,
     RulesError,
     Scores,
@@ -190,6 +191,104 @@ def test_hard_rules_about_spans_clash_as_every_span():
     assert "every span" in found.clash
 
 
+# The order of fields.
+
+
+def test_a_span_after_one_of_a_later_field_is_out_of_order():
+    rules = rules_of(order={"fields": ["title", "year"], "weight": 0.5}, repeat="first")
+    labels = ["B-title", "B-year", "B-title", "B-title"]
+    assert violated(decoded(["A", "1917", "B", "C"], labels, rules)) == [
+        ("order: title, year", "title 'B' comes after year '1917'", 0.5),
+        ("order: title, year", "title 'C' comes after year '1917'", 0.5),
+    ]
+    (check,) = decoded(["A", "B", "1917"], ["B-title", "B-title", "B-year"], rules).checks
+    assert (check.state, check.message) == ("satisfied", "title before year")
+    (check,) = decoded(["A"], ["B-title"], rules).checks
+    assert (check.state, check.message, check.price) == (
+        "vacuous",
+        "not checked: title alone occurs",
+        0,
+    )
+    (check,) = decoded(["A"], ["O"], rules).checks
+    assert check.message == "not checked: none of the fields occurs"
+
+
+def test_there_may_be_several_orders():
+    names = ("author", "title", "year")
+    fields = {name: {"label": name} for name in names}
+    rules = rules_from({"fields": fields, "order": [["author", "title"], ["title", "year"]]})
+    assert [order.fields for order in rules.orders] == [("author", "title"), ("title", "year")]
+    named = {"fields": list(names), "weight": "hard", "id": "usual"}
+    rules = rules_from({"fields": fields, "order": [named, ["title", "year"]]})
+    assert rules.orders == (
+        Order(names, inf, "usual"),
+        Order(("title", "year"), 10, "order: title, year"),
+    )
+    assert pickle.loads(pickle.dumps(rules)).orders == rules.orders
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        (3, "order is 3, expected a list of fields"),
+        (["title"], "expected two or more fields"),
+        (["title", 3], "expected a list of fields"),
+        (["title", "title"], "a field is named twice"),
+        (["title", "yaer"], "order: unknown field 'yaer'; did you mean 'year'"),
+        ({"fields": ["title", "year"], "by": 3}, "unknown key 'by' in order"),
+        ({"fields": ["title", "year"], "weight": -1}, "order: weight is -1"),
+        ({"fields": ["title", "year"], "id": ""}, "order: id is ''"),
+        ([["title", "year"], ["title", "year"]], "the id 'order: title, year' is used twice"),
+    ],
+)
+def test_what_is_wrong_with_an_order_is_said(order, message):
+    with pytest.raises(RulesError, match=message):
+        rules_of(order=order)
+
+
+def test_a_hard_order_clashes_by_name():
+    rules = rules_of(
+        order={"fields": ["title", "year"], "weight": "hard", "id": "usual"},
+        rules=[
+            {"check": "title == 'B'", "weight": "hard"},
+            {"check": "year == 'A'", "weight": "hard"},
+        ],
+    )
+    found = decoded(["A", "B"], ["B-year", "B-title"], rules)
+    assert found.status == "infeasible"
+    assert "usual" in found.clash
+
+
+def test_confidences_are_right_under_an_order():
+    rules = rules_of(
+        order={"fields": ["title", "year"], "weight": 1.5}, presence="free", repeat="any"
+    )
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        words = list("ABC")
+        scores = Scores.from_probs(rng.dirichlet(np.full(5, 0.7), 3), LABELS)
+        found = decode(Document("d", words), scores, rules, alternatives=1)
+        answer = {
+            name: [v.text for v in found.fields.get(name, ())][:1] for name in ("title", "year")
+        }
+        total, same = 0.0, dict.fromkeys(answer, 0.0)
+        for labels in product(range(len(LABELS)), repeat=3):
+            spans = spans_by_hand(labels)
+            if spans is None:
+                continue
+            years = [start for name, start, _ in spans if name == "year"]
+            late = sum(
+                name == "title" and start > min(years, default=9) for name, start, _ in spans
+            )
+            weight = np.exp(sum(scores.log_probs[range(3), list(labels)]) - 1.5 * late)
+            total += weight
+            for name, values in answer.items():
+                texts = [" ".join(words[a:b]) for other, a, b in spans if other == name]
+                same[name] += weight * (texts[:1] == values)
+        for name, sure in found.confidence.items():
+            assert sure.low - 1e-6 <= same[name] / total <= sure.high + 1e-6, (seed, name)
+
+
 # Brute force: all labellings, judged by hand.
 
 WORDS = ("On", "growth,", "1917", "form.", "and")
@@ -229,6 +328,11 @@ def penalty_by_hand(words, spans, data):
                     else word.lower() in rule["in"]
                     for word in inside
                 )
+        order = data.get("order", {"fields": []})["fields"]
+        if name in order and any(
+            other in order[order.index(name) + 1 :] and begin < start for other, begin, _ in spans
+        ):
+            cost += data["order"]["weight"]
         at = data.get("boundaries")
         if at and start and not re.search(at["after"], words[start - 1]):
             cost += at["weight"]
@@ -257,6 +361,9 @@ def random_case(seed):
         match = {"match": r"\d"} if rng.random() < 0.5 else {"in": ["growth,", "and"]}
         only = [["year"], ["title"], []][rng.integers(3)]
         data["words"] = [{**match, "only": only, "weight": 1.5}] * int(rng.integers(1, 3))
+    if rng.random() < 0.5:
+        order = ["title", "year"] if rng.random() < 0.5 else ["year", "title"]
+        data["order"] = {"fields": order, "weight": float(rng.choice([0.4, 5.0]))}
     if rng.random() < 0.6:
         data["boundaries"] = {"after": "[.,]$", "weight": float(rng.choice([0.5, 3.0]))}
     probs = rng.dirichlet(np.full(len(LABELS), 0.5), len(words))

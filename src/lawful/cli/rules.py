@@ -79,16 +79,25 @@ def _field_table(loaded: Rules) -> Table:
 def _rule_table(loaded: Rules) -> Table:
     plan = plan_of(loaded)
     table = Table("rule", "weight", "unchecked", "reads", "judged", box=None)
+    inside, alone = _WAYS["compiled"], "on each span, before the search"
+
+    def weight_of(weight: float | None) -> str:
+        own = loaded.defaults.weight if weight is None else weight
+        return "hard" if isinf(own) else f"{own:g}"
+
     for rule in loaded.parsed:
         how = plan.how[rule.id]
         reason = f" ({how.reason})" if how.reason else ""
         judged = f"{_WAYS[how.way]}{reason}"
         unchecked, reads = f"{rule.unchecked:g}", ", ".join(rule.reads)
-        table.add_row(rule.id, _weight(rule.weight), unchecked, reads, judged)
+        table.add_row(rule.id, weight_of(rule.weight), unchecked, reads, judged)
+    for order in loaded.orders:
+        table.add_row(order.id, weight_of(order.weight), "", ", ".join(order.fields), inside)
+    for words in loaded.words:
+        what = words.match if words.lexicon is None else words.lexicon.name
+        table.add_row(f"words: {what}", weight_of(words.weight), "", ", ".join(words.only), alone)
+    if (at := loaded.boundaries) is not None:
+        table.add_row(f"boundaries: {at.after}", weight_of(at.weight), "", "", alone)
     for name, weight in loaded.defaults.weights.items():
-        table.add_row(name, _weight(weight), "", name.partition(":")[0], "implied by the field")
+        table.add_row(name, weight_of(weight), "", name.partition(":")[0], "implied by the field")
     return table
-
-
-def _weight(weight: float) -> str:
-    return "hard" if isinf(weight) else f"{weight:g}"

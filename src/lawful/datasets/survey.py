@@ -88,7 +88,8 @@ def judge_gold(documents: Iterable[Labelled], rules: Rules) -> Truth:
     everything = list(documents)
     types = {label.partition("-")[2] for labelled in everything for label in labelled.gold}
     scheme = scheme_of(everything, rules)
-    states = {rule.id: Counter[State]() for rule in rules.parsed}
+    ids = [rule.id for rule in rules.parsed] + [order.id or "" for order in rules.orders]
+    states = {id_: Counter[State]() for id_ in ids}
     implied = Counter[str]()
     lawful = unchecked = readable = clean = 0
     for labelled in everything:

@@ -5,9 +5,9 @@ from lawful.rules.definitions import PAPER, Field, Rule, RuleDefaults, Rules, ru
 from lawful.rules.judge import FieldValue, Judge
 from lawful.rules.lexicons import Lexicon
 from lawful.rules.rows import RowKind
-from lawful.rules.span_rules import Boundaries, WordRule
+from lawful.rules.span_rules import Boundaries, Order, WordRule
 
 __all__ = [
-    "PAPER", "Boundaries", "Check", "Field", "FieldValue", "Judge", "Lexicon", "RowKind", "Rule",
-    "RuleDefaults", "Rules", "WordRule", "rule",
+    "PAPER", "Boundaries", "Check", "Field", "FieldValue", "Judge", "Lexicon", "Order", "RowKind",
+    "Rule", "RuleDefaults", "Rules", "WordRule", "rule",
 ]  # fmt: skip

@@ -45,7 +45,7 @@ from lawful.rules.settings import (
     check_max_words,
     check_writable,
 )
-from lawful.rules.span_rules import Boundaries, WordRule
+from lawful.rules.span_rules import Boundaries, Order, WordRule
 from lawful.values import read, type_named
 
 MOST_BYTES = 2**26
@@ -294,6 +294,7 @@ class Rules:
     words: tuple[WordRule, ...] = ()
     boundaries: Boundaries | None = None
     given: Mapping[str, str] = field(default_factory=dict)  # the types of values by name
+    orders: tuple[Order, ...] = ()
 
     def __init__(
         self,
@@ -306,11 +307,12 @@ class Rules:
         words: Iterable[WordRule] = (),
         boundaries: Boundaries | None = None,
         given: Mapping[str, str] | None = None,
+        orders: Iterable[Order] = (),
     ) -> None:
         defaults = RuleDefaults() if defaults is None else defaults
         if not isinstance(scheme, str) or scheme.upper() not in SCHEMES:
             raise RulesError(f"unknown scheme {shown(scheme)}; schemes: {', '.join(SCHEMES)}")
-        lists = {"fields": fields, "rules": rules, "rows": rows, "words": words}
+        lists = {"fields": fields, "rules": rules, "rows": rows, "words": words, "orders": orders}
         for name, values in lists.items():
             if isinstance(values, str) or not isinstance(values, Iterable):
                 raise RulesError(f"{name} is {shown(values)}, expected a list")
@@ -335,6 +337,12 @@ class Rules:
             _check_known(rule.only, self.fields, "words: only")
         if not isinstance(boundaries, Boundaries | None):
             raise RulesError(f"boundaries is {shown(boundaries)}, expected Boundaries")
+        orders = tuple(orders)
+        for order in orders:
+            if not isinstance(order, Order):
+                raise RulesError(f"{shown(order)} is no order of fields: expected an Order")
+            _check_known(order.fields, self.fields, "order")
+        object.__setattr__(self, "orders", tuple(_weighed(o, defaults.weight) for o in orders))
         object.__setattr__(self, "words", words)
         object.__setattr__(self, "boundaries", boundaries)
         object.__setattr__(self, "scheme", scheme.upper())
@@ -393,6 +401,10 @@ class Rules:
                 yield self._parse_rule(rule)
             except RulesError as error:
                 raise RulesError(f"rule {identity!r}: {error}", rule=number) from None
+        for order in self.orders:
+            if order.id in seen:
+                raise RulesError(f"order: the id {order.id!r} is used twice")
+            seen[order.id or ""] = -1
 
     def _parse_rule(self, rule: Rule) -> ParsedRule:
         each = self._kind_of_rows(rule.each)
@@ -486,6 +498,7 @@ class Rules:
             rules=tuple(replace(r, **of_rules) for r in self.rules),
             defaults=replace(self.defaults, **changes),
             words=tuple(replace(r, **of_spans) for r in self.words),
+            orders=tuple(replace(o, **of_spans) for o in self.orders),
             boundaries=self.boundaries and replace(self.boundaries, **of_spans),
         )
 
@@ -530,6 +543,11 @@ class Rules:
 
 def _rebuild(parts: dict[str, Any]) -> Rules:
     return Rules(**parts)
+
+
+def _weighed(order: Order, weight: Weight) -> Order:
+    """The order with a weight: its own, or this one."""
+    return order if order.weight is not None else replace(order, weight=weight)
 
 
 def _check_known(names: Iterable[str], fields: Iterable[Field], where: str) -> None:

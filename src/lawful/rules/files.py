@@ -26,7 +26,7 @@ from lawful.errors import RulesError, shown
 from lawful.rules.definitions import MOST_FIELDS, Field, Presence, Repeat, Rule, RuleDefaults, Rules
 from lawful.rules.lexicons import Lexicon
 from lawful.rules.rows import RowKind
-from lawful.rules.span_rules import Boundaries, WordRule
+from lawful.rules.span_rules import Boundaries, Order, WordRule
 from lawful.values import TYPES
 
 Where: TypeAlias = tuple[str | int, ...]
@@ -41,7 +41,7 @@ _DEFAULT_KEYS = (
     "presence", "repeat", "weight", "weights", "tolerance", "max_words", "ambiguity", "unchecked",
 )  # fmt: skip
 _FILE_KEYS = (
-    "fields", "rows", "rules", "words", "boundaries", "given", "scheme", *_DEFAULT_KEYS,
+    "fields", "rows", "rules", "words", "boundaries", "order", "given", "scheme", *_DEFAULT_KEYS,
 )  # fmt: skip
 _ROW_KEYS = ("fields", "starts")
 _FIELD_KEYS = (
@@ -50,6 +50,7 @@ _FIELD_KEYS = (
 )  # fmt: skip
 _WORD_KEYS = ("match", "in", "only", "weight")
 _BOUNDARY_KEYS = ("after", "weight")
+_ORDER_KEYS = ("fields", "weight", "id")
 _RULE_KEYS = ("id", "check", "each", "when", "tolerance", "message", "weight", "unchecked")
 
 
@@ -150,10 +151,11 @@ class _Loader:
                 words=made_words,
                 boundaries=boundaries,
                 given=data.get("given"),
+                orders=self.load_orders(data.get("order", [])),
             )
         except RulesError as error:
             where: Where = next(
-                ((key,) for key in ("words", "given") if str(error).startswith(key)), ()
+                ((key,) for key in ("words", "given", "order") if str(error).startswith(key)), ()
             )
             if error.rule is not None:
                 where = ("rules", error.rule, "check")
@@ -198,6 +200,21 @@ class _Loader:
             return WordRule(**{"only": None, **self.with_lexicon(entry, "words: ")})
         except RulesError as error:
             raise self.fail(error, where) from None
+
+    def load_orders(self, entry: Any) -> list[Order]:
+        """One order, as fields or as a mapping, or a list of orders."""
+        many = isinstance(entry, list) and not any(isinstance(name, str) for name in entry)
+        orders = []
+        for one in entry if many else [entry]:
+            if not isinstance(one, list | dict):
+                raise self.fail(f"order is {shown(one)}, expected a list of fields", ("order",))
+            order = {"fields": one} if isinstance(one, list) else one
+            self.check_keys(order, _ORDER_KEYS, "order", ("order",))
+            try:
+                orders.append(Order(**{"fields": None, **order}))
+            except RulesError as error:
+                raise self.fail(error, ("order",)) from None
+        return orders
 
     def load_boundaries(self, entry: Any) -> Boundaries:
         where: Where = ("boundaries",)
@@ -399,6 +416,8 @@ def json_schema() -> dict[str, Any]:
         "starts": {**text, "description": "the field that begins a row"},
     }
 
+    order_keys = {"fields": {**names, "minItems": 2}, "weight": weight, "id": text}
+
     def closed(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any]:
         return {
             "type": "object",
@@ -407,6 +426,7 @@ def json_schema() -> dict[str, Any]:
             "additionalProperties": False,
         }
 
+    order = [{**names, "minItems": 2}, closed(order_keys, ["fields"])]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "lawful rules",
@@ -420,6 +440,7 @@ def json_schema() -> dict[str, Any]:
                 "rows": {"type": "object", "additionalProperties": closed(rows, ["fields"])},
                 "words": {"type": "array", "items": closed(words, ["only"])},
                 "boundaries": closed(boundaries, ["after"]),
+                "order": {"anyOf": [*order, {"type": "array", "items": {"anyOf": order}}]},
                 "given": {
                     "type": "object",
                     "additionalProperties": text,

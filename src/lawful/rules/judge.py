@@ -188,7 +188,7 @@ class Judge:
     def _cost_of_rules(self, reading: Reading, until: float) -> Cost:
         views = self._see_all(reading)
         environment: Environment = {**self.given, **_environment(views)}
-        least = most = sum(view.penalty for view in views.values())
+        least = most = sum(view.penalty for view in views.values()) + self._price_of_orders(reading)
         environment, rows = self._see_rows(reading, environment)
         for rule in self.rules.parsed:
             if rule.each is not None:
@@ -200,6 +200,29 @@ class Judge:
                 most += price
                 least += 0.0 if outcome == "undecided" else price
         return Cost(most, least)
+
+    def _price_of_orders(self, reading: Reading) -> float:
+        if not self.rules.orders:
+            return 0.0
+        spans = dict(zip(self._names, reading, strict=True))
+        return sum(order.weight or 0.0 for order in self.rules.orders for _ in order.late(spans))
+
+    def _checks_of_orders(self, reading: Reading) -> Iterator[Check]:
+        """One check per span that is out of order; else, one for the order."""
+        spans = dict(zip(self._names, reading, strict=True))
+        for order in self.rules.orders:
+            id_, weight = order.id or "", order.weight or 0.0
+            late = order.late(spans)
+            for name, (start, end, _), after, (first, last, _) in late:
+                one, other = self.document.text(start, end), self.document.text(first, last)
+                message = f"{name} {one!r} comes after {after} {other!r}"
+                yield Check(id_, "violated", message, weight, price=weight)
+            here = [name for name in order.fields if spans[name]]
+            if not late and len(here) > 1:
+                yield Check(id_, "satisfied", " before ".join(here), weight)
+            elif not late:
+                which = f"{here[0]} alone" if here else "none of the fields"
+                yield Check(id_, "vacuous", f"not checked: {which} occurs", weight)
 
     def rows(self, kind: RowKind, reading: Reading) -> list[Row]:
         """The rows of a reading, in the order of words."""
@@ -287,6 +310,7 @@ class Judge:
             missing = outcomes.count("missing")
             if missing or not {"satisfied", "violated"} & set(outcomes):
                 found.append(check_of_vacuous_rows(rule, missing, len(outcomes)))
+        found += self._checks_of_orders(reading)
         for i, spans in enumerate(reading):
             found += (
                 Check(

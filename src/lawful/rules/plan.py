@@ -26,6 +26,7 @@ from lawful.rules.equation import equation_of
 from lawful.rules.nodes import Environment
 from lawful.rules.program import Aspect, Assembler, Evaluate, NeedsPython, Planner
 from lawful.rules.rows import PREVIOUS, RowKind
+from lawful.rules.span_rules import Order
 from lawful.values import identity, unprinted
 
 LARGEST = 10**24
@@ -232,12 +233,14 @@ class _Planner:
             self.row_plan(kind, rules, any(kind in _kinds(rule, self.rules) for rule in python))
             for kind, rules in of_rows.items()
         ]
+        orders = [self.order_plan(order) for order in self.rules.orders]
         core = _core.Plan(
             fields=[self.field_plan(i, f) for i, f in enumerate(self.rules.fields)],
             slots=len(self.slots),
             rules=native,
             equations=equations,
             rows=rows,
+            orders=orders,
             constant=self.slots.get(self.constant),
         )
         return Plan(core, tuple(self.lookups), how, tuple(python))
@@ -284,6 +287,15 @@ class _Planner:
                 if (i, "previous") in self.slots
             ],
             remembers=remembers,
+        )
+
+    def order_plan(self, order: Order) -> _core.OrderPlan:
+        ranks = {name: rank for rank, name in enumerate(order.fields, 1)}
+        return _core.OrderPlan(
+            # After those of rows.
+            slot=self.slot(-1 - len(self.rules.rows) - self.rules.orders.index(order), "first"),
+            ranks=[ranks.get(f.name, 0) for f in self.rules.fields],
+            weight=order.weight or 0.0,
         )
 
     def lookup(self, name: str | None, text: str, kind: str, evaluate: Evaluate) -> int:

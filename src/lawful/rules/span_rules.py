@@ -1,18 +1,20 @@
-"""Rules about words and the edges of spans, whatever their values are.
+"""Rules about the words, edges and order of spans, whatever their values are.
 
-The penalty of a span under these rules depends on the span alone, so it is known before the search.
+What a span costs because of its words and edges depends on the span alone, so it is known before
+the search.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lawful.errors import RulesError, shown
 from lawful.rules.lexicons import Lexicon
 from lawful.rules.patterns import check_pattern, compiled
-from lawful.rules.settings import as_weight
+from lawful.rules.reading import Occurrence, Spans
+from lawful.rules.settings import as_weight, check_writable
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,51 @@ class Boundaries:
     def allow_after(self, word: str) -> bool:
         """Whether a span may begin after this word."""
         return compiled(self.after).occurs_in(word)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Fields in the order in which they occur: every span comes before all of later fields.
+
+    A span that comes after one of a later field costs ``weight``. Fields may be missing.
+    """
+
+    fields: tuple[str, ...]
+    weight: float | None = None
+    id: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fields", as_names(self.fields, "order"))
+        if len(self.fields) < 2:
+            raise RulesError(f"order is {shown(list(self.fields))}, expected two or more fields")
+        if self.id is None:
+            object.__setattr__(self, "id", f"order: {', '.join(self.fields)}")
+        if not isinstance(self.id, str) or not self.id:
+            raise RulesError(f"order: id is {shown(self.id)}, expected a name")
+        check_writable(self.id, "order: id")
+        if self.weight is not None:
+            object.__setattr__(self, "weight", as_weight(self.weight, "order: "))
+
+    def late(self, spans: Mapping[str, Spans]) -> list[Late]:
+        """The spans that come after one of a later field, by the spans of each field."""
+        ranks = {name: rank for rank, name in enumerate(self.fields)}
+        found = []
+        last: tuple[str, Occurrence] | None = None  # of the latest field so far
+        for span, name in sorted((span, each) for each in self.fields for span in spans[each]):
+            if last is not None and ranks[name] < ranks[last[0]]:
+                found.append(Late(name, span, *last))
+            else:
+                last = name, span
+        return found
+
+
+class Late(NamedTuple):
+    """A span that comes after a span of a field that is later in an order."""
+
+    name: str
+    span: Occurrence
+    after: str
+    after_span: Occurrence
 
 
 def as_names(value: Any, where: str) -> tuple[str, ...]:

@@ -98,6 +98,7 @@ def _demands(problem: Problem) -> tuple[str, ...]:
     of_spans.append(rules.defaults.weight)
     return (
         *(rule.id for rule in rules.parsed if rule.weight == inf),
+        *(order.id or "" for order in rules.orders if order.weight == inf),
         *(f"{f.name}:kept" for f in rules.fields if f.name in problem.judge.kept),
         *(
             f"{f.name}:required"
@@ -133,6 +134,7 @@ def _relaxed(problem: Problem, demands: tuple[str, ...]) -> Problem:
             replace(rule, weight=inf, unchecked=0.0) for rule in rules.rules if rule.id in demands
         ),
         defaults=replace(rules.defaults, weight=of_spans(rules.defaults.weight), weights=weights),
+        orders=tuple(replace(order, weight=inf) for order in rules.orders if order.id in demands),
         # Without a weight of their own, they have the ones above.
         words=tuple(replace(r, weight=r.weight and of_spans(r.weight)) for r in rules.words),
         boundaries=boundaries
