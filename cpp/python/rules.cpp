@@ -103,9 +103,9 @@ void bind_plans(nb::module_& m) {
             [](FieldPlan* self, bool many, bool has_default, double disagreement,
                FieldPlan::Slot first, FieldPlan::Slot disagrees, FieldPlan::Slot count,
                FieldPlan::Slot readable, FieldPlan::Slot sum, FieldPlan::Slot least,
-               FieldPlan::Slot greatest, FieldPlan::Slot all, FieldPlan::Slot in_row,
-               std::optional<std::uint32_t> rows, std::optional<std::uint32_t> numbers,
-               std::optional<std::uint32_t> equal) {
+               FieldPlan::Slot greatest, FieldPlan::Slot all, FieldPlan::Slot places,
+               FieldPlan::Slot in_row, std::optional<std::uint32_t> rows,
+               std::optional<std::uint32_t> numbers, std::optional<std::uint32_t> equal) {
                 new (self) FieldPlan{.many = many,
                                      .has_default = has_default,
                                      .first = first,
@@ -116,6 +116,7 @@ void bind_plans(nb::module_& m) {
                                      .least = least,
                                      .greatest = greatest,
                                      .all = all,
+                                     .places = places,
                                      .in_row = in_row,
                                      .rows = rows,
                                      .numbers = numbers,
@@ -125,8 +126,8 @@ void bind_plans(nb::module_& m) {
             nb::kw_only(), "many"_a, "has_default"_a, "disagreement"_a, "first"_a = nb::none(),
             "disagrees"_a = nb::none(), "count"_a = nb::none(), "readable"_a = nb::none(),
             "sum"_a = nb::none(), "least"_a = nb::none(), "greatest"_a = nb::none(),
-            "all"_a = nb::none(), "in_row"_a = nb::none(), "rows"_a = nb::none(),
-            "numbers"_a = nb::none(), "equal"_a = nb::none());
+            "all"_a = nb::none(), "places"_a = nb::none(), "in_row"_a = nb::none(),
+            "rows"_a = nb::none(), "numbers"_a = nb::none(), "equal"_a = nb::none());
     nb::class_<RulePlan>(m, "RulePlan")
         .def(
             "__init__",

@@ -8,7 +8,7 @@ namespace lawful {
 
 namespace {
 
-constexpr std::size_t kSlotsOfField = 10;
+constexpr std::size_t kSlotsOfField = 11;
 constexpr std::size_t kSlotsOfRows = 2;
 
 void require(bool condition, const std::string& claim) {
@@ -62,7 +62,7 @@ void check_slots(const Plan& plan) {
     for (const FieldPlan& f : plan.fields) {
         require(is_cost(f.disagreement), "a disagreement costs less than nothing");
         for (const FieldPlan::Slot slot : {f.first, f.disagrees, f.count, f.readable, f.sum,
-                                           f.least, f.greatest, f.all, f.in_row})
+                                           f.least, f.greatest, f.all, f.places, f.in_row})
             if (slot) take(*slot);
         require(!f.rows || *f.rows < plan.rows.size(), "a kind of rows is out of range");
         require(!f.in_row || f.rows, "a field in no row has a slot in a row");

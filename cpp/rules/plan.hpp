@@ -25,6 +25,7 @@ struct FieldPlan {
     Slot least;
     Slot greatest;
     Slot all;     // the number of the list of all values; of the set, if the field is no list
+    Slot places;  // the number of the list of the edges of all spans
     Slot in_row;  // the number of the first readable value in the open row
     std::optional<std::uint32_t> rows;     // the kind of rows that the field belongs to
     std::optional<std::uint32_t> numbers;  // the lookup that gives a list's values as numbers

@@ -9,7 +9,7 @@ RuleTracker::RuleTracker(const Plan& plan, const DocumentTables& tables)
     : plan_(plan), tables_(tables), early_(plan.fields.size()), in_row_(plan.rows.size()) {
     for (const FieldPlan& f : plan.fields) {
         tracks_.push_back(f.first || f.count || f.readable || f.sum || f.least || f.greatest ||
-                          f.all || f.rows);
+                          f.all || f.places || f.rows);
         for (const OrderPlan& order : plan.orders)
             if (order.ranks[tracks_.size() - 1] != 0) tracks_.back() = true;
         if (f.in_row) in_row_[*f.rows].push_back(*f.in_row);
@@ -25,6 +25,11 @@ double RuleTracker::extend(std::span<Wide> state, const SpanPlace& place, std::u
     double violated = f.rows ? enter_row(state, place, value) : 0;
     for (const OrderPlan& order : plan_.orders) violated += follow(state, order, place.field);
     count(state, f, value);
+    if (f.places) {
+        Wide& places = state[*f.places];
+        for (const std::uint32_t edge : {place.start, place.end})
+            places = lists_.extended(static_cast<std::uint32_t>(places), edge);
+    }
     if (f.many)
         extend_list(state, place.field, value);
     else

@@ -15,6 +15,7 @@ struct SpanPlace {
     std::uint32_t field;
     std::uint32_t row = 0;  // the number of the row that its first word is in, or 0
     bool closes = false;    // no other span can be in this row after it
+    std::uint32_t start = 0, end = 0;
 };
 
 /// Evaluates rules span by span, from left to right: each span turns the state before it into the

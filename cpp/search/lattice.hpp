@@ -21,7 +21,7 @@ struct FieldSpan {
     std::uint32_t row = 0;  // the number of its row, or 0
     bool closes = false;    // no other span can be in its row after it
 
-    SpanPlace place() const { return {field, row, closes}; }
+    SpanPlace place() const { return {field, row, closes, start, end}; }
 };
 
 /// The scores of one document, and the cheapest labels between boundaries.

@@ -172,9 +172,9 @@ class FieldPlan:
     ``disagrees``, 1 if another value followed, which costs ``disagreement``. A list has
     ``readable``, 1 if all of it was readable, 2 for none, 3 for some, and ``sum``, ``least`` and
     ``greatest``, by the lookup ``numbers`` of its values. Both may have ``count``, the number of
-    spans, and ``all``, all values. A field of the kind ``rows`` may have ``in_row``, the number of
-    its first readable value in the open row. The lookup ``equal`` gives equal values one number;
-    without it, values with different numbers differ.
+    spans, ``all``, all values, and ``places``, the edges of all spans. A field of the kind ``rows``
+    may have ``in_row``, the number of its first readable value in the open row. The lookup
+    ``equal`` gives equal values one number; without it, values with different numbers differ.
     """
 
     def __init__(
@@ -191,6 +191,7 @@ class FieldPlan:
         least: int | None = None,
         greatest: int | None = None,
         all: int | None = None,  # noqa: A002 - as in the core
+        places: int | None = None,
         in_row: int | None = None,
         rows: int | None = None,
         numbers: int | None = None,

@@ -18,7 +18,7 @@ GIVEN = {"po": "money", "who": "text"}
 
 NUMBERS = [
     "total", "sub", "sum(items)", "count(items)", "max(items)", "min(items)", "count(shop)", "0",
-    "1", "po", "count(po)",
+    "1", "po", "count(po)", "start(total)", "end(shop)", "line(day)", "page(sub)", "top(total)",
     "-1", "0.1", "3", "1e300", "1e-300", "99999999999999999999999999999999999999", "0.005", "1_000",
     "decimals(total)", "decimals(sub)",
     "day - day", "0x10", "1e308", "5e-324", "day - date('1900-01-01')",
@@ -39,7 +39,8 @@ JUNK = [
     "None", "total ** 9", "total // 2", "total.real", "total[0]", "x := 1", "lambda: 1",
     "f'{total}'",
     "[total]", "{total}", "*total", "total # x", "__import__('os')", "1j", "b'x'", "...", "\ud800",
-    "\0", "٣", "ﬁeld", "sum(total)", "sum(items, 1)", "nothing", "matches(shop, '(')",
+    "\0", "٣", "ﬁeld", "sum(total)", "sum(items, 1)", "nothing", "start(items)", "before(po, sub)",
+    "before(total)", "left(who)", "matches(shop, '(')",
     "iban(total)",
     "date('x')", "1e400", "0,01", "total = 1", "total in (1)", "round(total, 99)", "shop in ()",
     "'", "(",
@@ -86,7 +87,9 @@ def draw_condition(rng, deep=0) -> str:
             f"{rng.choice(DAYS)} in (date('2024-03-04'), date('1999-01-01'))",
         ])  # fmt: skip
     if kind < 0.8:
-        return rng.choice(["present(total)", "present(items)", "True", "not present(day)"])
+        return rng.choice(
+            ["present(total)", "present(items)", "True", "not present(day)", "before(items, day)"]
+        )
     one, other = draw_condition(rng, deep + 1), draw_condition(rng, deep + 1)
     forms = ["{} and {}", "{} or {}", "not ({})", "({}) == ({})", "({} or {})", "{} or {} and {}"]
     return rng.choice(forms).format(one, other, one)

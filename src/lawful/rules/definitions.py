@@ -275,6 +275,7 @@ class ParsedRule:
     when: Expression | None
     tolerance: Decimal
     unchecked: float
+    places: frozenset[str] = frozenset()  # the fields whose places it depends on
     each: RowKind | None = None  # the rows on which it is judged, one by one
 
 
@@ -431,6 +432,10 @@ class Rules:
                     )
         if rule.message is not None:
             _check_message(rule.message, known)
+        parts = [part.root for part in (expression, when) if part is not None]
+        places = frozenset(name for part in parts for name in part.placed)
+        if given := min(places & self.given.keys(), default=None):
+            raise RulesError(f"{given} is given, so it has no place in the document")
         return ParsedRule(
             id=rule.id or "",
             weight=self.defaults.weight if rule.weight is None else rule.weight,
@@ -443,6 +448,7 @@ class Rules:
             when=when,
             tolerance=tolerance,
             unchecked=self._unchecked(rule),
+            places=frozenset(map(_field_of, places)),
             each=each,
         )
 

@@ -19,7 +19,7 @@ from lawful._core import Op
 from lawful.errors import RulesError
 from lawful.rules.arithmetic import absolute, rounded, total
 from lawful.rules.check_digits import CHECK_DIGITS
-from lawful.rules.nodes import COUNT, ROWS, Environment, Node
+from lawful.rules.nodes import COUNT, PLACE, ROWS, Environment, Node
 from lawful.rules.operators import FieldName
 from lawful.rules.patterns import Pattern, compiled
 from lawful.rules.program import Assembler, NeedsPython
@@ -365,6 +365,56 @@ class CheckDigits(Call):
         return None if text is None else CHECK_DIGITS[self.name](str(text))
 
 
+class PlaceOf(Call):
+    """A number that says where a field is: its first readable span."""
+
+    @classmethod
+    def parse(cls, parser: Parser, node: ast.Call) -> PlaceOf:
+        """Takes one field that is no list."""
+        found = _one_field(parser, node)
+        if found.many:
+            message = f"{_name_of(node)} needs a field of one value, found a {_described(found)}"
+            raise parser.fail(message, node)
+        return cls(parser.text_of(node), "number", (found,))
+
+    @property
+    def counts(self) -> bool:
+        return True
+
+    @property
+    def placed(self) -> frozenset[str]:
+        return self.reads
+
+    @property
+    def exact(self) -> bool:
+        return True
+
+    def evaluate(self, environment: Environment) -> Any:
+        place = environment[PLACE + self.arguments[0].text]
+        return None if place is None else getattr(place, self.name)
+
+    def emit(self, program: Assembler) -> int:
+        raise NeedsPython(f"{self.text}: the place of a span")
+
+
+class Before(PlaceOf):
+    """Whether all spans of one field come before all of another; unknown if one is missing."""
+
+    @classmethod
+    def parse(cls, parser: Parser, node: ast.Call) -> Before:
+        """Takes two fields, which may be lists."""
+        if len(node.args) != 2 or not all(
+            isinstance(name, ast.Name | ast.Attribute) for name in node.args
+        ):
+            raise parser.fail("before takes two fields, as in before(items, total)", node)
+        one, other = (parser.field(name) for name in node.args)  # type: ignore[arg-type]
+        return cls(parser.text_of(node), "condition", (one, other))
+
+    def evaluate(self, environment: Environment) -> bool | None:
+        one, other = (environment[PLACE + field.text] for field in self.arguments)
+        return None if one is None or other is None else bool(one.last <= other.first)
+
+
 def _one_field(parser: Parser, node: ast.Call, most: int = 1) -> FieldName:
     """The first argument, which is a field."""
     if not 1 <= len(node.args) <= most or not isinstance(node.args[0], ast.Name | ast.Attribute):
@@ -383,15 +433,24 @@ def _described(found: FieldName) -> str:
 
 FUNCTIONS: Mapping[str, Callable[[Parser, ast.Call], Node]] = {
     "abs": Abs.parse,
+    "before": Before.parse,
+    "bottom": PlaceOf.parse,
     "count": Count.parse,
     "date": Date.parse,
     "decimals": Decimals.parse,
+    "end": PlaceOf.parse,
+    "left": PlaceOf.parse,
+    "line": PlaceOf.parse,
     "matches": Matches.parse,
     "max": Extreme.parse,
     "min": Extreme.parse,
+    "page": PlaceOf.parse,
     "present": Present.parse,
+    "right": PlaceOf.parse,
     "round": Round.parse,
+    "start": PlaceOf.parse,
     "sum": Sum.parse,
+    "top": PlaceOf.parse,
     **dict.fromkeys(CHECK_DIGITS, CheckDigits.parse),
 }
 """The functions by name: each checks a call and makes its node."""

@@ -31,7 +31,8 @@ from lawful.rules.checks import (
 from lawful.rules.definitions import ParsedRule, Rules
 from lawful.rules.fields import MOST_BYTES, DocumentFields
 from lawful.rules.given import given_values
-from lawful.rules.nodes import COUNT, ROWS, Environment
+from lawful.rules.nodes import COUNT, PLACE, ROWS, Environment
+from lawful.rules.places import Place, Places
 from lawful.rules.reading import Cost, Occurrence, Reading, Spans
 from lawful.rules.rows import PREVIOUS, Row, RowKind, RowNumbers, rows_of, table_numbers
 from lawful.rules.settle import Settler
@@ -81,6 +82,8 @@ class Judge:
         self._field_index = {name: i for i, name in enumerate(self._names)}
         self.row_numbers = RowNumbers.of(document) if rules.rows else None
         self._in_rows = frozenset(name for kind in rules.rows for name in kind.fields)
+        self._placed = sorted({name for rule in rules.parsed for name in rule.places})
+        self._places = Places(document) if self._placed else None
         self._kept: frozenset[str] = frozenset()
         self._settler: Settler | None = None
         self._choices: Cache[Any, tuple[Outcome, Environment]] = Cache(MOST_BYTES)
@@ -187,7 +190,7 @@ class Judge:
 
     def _cost_of_rules(self, reading: Reading, until: float) -> Cost:
         views = self._see_all(reading)
-        environment: Environment = {**self.given, **_environment(views)}
+        environment = self._see_page(views, reading)
         least = most = sum(view.penalty for view in views.values()) + self._price_of_orders(reading)
         environment, rows = self._see_rows(reading, environment)
         for rule in self.rules.parsed:
@@ -251,9 +254,10 @@ class Judge:
         page = {**environment, **{ROWS + name: values for name, values in rows.items()}}
         seen: dict[str, list[Environment]] = {}
         for name, values in rows.items():
-            before: list[dict[str, Any]] = [dict.fromkeys(values[0])] if values else []
+            nothing = {each: 0 if each.startswith(COUNT) else None for each in (values or [{}])[0]}
+            before: list[dict[str, Any]] = [nothing]
             seen[name] = [
-                {**page, **row, **{f"{PREVIOUS}.{each}": value for each, value in last.items()}}
+                {**page, **row, **{_of_previous(each): value for each, value in last.items()}}
                 for last, row in zip([*before, *values], values, strict=False)
             ]
         return page, seen
@@ -267,6 +271,8 @@ class Judge:
                 spans = row.spans.get(i, ())
                 values[name] = next(iter(self._fields.chosen(i, spans)), None)
                 values[COUNT + name] = len(spans)
+                if name in self._placed:
+                    values[PLACE + name] = self._place(i, spans)
             found.append(values)
         return found
 
@@ -275,6 +281,20 @@ class Judge:
 
     def _see_all(self, reading: Reading) -> dict[str, _FieldView]:
         return {name: self._see(i, reading[i]) for i, name in enumerate(self._names)}
+
+    def _see_page(self, views: dict[str, _FieldView], reading: Reading) -> Environment:
+        """The values, counts and places that rules about the page see."""
+        places = {
+            PLACE + name: self._place(self._field_index[name], reading[self._field_index[name]])
+            for name in self._placed
+        }
+        return {**self.given, **_environment(views), **places}
+
+    def _place(self, index: int, spans: Spans) -> Place | None:
+        if self._places is None:
+            return None
+        readable = (span for span in spans if self.values(index, span.start, span.end))
+        return self._places.of(spans, next(readable, None))
 
     def _see(self, index: int, spans: Spans) -> _FieldView:
         """The view of one field; cached, since many labellings have the same spans of it."""
@@ -291,7 +311,7 @@ class Judge:
     def checks(self, reading: Reading, until: float = inf) -> list[Check]:
         """The checks of all rules, and the violated checks that fields imply."""
         views = self._see_all(reading)
-        environment: Environment = {**self.given, **_environment(views)}
+        environment = self._see_page(views, reading)
         environment, rows = self._see_rows(reading, environment)
         found = []
         for rule in self.rules.parsed:
@@ -386,6 +406,7 @@ class Judge:
         key = (
             rule.id,
             *((identity(tuple(views[n].options)), views[n].occurs) for n in sorted(rule.names)),
+            *(environment[PLACE + n] for n in sorted(rule.places)),
         )
         known = self._choices.get(key)
         if known is None:
@@ -400,6 +421,12 @@ def _flat(options: Iterable[Any]) -> Iterator[Any]:
     """The values of options, where a list is a tuple of values."""
     for option in options:
         yield from option if isinstance(option, tuple) else (option,)
+
+
+def _of_previous(key: str) -> str:
+    """The key, for rules of the next row, of what a row has under this key."""
+    mark = key[0] if key[0] in COUNT + PLACE else ""
+    return f"{mark}{PREVIOUS}.{key.removeprefix(mark)}"
 
 
 def _environment(views: dict[str, _FieldView]) -> Environment:

@@ -24,9 +24,10 @@ Kind: TypeAlias = Literal["number", "date", "text", "condition"]
 
 Environment: TypeAlias = Mapping[str, Any]
 """Values by field name: ``None`` if missing, a tuple for a list. The key ``COUNT`` + name has the
-number of spans of the field, ``ROWS`` + kind the values of each row of that kind."""
+number of spans of the field, ``PLACE`` + name its place, if a rule asks for it, and ``ROWS`` + kind
+the values of each row of that kind."""
 
-COUNT, ROWS = "#", "@"
+COUNT, PLACE, ROWS = "#", "^", "@"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +49,18 @@ class Node(ABC):
 
     @cached_property
     def counts(self) -> bool:
-        """Whether it depends on the number of spans of a field, and not only on its value."""
+        """Whether it depends on a field's spans, their number or place, and not only its value."""
         return any(child.counts for child in self.children)
 
     @cached_property
     def printed(self) -> frozenset[str]:
         """The fields of which it sees how the value is printed."""
         return frozenset().union(*(child.printed for child in self.children))
+
+    @cached_property
+    def placed(self) -> frozenset[str]:
+        """The fields whose places it depends on."""
+        return frozenset().union(*(child.placed for child in self.children))
 
     @property
     def exact(self) -> bool:

@@ -258,6 +258,7 @@ class _Planner:
             least=self.slots.get((index, "least")),
             greatest=self.slots.get((index, "greatest")),
             all=self.slots.get((index, "all")),
+            places=self.slots.get((index, "places")),
             in_row=self.slots.get((index, "in_row")),
             rows=self.row_of.get(f.name),
             numbers=self.numbers_of.get(index),
@@ -354,6 +355,8 @@ class _Planner:
             f = self.rules.fields[index]
             if rule.function is None or rule.when is not None:
                 self.slot(index, "count")
+            if name in rule.places:
+                self.slot(index, "places")
             if f.many:
                 self.slot(index, "readable")
             if f.many or f.repeat == "any":

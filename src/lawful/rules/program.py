@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 MOST_DECIMALS = 24
 
 Aspect: TypeAlias = Literal[
-    "first", "disagrees", "count", "readable", "sum", "least", "greatest", "all", "in_row",
-    "previous",
+    "first", "disagrees", "count", "readable", "sum", "least", "greatest", "all", "places",
+    "in_row", "previous",
 ]  # fmt: skip
 """The parts of a field's state in the search: the slots of ``_core.FieldPlan``, and its value in
 the row before."""

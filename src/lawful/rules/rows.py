@@ -76,9 +76,8 @@ class RowNumbers:
         """By row ids, or by printed lines; ``None`` if the document has neither ids nor boxes."""
         if document.rows is not None:
             return cls(_runs(document.rows))
-        if document.boxes is not None:
-            return cls(_runs(printed_lines(document)))
-        return None
+        lines = line_numbers(document)
+        return None if lines is None else cls(lines)
 
     def of_spans(
         self, starts: NDArray[np.uint32], ends: NDArray[np.uint32]
@@ -98,6 +97,11 @@ def _runs(ids: Iterable[int | None]) -> NDArray[np.uint32]:
             run, last = run + 1, id_
         numbers.append(0 if id_ is None else run)
     return np.array(numbers, np.uint32)
+
+
+def line_numbers(document: Document) -> NDArray[np.uint32] | None:
+    """By word, the number of its printed line in reading order, from 1; ``None`` without boxes."""
+    return None if document.boxes is None else _runs(printed_lines(document))
 
 
 LEAST_OVERLAP = 0.3

@@ -1,0 +1,54 @@
+"""Places of fields on the page, for rules about them: words, printed lines, pages and boxes."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import NamedTuple
+
+from lawful.document import Document
+from lawful.rules.reading import Occurrence, Spans
+from lawful.rules.rows import line_numbers
+
+
+class Place(NamedTuple):
+    """Where a field is: its first readable span, and the edges of all its spans."""
+
+    first: int  # the first word of all spans
+    last: int  # the boundary after the last one
+    start: Decimal | None = None  # the rest: none without a readable span
+    end: Decimal | None = None
+    line: Decimal | None = None  # from 1, in reading order; none without boxes, as are the edges
+    page: Decimal | None = None
+    left: Decimal | None = None
+    top: Decimal | None = None
+    right: Decimal | None = None
+    bottom: Decimal | None = None
+
+
+class Places:
+    """The places of one document."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._lines = line_numbers(document)
+
+    def of(self, spans: Spans, readable: Occurrence | None) -> Place | None:
+        """The place of a field with these spans, the first readable of which is given."""
+        if not spans:
+            return None
+        place = Place(spans[0].start, spans[-1].end)
+        if readable is None:
+            return place
+        start, end, _ = readable
+        box = self._document.box(start, end)
+        page = self._document.page(start)
+        place = place._replace(
+            start=Decimal(start),
+            end=Decimal(end),
+            line=None if self._lines is None else Decimal(int(self._lines[start])),
+            page=None if page is None else Decimal(int(page)),
+        )
+        if box is None:
+            return place
+        left, top, right, bottom = (Decimal(repr(edge)) for edge in box)
+        return place._replace(left=left, top=top, right=right, bottom=bottom)
