@@ -10,10 +10,12 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from lawful import Rules, demo, write_jsonl
+from lawful.cli.runs import _manifest
 from lawful.datasets import RULES as PAPERS
 from tests.helpers import DOCUMENTS, ROOT, RULES, demo_lines, run, timeless
 
@@ -46,6 +48,55 @@ def test_workers_keep_the_order_and_the_answers(decoded):
     found = run("decode", DOCUMENTS, "-r", RULES, "--workers", 2)
     assert found.returncode == 1
     assert timeless(found.stdout) == timeless(decoded.stdout)
+
+
+SPANS = """
+fields:
+  title: {label: title, in: titles.txt}
+  year:  {label: year, type: integer}
+words: [{match: '^[0-9]+$', only: [year], weight: 2}]
+boundaries: {after: '[.,]$', weight: 0.5}
+order: {fields: [title, year], weight: 1, id: usual}
+given: {printed: integer}
+rules: [{check: year <= printed, weight: 1}]
+"""
+
+
+def test_rules_about_spans_and_given_values(tmp_path):
+    path, lexicon = tmp_path / "rules.yaml", tmp_path / "titles.txt"
+    path.write_text(SPANS)
+    lexicon.write_text("Growth\n")
+    listed = run("rules", path).stdout
+    for part in ("usual", "words: ^[0-9]+$", "boundaries: [.,]$", "(given)", "before the search"):
+        assert part in listed
+    document = {
+        "id": "d", "words": ["1942", "Growth"], "labels": ["O", "B-title", "B-year"],
+        "probs": [[0.02, 0.03, 0.95], [0.02, 0.95, 0.03]], "given": {"printed": "1917"},
+    }  # fmt: skip
+    found = run("decode", "-", "-r", path, stdin=json.dumps(document))
+    record = json.loads(found.stdout)
+    assert record["labels"] == ["B-year", "B-title"]
+    assert [(check["id"], check["state"]) for check in record["checks"]] == [
+        ("year <= printed", "violated"),
+        ("usual", "violated"),
+        ("title:boundary", "violated"),
+    ]
+    lexicon.unlink()
+    missing = run("decode", "-", "-r", path, stdin=json.dumps(document))
+    assert missing.returncode == 2
+    assert "rules.yaml, line 3: field 'title': in: cannot read" in missing.stderr
+
+
+def test_a_run_depends_on_the_files_that_its_rules_name(tmp_path):
+    path, lexicon = tmp_path / "rules.yaml", tmp_path / "titles.txt"
+    path.write_text(SPANS)
+    params = {"rules": path, "documents": "-"}
+    manifests = []
+    for text in ("Growth", "Form", "growth"):
+        lexicon.write_text(text)
+        manifests.append(_manifest(SimpleNamespace(info_name="decode", params=params), None))
+    assert manifests[0] != manifests[1]
+    assert manifests[0] == manifests[2]  # the case does not matter
 
 
 def test_standard_input_and_an_output_file(tmp_path):

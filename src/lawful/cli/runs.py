@@ -20,6 +20,7 @@ from lawful.document import BadLine, Scored
 from lawful.errors import LawfulError
 from lawful.io.journal import Entry, Manifest, Output, resumable
 from lawful.io.npz import npz_path
+from lawful.rules.definitions import Rules
 
 Parts = TypeVarTuple("Parts")
 
@@ -67,6 +68,11 @@ def _manifest(context: typer.Context, model: Path | None) -> Manifest:
             continue
         is_file = isinstance(value, Path)
         manifest[f"--{name.strip('_').replace('_', '-')}"] = _hash(value) if is_file else value
+    if isinstance(rules := context.params.get("rules"), Path):
+        # The hash of a rule file does not cover the files that it names.
+        texts = [sorted(lexicon.texts) for lexicon in Rules.load(rules).lexicons]
+        if texts:
+            manifest["a file that --rules names"] = sha256(repr(texts).encode()).hexdigest()
     documents = Path(context.params["documents"])
     if documents.is_file() and (arrays := npz_path(documents)).is_file():
         manifest["the .npz file"] = _hash(arrays)

@@ -483,6 +483,12 @@ class Rules:
 
         return load_rules(Path(path))
 
+    @property
+    def lexicons(self) -> tuple[Lexicon, ...]:
+        """The lexicons of fields and words."""
+        found = [f.lexicon for f in self.fields] + [rule.lexicon for rule in self.words]
+        return tuple(lexicon for lexicon in found if lexicon is not None)
+
     def with_rules(self, *more: Rule | str | Callable[..., Any]) -> Rules:
         """The same fields, scheme, defaults and rules, and more rules after these."""
         return replace(self, rules=(*self.rules, *map(as_rule, more)))
