@@ -188,7 +188,12 @@ def test_the_schema_knows_what_the_loader_knows():
         {"fields": {"a": {"label": "x"}}, "rules": [{"check": "present(a)", key: []}]}
         for key in rule_keys
     ]
+    parts = schema["properties"]
+    entries += [{"words": [{key: []}]} for key in parts["words"]["items"]["properties"]]
+    entries += [{"boundaries": {key: []}} for key in parts["boundaries"]["properties"]]
+    entries += [{"order": {key: []}} for key in parts["order"]["anyOf"][1]["properties"]]
     for entry in entries:
+        entry.setdefault("fields", {"a": {"label": "x"}})
         assert "unknown key" not in outcome(rules_from, entry)
 
 

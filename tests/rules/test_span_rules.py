@@ -63,6 +63,7 @@ def test_words_are_charged_one_by_one_and_may_change_labels():
     found = decoded(["One", "two", "three"], ["B-title", "I-title", "I-title"], rules)
     assert found.labels == ("O", "O", "B-title")
     assert found.status == "unchecked"
+    assert all("title:words" in correction.because for correction in found.corrections)
 
 
 def test_spans_begin_and_end_with_some_words():
@@ -321,13 +322,10 @@ def penalty_by_hand(words, spans, data):
             ]
         )
         for rule in data.get("words", ()):
-            if name not in rule["only"]:
-                cost += rule["weight"] * sum(
-                    bool(re.search(rule["match"], word))
-                    if "match" in rule
-                    else word.lower() in rule["in"]
-                    for word in inside
-                )
+            for word in inside:
+                meant = re.search(rule["match"], word) if "match" in rule else word in rule["in"]
+                if meant and name not in rule["only"]:
+                    cost += rule["weight"]
         order = data.get("order", {"fields": []})["fields"]
         if name in order and any(
             other in order[order.index(name) + 1 :] and begin < start for other, begin, _ in spans
@@ -360,12 +358,13 @@ def random_case(seed):
     if rng.random() < 0.6:
         match = {"match": r"\d"} if rng.random() < 0.5 else {"in": ["growth,", "and"]}
         only = [["year"], ["title"], []][rng.integers(3)]
-        data["words"] = [{**match, "only": only, "weight": 1.5}] * int(rng.integers(1, 3))
+        weight = float(rng.choice([1.5, inf]))
+        data["words"] = [{**match, "only": only, "weight": weight}] * int(rng.integers(1, 3))
     if rng.random() < 0.5:
         order = ["title", "year"] if rng.random() < 0.5 else ["year", "title"]
-        data["order"] = {"fields": order, "weight": float(rng.choice([0.4, 5.0]))}
+        data["order"] = {"fields": order, "weight": float(rng.choice([0.4, 5.0, inf]))}
     if rng.random() < 0.6:
-        data["boundaries"] = {"after": "[.,]$", "weight": float(rng.choice([0.5, 3.0]))}
+        data["boundaries"] = {"after": "[.,]$", "weight": float(rng.choice([0.5, 3.0, inf]))}
     probs = rng.dirichlet(np.full(len(LABELS), 0.5), len(words))
     return words, Scores.from_probs(probs, LABELS), data
 

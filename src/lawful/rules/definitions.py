@@ -283,8 +283,10 @@ class ParsedRule:
 class Rules:
     """Fields and rules that belong together, checked against each other when made.
 
-    ``Rules.load`` reads them from a file. Fields are checked against a model's labels when scores
-    come in: there, an unknown label is an error.
+    ``words``, ``boundaries`` and ``orders`` are rules about spans, whatever their values are;
+    ``given`` has the types of values that documents bring, by name. ``Rules.load`` reads all of it
+    from a file. Fields are checked against a model's labels when scores come in: there, an unknown
+    label is an error.
     """
 
     fields: tuple[Field, ...]
