@@ -166,10 +166,7 @@ def test_a_tolerance_makes_close_numbers_equal_and_moves_all_comparisons():
         ("date(shop) == due", "in quotes"),
         ("iban(total)", "iban takes one text"),
         ("abs(total, tax) == 1", "abs takes one number"),
-        (
-            "floor(total) == 1",
-            r"unknown function 'floor' in .*\(column 1\); functions: abs, bic, count",
-        ),
+        ("floor(total) == 1", r"unknown function 'floor' in .*\(column 1\); functions: abs, "),
         ("abs(x=total) == 1", "plain arguments only"),
         ("abs(*items) == 1", "plain arguments only"),
         ("1e999 == total", "is not a finite number"),
