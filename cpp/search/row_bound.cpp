@@ -26,8 +26,12 @@ bool is_local(const RulePlan& rule, const Plan& plan, const DocumentTables& tabl
 Plan rows_only(const Plan& plan, const DocumentTables& tables) {
     Plan made;
     made.slots = plan.slots;
-    for (const FieldPlan& f : plan.fields)
-        made.fields.push_back({.many = f.many, .in_row = f.in_row, .rows = f.rows});
+    for (const FieldPlan& f : plan.fields) {
+        FieldPlan& kept = made.fields.emplace_back();
+        kept.many = f.many;
+        kept.in_row = f.in_row;
+        kept.rows = f.rows;
+    }
     for (const RowPlan& rows : plan.rows) {
         RowPlan& kept = made.rows.emplace_back(rows);
         std::erase_if(kept.rules,

@@ -49,7 +49,8 @@ JUNK = [
     "(" * 100, "-" * 300 + "1", "9" * 1900, "total\n", "# x", "''''''", "0777", "1__0", "\u202e",
     "if", "total in (1, 1)", "total in (1, 1 / 0)", "day in (1,)", "total in (sub,)",
     "shop.currency", "items.currency", "total.currency.currency", "decimals(items)", "decimals(1)",
-    "count(total.currency)", "po.currency", "decimals(po)", "luhn(total)", "vat_id()", "ean(shop, shop)",
+    "count(total.currency)", "po.currency", "decimals(po)", "luhn(total)", "vat_id()",
+    "ean(shop, shop)",
 ]  # fmt: skip
 
 

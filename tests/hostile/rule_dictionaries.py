@@ -80,6 +80,7 @@ LIKELY = {
         {},
         {"total:agrees": 2, "shop:pattern": "hard"},
         {"day:reads": 0, "sub:required": "hard", "total:max_words": 0.5},
+        {"shop:words": 1, "total:boundary": "hard", "day:starts": 0, "shop:ends": 2, "shop:in": 3},
         {"total:kept": 3},
         {"totl:reads": 3},
         {"items": 1},

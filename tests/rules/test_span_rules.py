@@ -175,10 +175,11 @@ def test_other_settings_replace_the_weights_of_words_and_boundaries():
         words=[WordRule(("year",), "a"), WordRule(("year",), "b", weight=3)],
         boundaries=Boundaries("c", weight=1),
     )
-    assert [rule.weight for rule in rules.words] == [10, 3]
+    (year,) = rules.fields
+    assert [rules.weight_of(year, "words", rule.weight) for rule in rules.words] == [10, 3]
     hard = rules.with_defaults(weight=inf).with_rules("present(year)")
-    assert [rule.weight for rule in hard.words] == [inf, inf]
-    assert hard.boundaries == Boundaries("c", weight=inf)
+    assert [hard.weight_of(year, "words", rule.weight) for rule in hard.words] == [inf, inf]
+    assert hard.boundaries == Boundaries("c")
 
 
 def test_hard_rules_about_spans_clash_as_every_span():

@@ -7,14 +7,27 @@ from math import inf
 import numpy as np
 import pytest
 
-from lawful import Document, Field, Rule, RuleDefaults, Rules, RulesError, Scores, decode
+from lawful import (
+    Boundaries,
+    Document,
+    Field,
+    Lexicon,
+    Rule,
+    RuleDefaults,
+    Rules,
+    RulesError,
+    Scores,
+    WordRule,
+    decode,
+)
 from lawful.rules.files import rules_from
 
 LABELS = ("O", "B-total", "I-total", "B-shop")
 FIELDS = [
-    Field("total", "total", "money", max_words=1),
-    Field("shop", "shop", pattern="[A-Z]+", presence="required"),
+    Field("total", "total", "money", max_words=1, starts=r"^[\dx]", ends=r"[\dx]$"),
+    Field("shop", "shop", pattern="[A-Z]+", presence="required", lexicon=Lexicon.of(["A", "AA"])),
 ]
+WORDS = [WordRule(("total",), match="AA")]
 
 
 def decoded(words, labels, weights, **settings):
@@ -22,7 +35,8 @@ def decoded(words, labels, weights, **settings):
     probs[range(len(words)), [LABELS.index(label) for label in labels]] = 1
     scores = Scores.from_probs(probs / probs.sum(axis=1, keepdims=True), LABELS)
     defaults = RuleDefaults(weight=5, weights=weights, **settings)
-    return decode(Document("d", words), scores, Rules(FIELDS, defaults=defaults))
+    rules = Rules(FIELDS, defaults=defaults, words=WORDS, boundaries=Boundaries("[^#]$"))
+    return decode(Document("d", words), scores, rules)
 
 
 @pytest.mark.parametrize(
@@ -33,6 +47,11 @@ def decoded(words, labels, weights, **settings):
         ("total:agrees", ["1", "2", "A"], ["B-total", "B-total", "B-shop"]),
         ("shop:pattern", ["1", "a"], ["B-total", "B-shop"]),
         ("shop:required", ["1"], ["B-total"]),
+        ("total:starts", ["+2", "A"], ["B-total", "B-shop"]),
+        ("total:ends", ["2-", "A"], ["B-total", "B-shop"]),
+        ("shop:in", ["1", "B"], ["B-total", "B-shop"]),
+        ("shop:words", ["1", "AA"], ["B-total", "B-shop"]),
+        ("shop:boundary", ["1", "#", "A"], ["B-total", "O", "B-shop"]),
     ],
 )
 def test_a_condition_has_its_own_weight(condition, words, labels):

@@ -283,8 +283,8 @@ def _prices_in_nats(call: Call) -> list[str]:
     rules, budget = call.rules, call.budget
     implied = (rules.defaults.weight, *rules.defaults.weights.values())
     weights = [*implied, *(rule.weight for rule in rules.parsed)]
-    others = [rules.boundaries] if rules.boundaries else []
-    own = [each.weight for each in (*rules.orders, *rules.words, *others)]
+    own = [order.weight for order in rules.orders] + [words.weight for words in rules.words]
+    own += [rules.boundaries.weight] if rules.boundaries else []
     weights += [weight for weight in own if weight is not None]
     found = {
         "weights": not all(map(isinf, weights)),

@@ -505,7 +505,7 @@ class Rules:
             changes = {"weights": {}, **changes}
         of_fields = {k: changes[k] for k in _OF_FIELDS if k in changes}
         of_rules = {k: changes[k] for k in ("weight", "tolerance", "unchecked") if k in changes}
-        of_spans = {"weight": None} if "weight" in changes else {}
+        of_spans: dict[str, Any] = {"weight": None} if "weight" in changes else {}
         return replace(
             self,
             fields=tuple(replace(f, **of_fields) for f in self.fields),
@@ -523,7 +523,10 @@ class Rules:
         return frozenset(_field_of(name) for e in both for name in e.root.printed)
 
     def weight_of(self, f: Field, condition: Condition, own: Weight | None = None) -> Weight:
-        """The weight of a condition that a field implies: that of the rule behind it comes first."""
+        """The weight of a condition that a field implies.
+
+        ``own`` is the weight of the entry of ``words`` or ``boundaries`` behind it, if it has one.
+        """
         if condition == "kept":
             return inf
         if own is not None:
