@@ -85,6 +85,7 @@ def _explain(scored: Scored, call: Call, alternatives: int) -> None:
     why = f" ({decoding.chosen})" if decoding.chosen else ""
     console.print(f"\ndecoded by {decoding.decoder}{why}:", style="bold")
     console.print(str(decoding))
+    _explain_rows(console, problem, decoding)
     if alternatives and scored.scores.chain is None:
         ranked = Call(call.rules, budget=call.budget, alternatives=alternatives).decode(scored)
         _explain_alternatives(console, ranked, call.rules, alternatives)
@@ -102,6 +103,18 @@ def _explain_argmax(console: Console, problem: Problem) -> None:
     )
     for found in checks:
         console.print(f"  {found}")
+
+
+def _explain_rows(console: Console, problem: Problem, decoding: Decoding) -> None:
+    """The rows of the answer, and what tells which words form one."""
+    for kind in problem.judge.rules.rows:
+        source = f"a row begins with {kind.starts or kind.fields[0]}"
+        if kind.starts is None and problem.judge.row_numbers is not None:
+            source = "by row ids" if problem.document.rows is not None else "by printed lines"
+        console.print(f"\nrows of {kind.name}, {source}:", style="bold")
+        for number, row in enumerate(decoding.rows(kind.name), 1):
+            values = ", ".join(f"{name} {value.text}" for name, value in row.items())
+            console.print(f"  {number}. {values}")
 
 
 def _explain_alternatives(console: Console, best: Decoding, rules: Rules, wanted: int) -> None:
