@@ -53,6 +53,7 @@ bench: .venv/benched  ## compare with peer libraries; takes ten minutes
 	$(BIN)/python -m benchmarks.decoders
 	$(BIN)/python -m benchmarks.search
 	$(BIN)/python -m benchmarks.limits
+	$(BIN)/python -m benchmarks.rows
 	$(BIN)/python -m benchmarks.referee
 
 clean:

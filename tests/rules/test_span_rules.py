@@ -388,3 +388,15 @@ def test_the_best_labelling_under_rules_about_spans_is_found(decoder):
         assert found.penalty == pytest.approx(penalty_by_hand(words, spans, data)), seed
         assert found.worth == pytest.approx(best), seed
         assert found.optimal, seed
+
+
+@pytest.mark.parametrize("name", ["../secret.txt", "/etc/hostname", "link.txt"])
+def test_a_rule_file_names_no_files_outside_of_its_folder(tmp_path, name):
+    folder = tmp_path / "rules"
+    folder.mkdir()
+    (tmp_path / "secret.txt").write_text("secret\n")
+    (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
+    path = folder / "rules.yaml"
+    path.write_text(f"fields: {{state: {{label: state, in: {name}}}}}")
+    with pytest.raises(RulesError, match="is outside of the rule file's folder"):
+        Rules.load(path)

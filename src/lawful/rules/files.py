@@ -189,6 +189,8 @@ class _Loader:
         source = rest.pop("in")
         if not isinstance(source, str):
             return {**rest, "lexicon": Lexicon.of(source, where)}
+        if not _is_below(self.folder / source, self.folder):
+            raise RulesError(f"{where}in: {shown(source)} is outside of the rule file's folder")
         if source not in self.lexicons:
             self.lexicons[source] = Lexicon.of(source, where, self.folder)
         return {**rest, "lexicon": self.lexicons[source]}
@@ -246,6 +248,13 @@ class _Loader:
             return Rule(**entry)
         except RulesError as error:
             raise self.fail(error, where) from None
+
+
+def _is_below(path: Path, folder: Path) -> bool:
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, ValueError, RuntimeError):  # no path: reading it will say so
+        return True
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
