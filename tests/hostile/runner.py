@@ -35,13 +35,13 @@ CHUNK_SECONDS = 1.0
 SECONDS_PER_CASE = {
     "arrays": 2e-4,
     "cli": 1e-1,
-    "expressions": 3e-4,
-    "lines": 2e-3,
+    "expressions": 1e-2,
+    "lines": 1e-3,
     "model_folders": 1e-1,
-    "native": 1e-3,
-    "npz_files": 1e-3,
-    "rule_dictionaries": 1e-3,
-    "rule_files": 1e-3,
+    "native": 2e-3,
+    "npz_files": 3e-3,
+    "rule_dictionaries": 1e-2,
+    "rule_files": 3e-3,
     "values": 1e-4,
 }
 """About how long a case takes; each target gets a number of cases in inverse proportion."""
