@@ -504,3 +504,45 @@ def test_a_defect_has_an_exit_code_of_its_own(tmp_path):
     assert found.returncode == 70
     assert "ZeroDivisionError" in found.stderr
     assert "this is a defect of lawful" in found.stderr
+
+
+ROWS = """
+fields:
+  quantity: {label: quantity, type: number}
+  price: {label: price, type: money}
+  amount: {label: amount, type: money}
+rows:
+  line: {fields: [quantity, price, amount]}
+rules:
+  - {each: line, check: amount == quantity * price}
+"""
+
+
+@pytest.fixture
+def lines_of_an_invoice(tmp_path):
+    """Two lines of three words each, of which the model is sure, and rules for them."""
+    labels = ["O", "B-quantity", "B-price", "B-amount"]
+    probs = [[0.97 if i == k else 0.01 for i in range(4)] for k in (1, 2, 3, 1, 2, 3)]
+    words = ["2", "4.00", "8.00", "3", "2.00", "6.00"]
+    line = {"id": "a", "words": words, "labels": labels, "probs": probs, "rows": [1] * 3 + [2] * 3}
+    (tmp_path / "d.jsonl").write_text(json.dumps(line))
+    (tmp_path / "rules.yaml").write_text(ROWS)
+    return tmp_path / "d.jsonl", "-r", tmp_path / "rules.yaml"
+
+
+def test_a_table_of_rows_as_csv(lines_of_an_invoice):
+    found = run("decode", *lines_of_an_invoice, "--format", "csv", "--rows", "line")
+    assert found.stdout == (
+        "id,status,line,quantity,price,amount\n"
+        "a,satisfied,1,2,4.00,8.00\n"
+        "a,satisfied,2,3,2.00,6.00\n"
+    )
+    for more in (("--rows", "line"), ("--format", "csv", "--rows", "item")):
+        refused = run("decode", *lines_of_an_invoice, *more)
+        assert refused.returncode == 2
+        assert "needs --format csv and a kind of rows of the rule file: line" in refused.stderr
+
+
+def test_explain_shows_rows_and_where_they_come_from(lines_of_an_invoice):
+    found = run("explain", *lines_of_an_invoice)
+    assert "rows of line, by row ids:\n  1. quantity 2, price 4.00, amount 8.00\n" in found.stdout
