@@ -17,6 +17,8 @@ The tree, with the built-in class that each one also is:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class LawfulError(Exception):
     """The base class of all exceptions of lawful."""
@@ -84,3 +86,11 @@ def shown(value: object) -> str:
     except Exception:  # nested too deeply, an int of too many digits, or a class of the user's
         return f"a value of type {type(value).__name__}"
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """A hint for a message about an unknown name, or nothing if no known one is like it."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(str(name), list(known), 1)
+    return f"did you mean {close[0]!r}? " if close else ""

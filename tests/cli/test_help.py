@@ -93,3 +93,9 @@ def test_no_command_imports_another():
     for file in folder.glob("*.py"):
         if file.stem not in ("app", *shared):
             assert set(re.findall(r"lawful\.cli\.(\w+)", file.read_text())) <= shared
+
+
+def test_an_unknown_name_of_rules_is_said_with_the_known_ones():
+    found = run("rules", "invoce")
+    assert found.returncode == 2
+    assert "no rule file invoce; did you mean 'invoice'? names of rules: " in found.stderr

@@ -108,5 +108,5 @@ def test_they_are_conditions_of_rules():
     assert {how.way for how in plan.how.values()} == {"local"}
     with pytest.raises(RulesError, match=r"luhn takes one text in 'luhn\(total\)'"):
         Rules([Field("total", "total", "money")], ["luhn(total)"])
-    with pytest.raises(RulesError, match="did you mean vat_id"):
+    with pytest.raises(RulesError, match="did you mean 'vat_id'"):
         Rules([Field("code", "code")], ["vatid(code)"])

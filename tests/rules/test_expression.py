@@ -127,9 +127,9 @@ def test_a_tolerance_makes_close_numbers_equal_and_moves_all_comparisons():
         ("total = subtotl + tax", r"invalid syntax.*column.*write == to compare"),
         (
             "total == subtotl + tax",
-            r"unknown field 'subtotl' in .* \(column 10\); did you mean total\? fields: dates",
+            r"unknown field 'subtotl' in .* \(column 10\); did you mean 'total'\? fields: dates",
         ),
-        ("totl == 1", "did you mean total"),
+        ("totl == 1", "did you mean 'total'"),
         ("total == due", r"cannot compare number \(total\) with date \(due\).*column 1"),
         ("total == 1 + due", r"cannot calculate number \(1\) \+ date \(due\).*column 10"),
         ("due + issued == due", r"cannot calculate date"),

@@ -58,7 +58,7 @@ def test_a_file_is_read_with_its_defaults(tmp_path):
         ("weight: 8", "weight: 8\nweight: 9", "line 4: 'weight' is defined twice"),
         ("presence: keep", "presence: maybe", "line 2: presence is 'maybe', expected one of"),
         ("sum(items)", "sum(item)",
-         r"line 10: rule .*unknown field 'item' in .*column 17\); did you mean items\? fields: "),
+         r"line 10: rule .*unknown field 'item' in .*column 17\); did you mean 'items'\? fields: "),
         ("check: tax <= 1000", "check: tax <= ", "line 13: .*invalid syntax"),
         ("when: total < 5000", "when: totl < 5000", "unknown field 'totl'"),
         ("{total}, not", "{totl}, not", "message names unknown field 'totl'"),

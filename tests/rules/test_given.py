@@ -136,7 +136,7 @@ def test_what_is_wrong_with_given_values_is_said(given, message):
         ({"total": "money"}, "given: the name 'total' is defined twice"),
         ({"ordered": "cash"}, "given: ordered: unknown type 'cash'; types: "),
         ({"ordered": "text"}, "rule 'total == ordered': cannot compare"),
-        ({"orderd": "money"}, "unknown field 'ordered'.*did you mean orderd"),
+        ({"orderd": "money"}, "unknown field 'ordered'.*did you mean 'orderd'"),
     ],
 )
 def test_what_is_wrong_with_names_and_types_is_said(given, message):

@@ -10,7 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from lawful.datasets import RULE_FILES
 from lawful.decoders import DECODERS
-from lawful.errors import InputError, RulesError
+from lawful.errors import InputError, RulesError, did_you_mean
 from lawful.models.tagger import Backend
 from lawful.rules.definitions import Rules
 from lawful.rules.python_files import load_python
@@ -75,9 +75,12 @@ def flag(*names: str, **how: Any) -> Any:
 
 def rule_path(given: Path | None) -> Path | None:
     """The rule file of a path, or of a name: the paper's rules for a data set, or a rule pack."""
-    if given is None or given.exists():
+    if given is None or given.exists() or given.suffix:
         return given
-    return RULE_FILES.get(str(given), given)
+    if str(given) not in RULE_FILES:
+        hint = did_you_mean(given, RULE_FILES)
+        raise InputError(f"no rule file {given}; {hint}names of rules: {RULE_NAMES}")
+    return RULE_FILES[str(given)]
 
 
 def rules_option(what: str) -> Any:

@@ -24,10 +24,9 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from difflib import get_close_matches
 from io import StringIO
 
-from lawful.errors import RulesError, shown
+from lawful.errors import RulesError, did_you_mean, shown
 from lawful.rules.arithmetic import EXACT
 from lawful.rules.functions import FUNCTIONS
 from lawful.rules.nodes import Environment, Kind, Node, described
@@ -176,7 +175,7 @@ class Parser:
             if isinstance(part, ast.Attribute) and not isinstance(part.value, ast.Name):
                 raise self.unknown(part, part)
             unknown = self.fail(f"unknown field {name!r}", part)
-            hint = _hint(name, [*self.fields, *self.dotted, *FUNCTIONS])
+            hint = did_you_mean(name, [*self.fields, *self.dotted, *FUNCTIONS])
             raise RulesError(f"{unknown}; {hint}fields: {', '.join(sorted(self.fields))}")
         return FieldName(name, *self.fields[name])
 
@@ -222,7 +221,7 @@ class Parser:
         parse_call = FUNCTIONS.get(name)
         if parse_call is None:
             unknown = self.fail(f"unknown function {name!r}", part)
-            hint = _hint(name, [*FUNCTIONS])
+            hint = did_you_mean(name, [*FUNCTIONS])
             raise RulesError(f"{unknown}; {hint}functions: {', '.join(sorted(FUNCTIONS))}")
         if part.keywords or any(isinstance(argument, ast.Starred) for argument in part.args):
             raise self.fail(f"{name} takes plain arguments only", part)
@@ -233,11 +232,6 @@ def _point_hint(text: str) -> str:
     """A hint for numbers with a decimal comma."""
     found = re.search(r"(?<![\w.])(\d+),(\d+)(?![\w.])", text)
     return f"; write {found[1]}.{found[2]} for {found[0]}" if found else ""
-
-
-def _hint(name: str, known: list[str]) -> str:
-    close = get_close_matches(name, known, 1)
-    return f"did you mean {close[0]}? " if close else ""
 
 
 _SIGNS: Mapping[type[ast.AST], str] = {

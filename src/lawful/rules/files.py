@@ -18,11 +18,10 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from lawful.errors import RulesError, shown
+from lawful.errors import RulesError, did_you_mean, shown
 from lawful.rules.definitions import MOST_FIELDS, Field, Presence, Repeat, Rule, RuleDefaults, Rules
 from lawful.rules.lexicons import Lexicon
 from lawful.rules.rows import RowKind
@@ -107,9 +106,8 @@ class _Loader:
             raise self.fail(f"{what} is {shown(data)}, expected a mapping", where)
         for key in data:
             if key not in known:
-                close = get_close_matches(str(key), known, 1)
-                hint = f"did you mean {close[0]!r}? " if close else ""
-                if data[key] is None and self.lines and not (close and key.isidentifier()):
+                hint = did_you_mean(key, known)
+                if data[key] is None and self.lines and not (hint and key.isidentifier()):
                     hint = f"{COMMAS}; "
                 raise self.fail(
                     f"unknown key {shown(key)} in {what}; {hint}keys: {', '.join(known)}",
