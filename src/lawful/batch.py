@@ -25,13 +25,10 @@ from lawful.decoders import Decoder, check_call, decode
 from lawful.decoding import Budget, Decoding
 from lawful.document import BadLine, Document, Scored
 from lawful.errors import InputError, LawfulError, shown
-from lawful.io.jsonl import LineParser
+from lawful.io.jsonl import Line, LineParser
 from lawful.rules.definitions import Rules
 from lawful.scores import Pooling, Scores, check_temperature
 from lawful.workers import in_order
-
-Line: TypeAlias = tuple[int, bytes]
-"""The number of a line and its text, as ``lawful.io.jsonl.read_lines`` yields them."""
 
 Record: TypeAlias = Scored | BadLine
 Result: TypeAlias = tuple[Scored, Decoding] | BadLine

@@ -13,11 +13,11 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from lawful.batch import Line
 from lawful.cli.options import Unchecked
 from lawful.cli.tally import BAD, Tally
 from lawful.cli.terminal import Terminal
 from lawful.io.atomic import atomic_text
+from lawful.io.jsonl import Line
 
 Item = TypeVar("Item")
 

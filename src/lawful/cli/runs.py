@@ -103,9 +103,9 @@ def write_results(
 
     ``render`` gives the text of a result, and what it adds to the counts.
     """
-    repeats = _Repeats()
+    repeated = _RepeatedIds()
     for entry in output.entries():
-        repeats.add(entry.line, entry.id)
+        repeated.add(entry.line, entry.id)
     with Complaints(bad_lines, Counter()) as complaints:
         for result in results:
             if isinstance(result, BadLine):
@@ -116,12 +116,12 @@ def write_results(
             scored, *rest = result
             line, document = scored.line or 0, scored.document
             if line > output.last_line:
-                repeats.add(line, document.id)
+                repeated.add(line, document.id)
                 text, counts = render(*result)
                 if rest and any(document.joins or ()):
                     counts[_PIECES] = 1
                 output.add(Entry(line, document.id, counts), text)
-    repeats.say()
+    repeated.say()
     if pieces := output.counts[_PIECES]:
         warn(
             f"{plural(pieces)} of word pieces, which were labelled one by one: --pool mean merges "
@@ -131,7 +131,7 @@ def write_results(
     return Tally(output.counts)
 
 
-class _Repeats:
+class _RepeatedIds:
     """Documents with the id of an earlier one."""
 
     def __init__(self) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 
-from lawful.batch import Line
 from lawful.cli.output import plural, warn
 from lawful.document import BadLine, Document, Labelled
-from lawful.io.jsonl import parse_documents
+from lawful.io.jsonl import Line, parse_documents
 from lawful.models.shipped import MODEL
 from lawful.models.tagger import BOXLESS, Backend, Tagger, from_pretrained
 

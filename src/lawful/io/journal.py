@@ -32,13 +32,13 @@ import msgspec
 
 from lawful.errors import InputError
 from lawful.io.atomic import atomic_bytes, atomic_text, copy_mode, is_special
+from lawful.io.jsonl import Line
 
 try:
     import fcntl
 except ImportError:  # Windows, where two runs with the same output are not noticed
     fcntl = None  # type: ignore[assignment]
 
-Line: TypeAlias = tuple[int, bytes]
 Manifest: TypeAlias = Mapping[str, str | int | float | bool | None]
 """All that the results depend on, other than the input lines, by name."""
 

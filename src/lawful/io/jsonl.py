@@ -23,7 +23,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 import msgspec
 import numpy as np
@@ -36,6 +36,9 @@ from lawful.errors import InputError, LawfulError
 from lawful.io.atomic import atomic_text
 from lawful.io.npz import NpzReader, NpzWriter
 from lawful.scores import Scores
+
+Line: TypeAlias = tuple[int, bytes]
+"""The number of a line, from 1, and its text."""
 
 _KINDS = {
     "probs": Scores.from_probs,
@@ -86,7 +89,7 @@ def read_jsonl(path: str | Path) -> Iterator[Scored | BadLine]:
         yield parser.parse(number, text)
 
 
-def read_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: str | Path) -> Iterator[Line]:
     """Line numbers and lines of a file, as bytes, without blank lines and byte order mark.
 
     The text of a line longer than ``LONGEST_LINE`` is not kept: it is empty, as no other is.
@@ -227,7 +230,7 @@ def _document(line: _Line, number: int) -> Document:
     )
 
 
-def parse_documents(lines: Iterable[tuple[int, bytes]]) -> Iterator[Document | Labelled | BadLine]:
+def parse_documents(lines: Iterable[Line]) -> Iterator[Document | Labelled | BadLine]:
     """Every line as a document, with its gold labels if it has any, or a ``BadLine``."""
     decoder = msgspec.json.Decoder(_Line)
     for number, text in lines:

@@ -131,12 +131,7 @@ def read_card(folder: Path) -> Card | None:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """A temporary file that replaces ``path`` if the block succeeds.
-
-    Also removes temporary files of killed processes, since weights are large.
-    """
-    for left in path.parent.glob(f".{path.name}.*"):
-        left.unlink(missing_ok=True)
+    """A temporary file that replaces ``path`` if the block succeeds; errors of torch are ours."""
     with atomic_path(path) as new:
         try:
             yield new

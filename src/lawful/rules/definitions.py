@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from datetime import date
 from decimal import Decimal
-from difflib import get_close_matches
 from functools import cached_property
 from itertools import islice
 from keyword import iskeyword
@@ -24,17 +23,16 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from lawful.cache import Cache
-from lawful.errors import RulesError, shown
+from lawful.errors import RulesError, did_you_mean, shown
 from lawful.labels import SCHEMES, Scheme
 from lawful.rules.expression import Expression, parse
 from lawful.rules.given import check_given
 from lawful.rules.lexicons import Lexicon
 from lawful.rules.nodes import Kind
 from lawful.rules.patterns import check_pattern
-from lawful.rules.program import scaled
 from lawful.rules.rows import PREVIOUS, RowKind
 from lawful.rules.settings import (
-    LARGEST_NUMBER,
+    NUMBER_RANGE,
     as_ambiguity,
     as_decimal,
     as_tolerance,
@@ -44,6 +42,7 @@ from lawful.rules.settings import (
     check_choice,
     check_max_words,
     check_writable,
+    in_range,
 )
 from lawful.rules.span_rules import Boundaries, Order, WordRule
 from lawful.values import read, type_named
@@ -192,8 +191,8 @@ class Field:
             default = as_decimal(self.default)  # 1.234 in a rule file is never 1234
             if not default.is_finite():
                 raise RulesError(f"{where}, expected a number")
-            if abs(default) > LARGEST_NUMBER or scaled(default)[1] > 18:
-                raise RulesError(f"{where}, expected a number up to 1e18, with up to 18 decimals")
+            if not in_range(default):
+                raise RulesError(f"{where}, expected {NUMBER_RANGE}")
             return default
         try:
             text = str(self.default)
@@ -542,8 +541,7 @@ class Rules:
                 if f.label not in scheme.types:
                     if f.optional:
                         continue
-                    close = get_close_matches(f.label, scheme.types, 1)
-                    hint = f"did you mean {close[0]!r}? " if close else ""
+                    hint = did_you_mean(f.label, scheme.types)
                     raise RulesError(
                         f"field {f.name!r} has label {f.label!r}, which the model does not know; "
                         f"{hint}its labels: {', '.join(scheme.types)}; a field that a model may "
@@ -572,8 +570,7 @@ def _check_known(names: Iterable[str], fields: Iterable[Field], where: str) -> N
     known = [f.name for f in fields]
     for name in names:
         if name not in known:
-            close = get_close_matches(name, known, 1)
-            hint = f"did you mean {close[0]!r}? " if close else ""
+            hint = did_you_mean(name, known)
             raise RulesError(
                 f"{where}: unknown field {shown(name)}; {hint}fields: {', '.join(known)}"
             )
@@ -605,8 +602,7 @@ def _check_weights(weights: Mapping[str, Weight], fields: Iterable[str]) -> None
     for name in weights:
         if name in known:
             continue
-        close = get_close_matches(name, known, 1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
+        hint = did_you_mean(name, known)
         if name.endswith(":kept"):
             hint = "that a field is kept is hard; "
         raise RulesError(

@@ -9,11 +9,8 @@ from typing import Any
 from lawful.document import Document
 from lawful.errors import DocumentError, RulesError, shown
 from lawful.rules.nodes import COUNT
-from lawful.rules.program import scaled
-from lawful.rules.settings import LARGEST_NUMBER, as_decimal
+from lawful.rules.settings import NUMBER_RANGE, as_decimal, in_range
 from lawful.values import read, type_named
-
-MOST_DECIMALS = 18
 
 
 def check_given(given: Any, taken: Iterable[str]) -> dict[str, str]:
@@ -53,8 +50,8 @@ def _value(document: Document, name: str, given: str | float, type_: str) -> Any
         values = read(str(given), type_)
     else:
         number = as_decimal(given)  # 1.234 as a number is never 1234
-        if abs(number) > LARGEST_NUMBER or scaled(number)[1] > MOST_DECIMALS:
-            raise DocumentError(f"{where}, expected a number up to 1e18, with up to 18 decimals")
+        if not in_range(number):
+            raise DocumentError(f"{where}, expected {NUMBER_RANGE}")
         if type_ != "integer" or number == number.to_integral_value():
             values = (number,)
     if not values:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from lawful.document import Document
 from lawful.errors import RulesError, shown
 from lawful.rules.reading import Occurrence, Reading
+from lawful.rules.settings import as_names
 
 PREVIOUS = "previous"
 """The name, in rules of a row, of the row before it."""
@@ -40,12 +41,9 @@ class RowKind:
         where = f"rows {self.name!r}"
         if self.name == PREVIOUS:
             raise RulesError(f"{where}: this name means the row before; choose another one")
-        listed = isinstance(self.fields, Sequence) and not isinstance(self.fields, str)
-        if not listed or not self.fields or not all(isinstance(f, str) for f in self.fields):
-            raise RulesError(f"{where}: fields is {shown(self.fields)}, expected a list of fields")
-        object.__setattr__(self, "fields", tuple(self.fields))
-        if len(set(self.fields)) < len(self.fields):
-            raise RulesError(f"{where}: a field is named twice")
+        object.__setattr__(self, "fields", as_names(self.fields, f"{where}: fields"))
+        if not self.fields:
+            raise RulesError(f"{where}: fields is [], expected a list of fields")
         if self.starts is not None and self.starts not in self.fields:
             raise RulesError(
                 f"{where}: starts is {shown(self.starts)}, expected one of its fields: "

@@ -6,8 +6,8 @@ Each function raises a ``RulesError`` that begins with ``where``, or returns the
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
+from collections.abc import Mapping, Sequence
+from decimal import Context, Decimal, InvalidOperation
 from math import inf
 from numbers import Real
 from typing import Any, get_args
@@ -20,6 +20,7 @@ HEAVIEST = 1e6
 LARGEST_NUMBER = Decimal("1e18")
 SMALLEST_EXPONENT = -18
 MOST_WORDS = 1_000_000
+_ROOMY = Context(prec=5000)  # rounds no number of a rule file
 
 
 def as_weight(value: Any, where: str = "") -> float:
@@ -79,6 +80,15 @@ def as_decimal(value: Any) -> Decimal:
         return Decimal("NaN")
 
 
+NUMBER_RANGE = "a number up to 1e18, with up to 18 decimals"
+
+
+def in_range(number: Decimal) -> bool:
+    """Whether a number is ``NUMBER_RANGE``."""
+    exponent = number.normalize(_ROOMY).as_tuple().exponent
+    return abs(number) <= LARGEST_NUMBER and isinstance(exponent, int) and exponent >= -18
+
+
 def as_tolerance(value: Any, where: str = "") -> Decimal:
     """A tolerance as an exact decimal, not negative."""
     known = isinstance(value, Real | Decimal | str)
@@ -117,3 +127,14 @@ def check_max_words(value: Any, where: str = "") -> None:
         raise RulesError(
             f"{where}max_words is {shown(value)}, expected a number from 1 to {MOST_WORDS:,}"
         )
+
+
+def as_names(value: Any, where: str) -> tuple[str, ...]:
+    """A list of different names."""
+    listed = isinstance(value, Sequence) and not isinstance(value, str)
+    if not listed or not all(isinstance(name, str) for name in value):
+        raise RulesError(f"{where} is {shown(value)}, expected a list of fields")
+    names = tuple(value)
+    if len(set(names)) < len(names):
+        raise RulesError(f"{where} is {shown(value)}, where a field is named twice")
+    return names

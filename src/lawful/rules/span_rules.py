@@ -6,15 +6,15 @@ the search.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lawful.errors import RulesError, shown
 from lawful.rules.lexicons import Lexicon
 from lawful.rules.patterns import check_pattern, compiled
 from lawful.rules.reading import Occurrence, Spans
-from lawful.rules.settings import as_weight, check_writable
+from lawful.rules.settings import as_names, as_weight, check_writable
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +115,3 @@ class Late(NamedTuple):
     span: Occurrence
     after: str
     after_span: Occurrence
-
-
-def as_names(value: Any, where: str) -> tuple[str, ...]:
-    """A list of different names."""
-    listed = isinstance(value, Sequence) and not isinstance(value, str)
-    if not listed or not all(isinstance(name, str) for name in value):
-        raise RulesError(f"{where} is {shown(value)}, expected a list of fields")
-    names = tuple(value)
-    if len(set(names)) < len(names):
-        raise RulesError(f"{where} is {shown(value)}, where a field is named twice")
-    return names
