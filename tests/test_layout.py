@@ -47,9 +47,9 @@ ORDER = (
 """The rooms of ``src/lawful``, modules or folders: each imports from those above it only."""
 
 UPWARDS = {
-    ("rules.definitions", "rules.files"): "Rules.load reads a file, and files are made into Rules",
+    ("rules.rule_set", "rules.files"): "Rules.load reads a file, and files are made into Rules",
     ("rules.program", "rules.nodes"): "a type in a signature: nodes emit themselves",
-    ("rules.program", "rules.definitions"): "types in signatures: a program is of one rule",
+    ("rules.program", "rules.rule_set"): "types in signatures: a program is of one rule",
     ("rules.operators", "rules.expression"): "a type in a signature: the parser calls them",
     ("rules.functions", "rules.expression"): "a type in a signature: the parser calls them",
     ("rules.settle", "rules.judge"): "a type in a signature: the judge settles, by this module",

@@ -26,7 +26,7 @@ from lawful.decoding import Budget, Decoding
 from lawful.document import BadLine, Document, Scored
 from lawful.errors import InputError, LawfulError, shown
 from lawful.io.jsonl import Line, LineParser
-from lawful.rules.definitions import Rules
+from lawful.rules.rule_set import Rules
 from lawful.scores import Pooling, Scores, check_temperature
 from lawful.workers import in_order
 

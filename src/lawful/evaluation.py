@@ -15,9 +15,9 @@ from lawful.document import Document, Scored, check_length
 from lawful.errors import InputError
 from lawful.labels import Scheme, Span
 from lawful.rules.checks import Check, State
-from lawful.rules.definitions import Rules
 from lawful.rules.judge import Judge, Labels
 from lawful.rules.reading import Cost, Reading
+from lawful.rules.rule_set import Rules
 from lawful.search.problem import Problem
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lawful.document import Document
-    from lawful.rules.definitions import Rules
+    from lawful.rules.rule_set import Rules
     from lawful.search.reading_stream import ReadingStream
 
 

@@ -140,14 +140,6 @@ def best_judged(document, scores, rules):
     return best
 
 
-def test_agrees_with_the_judge(pool):
-    random = np.random.default_rng(20)
-    found = [random_problem(random) for _ in range(150)]
-    verdicts = pool.map(referee, *zip(*found, strict=True))
-    for problem, verdict in zip(found, verdicts, strict=True):
-        assert agrees(verdict, best_judged(*problem)), problem
-
-
 def random_rows(random):
     """A few words in rows, with a product in each row and a sum of all rows."""
     words = int(random.integers(1, 6))
@@ -171,9 +163,10 @@ def random_rows(random):
     return Document("d", texts, rows=ids), scores, rules
 
 
-def test_agrees_with_the_judge_on_rows(pool):
-    random = np.random.default_rng(21)
-    found = [random_rows(random) for _ in range(80)]
+@pytest.mark.parametrize(("draw", "count"), [(random_problem, 150), (random_rows, 80)])
+def test_agrees_with_the_judge(pool, draw, count):
+    random = np.random.default_rng(20)
+    found = [draw(random) for _ in range(count)]
     verdicts = pool.map(referee, *zip(*found, strict=True))
     for problem, verdict in zip(found, verdicts, strict=True):
         assert agrees(verdict, best_judged(*problem)), problem

@@ -54,7 +54,7 @@ from lawful.document import Scored
 from lawful.errors import InputError
 from lawful.evaluation import Scoreboard
 from lawful.io.jsonl import read_jsonl
-from lawful.rules.definitions import Rules
+from lawful.rules.rule_set import Rules
 
 EXAMPLE = "lawful calibrate scored.jsonl --rules rules.yaml"
 

@@ -29,7 +29,7 @@ from lawful.evaluation import verdict_on
 from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import encode, read_jsonl
 from lawful.rules.checks import Check
-from lawful.rules.definitions import Rules
+from lawful.rules.rule_set import Rules
 from lawful.search.problem import Problem
 
 EXAMPLE = "lawful check scored.jsonl --rules rules.yaml --labels argmax"

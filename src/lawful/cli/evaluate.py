@@ -40,7 +40,7 @@ from lawful.document import BadLine, Scored
 from lawful.errors import InputError, LawfulError
 from lawful.evaluation import Answer, Counts, Scoreboard, best_legal, gold_obeys
 from lawful.io.jsonl import DecodedLine, read_decodings, read_jsonl
-from lawful.rules.definitions import Rules
+from lawful.rules.rule_set import Rules
 
 EXAMPLE = "lawful evaluate scored.jsonl --rules rules.yaml --out scores.json"
 

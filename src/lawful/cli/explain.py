@@ -38,7 +38,7 @@ from lawful.decoding import (
 from lawful.document import Scored
 from lawful.errors import InputError
 from lawful.io.jsonl import read_jsonl
-from lawful.rules.definitions import Rules
+from lawful.rules.rule_set import Rules
 from lawful.search.problem import Problem
 
 EXAMPLE = "lawful explain scored.jsonl --rules rules.yaml --id receipt-7"

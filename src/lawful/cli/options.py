@@ -12,8 +12,8 @@ from lawful.datasets import RULE_FILES
 from lawful.decoders import DECODERS
 from lawful.errors import InputError, RulesError, did_you_mean
 from lawful.models.tagger import Backend
-from lawful.rules.definitions import Rules
 from lawful.rules.python_files import load_python
+from lawful.rules.rule_set import Rules
 from lawful.scores import Pooling
 
 BadLines: TypeAlias = Literal["skip", "fail"]

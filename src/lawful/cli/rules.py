@@ -15,9 +15,9 @@ from lawful.cli.options import RULE_NAMES, PythonFile, flag, load_rules, rule_pa
 from lawful.cli.output import results_console, say
 from lawful.decoders.auto import Auto
 from lawful.errors import InputError
-from lawful.rules.definitions import Rules
 from lawful.rules.files import json_schema
 from lawful.rules.plan import plan_of
+from lawful.rules.rule_set import Rules
 from lawful.values import format_value
 
 EXAMPLE = "lawful rules rules.yaml"

@@ -20,7 +20,7 @@ from lawful.document import BadLine, Scored
 from lawful.errors import LawfulError
 from lawful.io.journal import Entry, Manifest, Output, resumable
 from lawful.io.npz import npz_path
-from lawful.rules.definitions import Rules
+from lawful.rules.rule_set import Rules
 
 Parts = TypeVarTuple("Parts")
 

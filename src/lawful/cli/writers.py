@@ -18,9 +18,9 @@ from lawful.document import Scored
 from lawful.errors import InputError
 from lawful.io.jsonl import decoding_line
 from lawful.report.page import Report
-from lawful.rules.definitions import Rules
 from lawful.rules.judge import FieldValue
 from lawful.rules.rows import RowKind
+from lawful.rules.rule_set import Rules
 
 
 class Writer(Protocol):

@@ -17,7 +17,7 @@ from lawful.document import Labelled
 from lawful.errors import InputError, RulesError
 from lawful.io.jsonl import read_labelled
 from lawful.packs import PACKS
-from lawful.rules.definitions import Rules
+from lawful.rules.rule_set import Rules
 
 __all__ = ["READERS", "RULES", "RULE_FILES", "Reader", "reader_named", "rules_named"]
 

@@ -15,7 +15,7 @@ from lawful.datasets.survey import scheme_of
 from lawful.document import Labelled
 from lawful.errors import InputError
 from lawful.evaluation import labels_obey
-from lawful.rules.definitions import Rules
+from lawful.rules.rule_set import Rules
 
 Part: TypeAlias = Literal["train", "validation", "test"]
 PARTS: tuple[Part, ...] = get_args(Part)

@@ -10,8 +10,8 @@ from lawful.document import Labelled
 from lawful.evaluation import verdict_on
 from lawful.labels import SCHEMES, Scheme
 from lawful.rules.checks import State
-from lawful.rules.definitions import Rules
 from lawful.rules.judge import Judge
+from lawful.rules.rule_set import Rules
 
 
 @dataclass(frozen=True, slots=True)

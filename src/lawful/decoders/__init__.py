@@ -20,7 +20,7 @@ from lawful.decoders.readings import Readings
 from lawful.decoding import Budget, Decoding
 from lawful.document import Document
 from lawful.errors import InputError, shown
-from lawful.rules.definitions import Rules
+from lawful.rules.rule_set import Rules
 from lawful.scores import Scores
 from lawful.search.problem import Problem
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 from lawful.decoders.exact import Exact
 from lawful.decoders.paths import Paths
 from lawful.decoding import Budget, Decoding
-from lawful.rules.definitions import Rules
 from lawful.rules.plan import plan_of
+from lawful.rules.rule_set import Rules
 from lawful.search.problem import Problem
 
 

@@ -19,7 +19,8 @@ from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import read_jsonl
 from lawful.models.tagger import from_pretrained
 from lawful.report.page import write_report
-from lawful.rules.definitions import PAPER, Rules
+from lawful.rules.definitions import PAPER
+from lawful.rules.rule_set import Rules
 from lawful.values import format_value
 
 _HEADINGS = (

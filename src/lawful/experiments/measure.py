@@ -17,7 +17,7 @@ from lawful.decoders import Decoder, decode
 from lawful.decoding import Budget
 from lawful.document import Scored
 from lawful.errors import LawfulError
-from lawful.rules.definitions import Rules
+from lawful.rules.rule_set import Rules
 
 _STATUS = Path("/proc/self/status")
 

@@ -15,7 +15,8 @@ from lawful.errors import InputError
 from lawful.evaluation import gold_obeys
 from lawful.io.jsonl import read_jsonl, read_labelled
 from lawful.labels import labels_of_pieces
-from lawful.rules.definitions import PAPER, Rules
+from lawful.rules.definitions import PAPER
+from lawful.rules.rule_set import Rules
 
 GENERATED = 200
 """Number of generated receipts if no predictions are given."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lawful.decoders import decode
 from lawful.evaluation import Scoreboard
 from lawful.experiments.pages import Pages
-from lawful.rules.definitions import Rules
+from lawful.rules.rule_set import Rules
 
 PRESENCES = ("free", "keep")
 REPEATS = ("first", "any", "agree")

@@ -24,7 +24,7 @@ from lawful.errors import InputError
 from lawful.models.checkpoint import read_card
 from lawful.models.entities import entities
 from lawful.models.network import plain_card, takes_boxes
-from lawful.rules.definitions import Rules
+from lawful.rules.rule_set import Rules
 from lawful.scores import Scores, log_softmax
 
 

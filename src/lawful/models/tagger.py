@@ -27,7 +27,7 @@ from lawful.models.extras import needed
 from lawful.models.runners import OnnxRunner, Runner, TorchRunner
 from lawful.models.tokenizer import GRID, Tokenizer, WordPieces
 from lawful.models.windows import merge, windows
-from lawful.rules.definitions import Rules
+from lawful.rules.rule_set import Rules
 from lawful.scores import Pooling, Scores, log_softmax
 
 Given: TypeAlias = Document | Labelled | Scored

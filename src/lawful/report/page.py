@@ -19,7 +19,7 @@ from lawful.decoding import Decoding
 from lawful.document import Document, Scored
 from lawful.report.card import STATUSES, draw_card, other_checks
 from lawful.report.view import View, as_text, words_wrong
-from lawful.rules.definitions import Rules
+from lawful.rules.rule_set import Rules
 
 _HUES = (210, 38, 145, 285, 325, 80, 185, 15, 250, 110)
 

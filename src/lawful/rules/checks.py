@@ -14,9 +14,9 @@ import numpy as np
 
 from lawful.errors import RuleFailure
 from lawful.rules import wording
-from lawful.rules.definitions import ParsedRule
 from lawful.rules.expression import Expression
 from lawful.rules.nodes import Environment, plain
+from lawful.rules.rule_set import ParsedRule
 
 State: TypeAlias = Literal["satisfied", "violated", "vacuous"]
 

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 from lawful.cache import Cache, size_of_texts
 from lawful.document import Document
 from lawful.errors import RuleFailure
-from lawful.rules.definitions import Condition, Field, Rules
+from lawful.rules.definitions import Condition, Field
 from lawful.rules.patterns import compiled
 from lawful.rules.reading import Occurrence, Spans
+from lawful.rules.rule_set import Rules
 from lawful.rules.span_rules import WordRule
 from lawful.values import format_value, identity, read
 from lawful.values.money import Printed, read_currency

@@ -22,9 +22,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from lawful.errors import RulesError, did_you_mean, shown
-from lawful.rules.definitions import MOST_FIELDS, Field, Presence, Repeat, Rule, RuleDefaults, Rules
+from lawful.rules.definitions import Field, Presence, Repeat, Rule, RuleDefaults
 from lawful.rules.lexicons import Lexicon
 from lawful.rules.rows import RowKind
+from lawful.rules.rule_set import MOST_FIELDS, Rules
 from lawful.rules.span_rules import Boundaries, Order, WordRule
 from lawful.values import TYPES
 

@@ -28,13 +28,13 @@ from lawful.rules.checks import (
     outcome_of_any,
     price_of,
 )
-from lawful.rules.definitions import ParsedRule, Rules
 from lawful.rules.fields import MOST_BYTES, DocumentFields
 from lawful.rules.given import given_values
 from lawful.rules.nodes import COUNT, PLACE, ROWS, Environment
 from lawful.rules.places import Place, Places
 from lawful.rules.reading import Cost, Occurrence, Reading, Spans
 from lawful.rules.rows import PREVIOUS, Row, RowKind, RowNumbers, rows_of, table_numbers
+from lawful.rules.rule_set import ParsedRule, Rules
 from lawful.rules.settle import Settler
 from lawful.values import identity, unprinted
 

@@ -21,11 +21,12 @@ from lawful import _core
 from lawful.cache import size_of_texts
 from lawful.errors import MemoryBudgetError, RuleFailure, TimeBudgetError
 from lawful.rules.arithmetic import EXACT
-from lawful.rules.definitions import Field, ParsedRule, Rules
+from lawful.rules.definitions import Field
 from lawful.rules.equation import equation_of
 from lawful.rules.nodes import Environment
 from lawful.rules.program import Aspect, Assembler, Evaluate, NeedsPython, Planner
 from lawful.rules.rows import PREVIOUS, RowKind
+from lawful.rules.rule_set import ParsedRule, Rules
 from lawful.rules.span_rules import Order
 from lawful.values import identity, unprinted
 

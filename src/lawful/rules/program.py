@@ -18,8 +18,8 @@ from lawful import _core
 from lawful._core import SCALE, Op
 
 if TYPE_CHECKING:
-    from lawful.rules.definitions import ParsedRule, Rules
     from lawful.rules.nodes import Node
+    from lawful.rules.rule_set import ParsedRule, Rules
 
 MOST_DECIMALS = 24
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from lawful import _core
 from lawful.document import Document, check_length
 from lawful.errors import InputError
-from lawful.rules.definitions import Rules
 from lawful.rules.judge import Judge
+from lawful.rules.rule_set import Rules
 from lawful.scores import Scores
 
 Labels: TypeAlias = NDArray[np.integer[Any]]  # (words,)

@@ -25,10 +25,10 @@ from lawful.cache import Cache
 from lawful.clock import seconds_left
 from lawful.decoding import Limit
 from lawful.errors import MemoryBudgetError, TimeBudgetError
-from lawful.rules.definitions import Rules
 from lawful.rules.judge import Judge
 from lawful.rules.plan import Plan, Tables
 from lawful.rules.reading import Occurrence, Reading
+from lawful.rules.rule_set import Rules
 from lawful.scores import Scores
 from lawful.search.problem import ROUNDING
 
