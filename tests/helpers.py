@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lawful import Budget, Document, demo
+from lawful import Budget, Document, decode, demo
 from lawful.rules.judge import Judge
 from tests.fixtures import outputs
 
@@ -60,6 +61,27 @@ def assert_yields(stream, expected, cost_of):
     assert log_probs == sorted(log_probs, reverse=True)
     for labels, log_prob in found:
         assert -log_prob == pytest.approx(cost_of(labels))
+
+
+def assert_finds_best(document, scores, rules, decoder, penalty):
+    """Asserts that a decoder proves the best of all labellings, each judged by hand.
+
+    ``penalty`` is a function of label indices; ``None`` is for a labelling that is not legal.
+    """
+    costs = {
+        labels: cost
+        for labels in product(range(len(scores.labels)), repeat=len(document))
+        if (cost := penalty(labels)) is not None
+    }
+    best = max(
+        sum(scores.log_probs[range(len(labels)), list(labels)]) - cost
+        for labels, cost in costs.items()
+    )
+    found = decode(document, scores, rules, decoder=decoder, budget=ENOUGH)
+    chosen = tuple(scores.labels.index(label) for label in found.labels)
+    assert found.penalty == pytest.approx(costs[chosen]), document
+    assert found.worth == pytest.approx(best), document
+    assert found.optimal, document
 
 
 def status_of_optimum(found):

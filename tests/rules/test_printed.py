@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
 
 from lawful import (
-    Budget,
     Document,
     Field,
     RowKind,
@@ -23,6 +23,7 @@ from lawful import (
 )
 from lawful.rules.plan import plan_of
 from lawful.values.money import read_currency
+from tests.helpers import assert_finds_best
 
 NAMES = ("total", "sub")
 LABELS = ("O", *(f"B-{name}" for name in NAMES))
@@ -233,17 +234,8 @@ def random_case(seed):
 def test_the_best_labelling_under_rules_about_print_is_found(decoder):
     for seed in range(150 if decoder in ("auto", "exact") else 50):
         document, scores, made, rules, repeat = random_case(seed)
-        best = max(
-            sum(scores.log_probs[range(len(labels)), list(labels)])
-            - penalty_by_hand(document.words, labels, rules, repeat)
-            for labels in product(range(3), repeat=len(document))
-        )
-        found = decode(document, scores, made, decoder=decoder, budget=Budget(candidates=10**6))
-        labels = [LABELS.index(label) for label in found.labels]
-        expected = penalty_by_hand(document.words, labels, rules, repeat)
-        assert found.penalty == pytest.approx(expected), seed
-        assert found.worth == pytest.approx(best), seed
-        assert found.optimal, seed
+        penalty = partial(penalty_by_hand, document.words, rules=rules, repeat=repeat)
+        assert_finds_best(document, scores, made, decoder, penalty)
 
 
 def test_confidences_are_of_numbers():

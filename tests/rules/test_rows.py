@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from itertools import pairwise, product
 from math import inf
 
@@ -13,7 +14,6 @@ import yaml
 
 from lawful import (
     Box,
-    Budget,
     Document,
     Field,
     InputError,
@@ -29,7 +29,7 @@ from lawful.rules.plan import plan_of
 from lawful.rules.reading import Occurrence
 from lawful.rules.rows import Row, RowNumbers, printed_lines, table_numbers
 from lawful.search.problem import Problem
-from tests.helpers import ROOT
+from tests.helpers import ROOT, assert_finds_best
 
 NAMES = ("quantity", "price", "amount", "total")
 FIELDS = [Field(name, name, "money") for name in NAMES]
@@ -212,19 +212,8 @@ def random_case(seed):
 def test_the_best_labelling_under_rules_of_rows_is_found(decoder):
     for seed in range(60 if decoder in ("auto", "exact") else 15):
         document, scores, rules, chosen, starts = random_case(seed)
-        best = max(
-            sum(scores.log_probs[range(len(labels)), list(labels)])
-            - penalty_by_hand(document, labels, starts, chosen)
-            for labels in product(range(5), repeat=len(document))
-        )
-        budget = Budget(candidates=10**6)
-        found = decode(document, scores, rules, decoder=decoder, budget=budget)
-        labels = [LABELS.index(label) for label in found.labels]
-        assert found.penalty == pytest.approx(penalty_by_hand(document, labels, starts, chosen)), (
-            seed
-        )
-        assert found.worth == pytest.approx(best), seed
-        assert found.optimal, seed
+        penalty = partial(penalty_by_hand, document, starts=starts, rules=chosen)
+        assert_finds_best(document, scores, rules, decoder, penalty)
 
 
 def test_confidences_are_right_under_rules_of_rows():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+from functools import partial
 from itertools import product
 from math import inf
 
@@ -12,7 +13,6 @@ import pytest
 
 from lawful import (
     Boundaries,
-    Budget,
     Document,
     Field,
     Lexicon,
@@ -24,6 +24,7 @@ from lawful import (
     decode,
 )
 from lawful.rules.files import rules_from
+from tests.helpers import assert_finds_best
 
 LABELS = ("O", "B-title", "I-title", "B-year", "I-year")
 
@@ -374,20 +375,14 @@ def random_case(seed):
 def test_the_best_labelling_under_rules_about_spans_is_found(decoder):
     for seed in range(80 if decoder in ("auto", "exact") else 20):
         words, scores, data = random_case(seed)
-        best = max(
-            sum(scores.log_probs[range(len(labels)), list(labels)])
-            - penalty_by_hand(words, spans, data)
-            for labels in product(range(len(LABELS)), repeat=len(words))
-            if (spans := spans_by_hand(labels)) is not None
-        )
-        budget = Budget(candidates=10**6)
-        found = decode(
-            Document("d", words), scores, rules_from(data), decoder=decoder, budget=budget
-        )
-        spans = spans_by_hand([LABELS.index(label) for label in found.labels])
-        assert found.penalty == pytest.approx(penalty_by_hand(words, spans, data)), seed
-        assert found.worth == pytest.approx(best), seed
-        assert found.optimal, seed
+        document = Document("d", words)
+        penalty = partial(penalty_of_labels, words, data)
+        assert_finds_best(document, scores, rules_from(data), decoder, penalty)
+
+
+def penalty_of_labels(words, data, labels):
+    spans = spans_by_hand(labels)
+    return None if spans is None else penalty_by_hand(words, spans, data)
 
 
 @pytest.mark.parametrize("name", ["../secret.txt", "/etc/hostname", "link.txt"])
