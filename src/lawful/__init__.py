@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # the table below once more, as type checkers want it
     from lawful.decoders import Decoder as Decoder
     from lawful.decoders import decode as decode
     from lawful.decoding import Budget as Budget
+    from lawful.decoding import ClassValue as ClassValue
     from lawful.decoding import Confidence as Confidence
     from lawful.decoding import Correction as Correction
     from lawful.decoding import Decoding as Decoding
@@ -66,7 +67,7 @@ _MODULES = {
     "_core": ["Stream"],
     "batch": ["FailedDocument", "decode_many"],
     "decoders": ["DECODERS", "Decoder", "decode"],
-    "decoding": ["Budget", "Confidence", "Correction", "Decoding"],
+    "decoding": ["Budget", "ClassValue", "Confidence", "Correction", "Decoding"],
     "document": ["BadLine", "Box", "Document", "Labelled", "Scored"],
     "errors": [
         "DocumentError",

@@ -92,9 +92,32 @@ class Correction:
     @property
     def why(self) -> str:
         """The reasons in words; empty if no rule is responsible."""
-        if self.because is None:
-            return "no time to find out why"
-        return f"because of {', '.join(self.because)}" if self.because else ""
+        return _why(self.because)
+
+
+def _why(because: tuple[str, ...] | None) -> str:
+    if because is None:
+        return "no time to find out why"
+    return f"because of {', '.join(because)}" if because else ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassValue:
+    """The class of a document, and the model's first choice of it, with the price and the reasons.
+
+    ``because`` lists the rules that become violated if the document is of the model's first choice;
+    ``None`` if the time was up before the reasons were found.
+    """
+
+    value: str
+    first: str
+    price: float = 0.0  # in nats; 0 if it is the first choice
+    because: tuple[str, ...] | None = ()
+
+    @property
+    def why(self) -> str:
+        """The reasons in words; empty if no rule is responsible."""
+        return _why(self.because)
 
 
 class Confidence(NamedTuple):
@@ -131,14 +154,15 @@ class Decoding:
     The best labelling has the highest ``worth``, ``log_prob - penalty``; no labelling is worth more
     than ``bound``. If the rules are infeasible, ``clash`` lists hard rules that cannot hold
     together; if ``clash_minimal``, none of them can be left out. ``chosen`` is the reason why
-    ``auto`` chose this decoder.
+    ``auto`` chose this decoder. ``classes`` says what the document is, if rules name classes, and
+    ``log_prob`` includes their log-probability.
 
     ``alternatives``, if requested, are the next best decodings, each with other field values than
-    those before it; their ``optimal`` and ``bound`` refer to such decodings. ``margin`` is how much
-    more the decoding is worth than any with other values: a lower bound if ``stopped_by`` is set,
-    infinite if it is proven that no other values exist, ``None`` if the decoding is not proven or
-    alternatives were not requested. ``confidence`` is, by field, the probability that its value is
-    right.
+    those before it, or another class; their ``optimal`` and ``bound`` refer to such decodings.
+    ``margin`` is how much more the decoding is worth than any of these: a lower bound if
+    ``stopped_by`` is set, infinite if it is proven that there are none, ``None`` if the decoding is
+    not proven or alternatives were not requested. ``confidence`` is, by class and by field, the
+    probability that its value is right.
     """
 
     id: str
@@ -164,6 +188,7 @@ class Decoding:
     confidence: dict[str, Confidence] = field(default_factory=dict)
     chosen: str = ""
     row_kinds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # their fields, by name
+    classes: Mapping[str, ClassValue] = field(default_factory=dict)
 
     def rows(self, kind: str) -> list[dict[str, FieldValue]]:
         """The rows of a kind, in order: by field, its first readable value in the row."""
@@ -211,6 +236,8 @@ class Decoding:
         even if there are no alternatives.
         """
         more: dict[str, Any] = {}
+        if self.classes:
+            more["classes"] = {name: _class_dict(found) for name, found in self.classes.items()}
         if self.clash:
             more["clash"] = list(self.clash)
             more["clash_minimal"] = self.clash_minimal
@@ -224,6 +251,7 @@ class Decoding:
                     "log_prob": other.log_prob,
                     "penalty": _price(other.penalty),
                     "fields": _fields_dict(other),
+                    **({"classes": _names_of(other)} if other.classes else {}),
                     "violated": [check.id for check in other.violations],
                 }
                 for other in self.alternatives
@@ -274,7 +302,10 @@ class Decoding:
         ]
         if self.clash:
             lines.append(f"  {CLASHES[self.clash_minimal]}: {'; '.join(self.clash)}")
-        width = max(map(len, self.fields), default=0)
+        width = max(map(len, (*self.classes, *self.fields)), default=0)
+        for name, found in self.classes.items():
+            sure = f"  ({self.confidence[name]})" if name in self.confidence else ""
+            lines.append(f"  {name:<{width}}  {found.value}{sure}")
         for name, values in self.fields.items():
             for value in values:
                 read = "?" if value.value is None else format_value(value.value)
@@ -285,6 +316,11 @@ class Decoding:
                 lines.append(f"  {name:<{width}}  {shown}{sure}")
         for check in self.checks:
             lines.append(f"  {check}")
+        for name, found in self.classes.items():
+            if found.value != found.first:
+                why = f", {found.why}" if found.why else ""
+                change = f"{found.first} -> {found.value}"
+                lines.append(f"  {name}: {change} ({found.price:.2f} nats{why})")
         for c in self.corrections:
             word = f" {self.words[c.word]!r}" if self.words else ""
             why = f", {c.why}" if c.why else ""
@@ -295,10 +331,13 @@ class Decoding:
         """Status, probability, values and violated checks, in a few lines; ``str`` has it all."""
         proof = ", optimal" if self.optimal else ""
         head = f"<Decoding {self.id!r}: {self.status}{proof}, log_prob={self.log_prob:.4g}"
-        values = (
-            f"  {name} = {_shortened([_shown(value) for value in found])}"
-            for name, found in self.fields.items()
-        )
+        values = [
+            *(f"  {name} = {found.value}" for name, found in self.classes.items()),
+            *(
+                f"  {name} = {_shortened([_shown(value) for value in found])}"
+                for name, found in self.fields.items()
+            ),
+        ]
         violated = (f"  {check}" for check in self.violations)
         lines = [head, *_first(values, _MOST_FIELDS, "fields")]
         lines += _first(violated, _MOST_VIOLATIONS, "violated checks")
@@ -339,6 +378,18 @@ def check_dict(check: Check) -> dict[str, Any]:
     if check.implied:
         record["implied"] = True
     return record
+
+
+def _class_dict(found: ClassValue) -> dict[str, Any]:
+    """A class as plain values; those about the model's first choice only if it is another one."""
+    if found.value == found.first:
+        return {"value": found.value}
+    because = None if found.because is None else list(found.because)
+    return {"value": found.value, "from": found.first, "price": found.price, "because": because}
+
+
+def _names_of(decoding: Decoding) -> dict[str, str]:
+    return {name: found.value for name, found in decoding.classes.items()}
 
 
 def _price(nats: float) -> float | str:
@@ -385,9 +436,13 @@ def differences(
 ) -> Iterator[tuple[str, str, str]]:
     """Yields (name, old, new) for each field whose values differ, without the values in common.
 
-    Of fields in ``single``, only the first readable value counts. A field that one decoding lacks
-    is ``missing`` there; one side of a list is empty if it has nothing that the other lacks.
+    Classes that differ come first. Of fields in ``single``, only the first readable value counts. A
+    field that one decoding lacks is ``missing`` there; one side of a list is empty if it has
+    nothing that the other lacks.
     """
+    for name, class_ in best.classes.items():
+        if class_.value != other.classes[name].value:
+            yield name, class_.value, other.classes[name].value
     for name in dict.fromkeys((*best.fields, *other.fields)):
         values = []
         for decoding in (best, other):

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import compress
-from math import isfinite
+from math import exp, isfinite
+from numbers import Real
 from typing import NamedTuple
 
 from lawful.errors import DocumentError, InputError, shown
-from lawful.scores import Pooling, Scores
+from lawful.scores import TOLERANCE, Pooling, Scores
 
 
 class Box(NamedTuple):
@@ -44,7 +45,8 @@ class Document:
     ``"."`` and ``"000"`` have the text ``56.000``. ``rows`` has the same number for adjacent words
     of one row, such as a line of an invoice, and ``None`` for words in no row. ``line`` is the
     document's line in its file; it does not count for equality. ``given`` has values that are known
-    besides the words, as texts or numbers by name, for rules that use them.
+    besides the words, as texts or numbers by name, for rules that use them. ``classes`` says
+    what the document may be: by name, as in ``kind``, a model's log-probabilities of its classes.
     """
 
     id: str
@@ -55,6 +57,7 @@ class Document:
     rows: tuple[int | None, ...] | None = None
     line: int | None = field(default=None, compare=False, repr=False)
     given: Mapping[str, str | float | None] | None = field(default=None, hash=False)
+    classes: Mapping[str, Mapping[str, float]] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not self.id:
@@ -92,6 +95,8 @@ class Document:
                 )
         if self.given is not None:
             object.__setattr__(self, "given", self._given())
+        if self.classes is not None:
+            object.__setattr__(self, "classes", self._classes())
 
     def _given(self) -> dict[str, str | float | None]:
         given = self.given
@@ -107,6 +112,30 @@ class Document:
                     "expected a name and a text or a number"
                 )
         return dict(given)
+
+    def _classes(self) -> dict[str, dict[str, float]]:
+        found: dict[str, dict[str, float]] = {}
+        if not isinstance(self.classes, Mapping):
+            raise DocumentError(
+                f"{self._name}: classes is {shown(self.classes)}, expected names and scores"
+            )
+        for name, scores in self.classes.items():
+            where = f"{self._name}: classes {shown(name)}"
+            if not isinstance(name, str) or not isinstance(scores, Mapping) or not scores:
+                raise DocumentError(f"{where} is {shown(scores)}, expected log-probabilities")
+            for value, p in scores.items():
+                number = isinstance(p, Real) and not isinstance(p, bool)
+                # Written so that NaN, for which every comparison is false, is refused too.
+                if not isinstance(value, str) or not number or not p <= TOLERANCE:
+                    raise DocumentError(
+                        f"{where}: {shown(value)} is {shown(p)}, expected a log-probability"
+                    )
+            if abs((total := sum(map(exp, scores.values()))) - 1) > TOLERANCE:
+                raise DocumentError(
+                    f"{where}: probabilities sum to {total:.6g}, expected 1 (within {TOLERANCE:g})"
+                )
+            found[name] = {value: min(0.0, float(p)) for value, p in scores.items()}
+        return found
 
     @property
     def _name(self) -> str:
@@ -212,6 +241,7 @@ class Labelled:
                     None if rows is None else tuple(compress(rows, kept)),
                     document.line,
                     document.given,
+                    document.classes,
                 ),
                 tuple(compress(self.gold, kept)),
                 self.split,
@@ -264,6 +294,7 @@ class Scored:
                 rows=None if document.rows is None else tuple(document.rows[i] for i in starts),
                 line=document.line,
                 given=document.given,
+                classes=document.classes,
             ),
             scores=scores,
             gold=None if self.gold is None else tuple(self.gold[i] for i in starts),

@@ -73,6 +73,8 @@ def _field_table(loaded: Rules) -> Table:
         table.add_row(f.name, f.label, many, f.presence, repeat, default, ambiguity)
     for name, type_ in loaded.given.items():
         table.add_row(name, "(given)", type_)
+    for name, scores in loaded.classes.items():
+        table.add_row(name, f"(class, by scores of {scores})", "text")
     return table
 
 

@@ -59,7 +59,7 @@ class JsonWriter:
 
 
 class CsvWriter:
-    """One row per document, one column per field; several values are separated by "; ".
+    """One row per document, one column per class and field; several values are separated by "; ".
 
     Spreadsheets take a cell that begins with = + - or @ for a formula, which a document could use
     to run commands or to send data. Such a cell gets a ' in front, unless it is a number or the
@@ -68,6 +68,7 @@ class CsvWriter:
 
     def __init__(self, rules: Rules, *, ranked: bool, raw: bool) -> None:
         self._names = [f.name for f in rules.fields]
+        self._classes = list(rules.classes)
         self._single = {f.name for f in rules.fields if not f.many}
         self._ranked = ranked
         self._raw = raw
@@ -75,7 +76,7 @@ class CsvWriter:
     def head(self) -> str:
         more = ("margin", "confidence", "alternatives") if self._ranked else ()
         columns = ("id", "status", "checked", "rules", "optimal")
-        return self._row([*columns, *self._names, "violated", "unchecked", *more])
+        return self._row([*columns, *self._classes, *self._names, "violated", "unchecked", *more])
 
     def write(self, scored: Scored, decoding: Decoding) -> tuple[str, dict[str, int]]:
         del scored
@@ -83,7 +84,9 @@ class CsvWriter:
         violated = "; ".join(f"{c.id}: {c.message}" for c in decoding.violations)
         unchecked = "; ".join(c.id for c in decoding.checks if c.state == "vacuous")
         summary = (decoding.status, decoding.checked, len(decoding.rules), decoding.optimal)
-        row = [decoding.id, *summary, *cells, violated, unchecked]
+        known = decoding.classes
+        classes = (known[name].value if name in known else "" for name in self._classes)
+        row = [decoding.id, *summary, *classes, *cells, violated, unchecked]
         if self._ranked:
             sure = (f"{name} {_interval(sure)}" for name, sure in decoding.confidence.items())
             others = (

@@ -22,6 +22,7 @@ from lawful.document import Document
 from lawful.errors import InputError, shown
 from lawful.rules.rule_set import Rules
 from lawful.scores import Scores
+from lawful.search.classes import best_of_classes
 from lawful.search.problem import Problem
 
 
@@ -107,7 +108,10 @@ def decode(
         filled = replace(filled, seconds=max(1e-9, filled.seconds - (perf_counter() - began)))
     if alternatives and isinstance(chosen, Ranked):
         return chosen.decode_ranked(problem, filled, alternatives)
-    return chosen.decode(problem, filled)
+    choices = problem.judge.choices
+    if len(choices) == 1 or isinstance(chosen, Argmax):  # argmax is the model's choice
+        return chosen.decode(problem, filled)
+    return best_of_classes(problem, filled, choices, chosen.decode)
 
 
 def check_call(decoder: str | Decoder, budget: Budget | None, alternatives: int) -> Decoder:

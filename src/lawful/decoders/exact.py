@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from heapq import nlargest
-from math import inf
+from math import exp, inf
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from lawful.clock import seconds_left
 from lawful.decoding import Budget, Decoding, Limit
 from lawful.rules.plan import Plan, plan_of
 from lawful.search.clash import find_clash
+from lawful.search.classes import ClassSearch, best_of_classes
 from lawful.search.confidence import confidences
 from lawful.search.problem import ROUNDING, Problem
 from lawful.search.reading_search import Candidates, Lattice
@@ -52,7 +53,10 @@ class Exact:
     def decode_ranked(self, problem: Problem, budget: Budget, alternatives: int) -> Decoding:
         """The best labelling, and the next best ones whose fields have other values."""
         began = perf_counter()
-        found, ranking = rank(problem, budget, alternatives + 1)
+        found, ranking = rank_classes(problem, budget, alternatives + 1)
+        if found.best is None and len(problem.judge.choices) > 1:
+            left = replace(budget, seconds=seconds_left(found.deadline) or None)
+            return best_of_classes(problem, left, problem.judge.choices, self.decode)
         decoding = self._conclude(found)
         if found.best is None:
             return decoding
@@ -147,8 +151,8 @@ def _look_for_an_answer(found: Walk, candidates: Candidates, walked: int) -> Non
 class Ranking:
     """The next best labellings by worth, whose field values differ from the answer and each other.
 
-    Any labelling not listed is worth at most ``rest``. ``stopped_by`` is the limit that ended the
-    search, or ``None`` if the list is proven to be right and complete.
+    Any labelling not listed is worth at most ``rest``, its class included. ``stopped_by`` is the
+    limit that ended the search, or ``None`` if the list is proven to be right and complete.
     """
 
     others: list[Walk]
@@ -159,8 +163,43 @@ class Ranking:
         """A lower bound on how much more the answer is worth than any with other values."""
         if not found.proven:
             return None
-        others = max([self.rest, *(other.worth for other in self.others)])
-        return max(0.0, found.worth - others)
+        others = max([self.rest, *(other.total for other in self.others)])
+        return max(0.0, found.total - others)
+
+
+def rank_classes(problem: Problem, budget: Budget, count: int) -> tuple[Walk, Ranking]:
+    """``rank`` over all classes of a document; answers of different classes differ, too."""
+    search = ClassSearch(problem, budget, problem.judge.choices)
+    parts: list[tuple[Walk, Ranking]] = []
+    walks: list[Walk] = []  # the best ones so far
+
+    def least() -> float:
+        return walks[-1].total if len(walks) == count else -inf
+
+    for part, share in search.until_worth(least):
+        found, ranking = rank(part, share, count)
+        parts.append((found, ranking))
+        search.tried += found.tried
+        more = [found, *ranking.others] if found.best is not None else []
+        walks[:] = nlargest(count, [*walks, *more], key=lambda walk: walk.total)
+    if len(parts) == 1 and search.rest == -inf:
+        return parts[0]
+    limits = [search.stopped_by, *(ranking.stopped_by for _, ranking in parts)]
+    stopped_by: Limit = next((limit for limit in limits if limit is not None), "max_cost")
+    best = walks[0] if walks else parts[0][0]
+    most = [walk.total if walk.proven else walk.most + walk.problem.prior for walk, _ in parts]
+    bound = max(search.rest, *most)
+    found = replace(
+        best,
+        proven=best.proven and best.total >= bound - ROUNDING,
+        last=bound - best.problem.prior,
+        tried=search.tried,
+        mass=sum(walk.mass * exp(walk.problem.prior) for walk, _ in parts),
+    )
+    if best.proven and not found.proven:
+        found.stopped_by = stopped_by
+    rest = max([search.rest, *(ranking.rest for _, ranking in parts)])
+    return found, _ranked(found, walks[1:], rest, count, stopped_by)
 
 
 def rank(problem: Problem, budget: Budget, count: int) -> tuple[Walk, Ranking]:
@@ -195,17 +234,26 @@ def rank(problem: Problem, budget: Budget, count: int) -> tuple[Walk, Ranking]:
 
 def _ranking(found: Walk, best: dict[Any, Walk], candidates: Candidates, count: int) -> Ranking:
     """The ``count - 1`` best walks whose values differ from the answer's."""
-    rest = max(_bound(found, candidates), found.open)
+    rest = max(_bound(found, candidates), found.open) + found.problem.prior
     answer = None if found.reading is None else found.problem.judge.seen_values(found.reading)
     unlike = (walk for values, walk in best.items() if values != answer)
-    ranked = nlargest(count - 1, unlike, key=lambda entry: entry.worth)
-    for other in ranked:
-        other.last, other.open, other.tried, other.mass = rest, -inf, found.tried, found.mass
-        other.proven = other.worth >= rest - ROUNDING
-        other.stopped_by = None if other.proven else candidates.stopped_by or "max_cost"
-    cut = len(ranked) < count - 1 and rest > -inf
-    whole = not cut and all(other.proven for other in ranked)
-    return Ranking(ranked, rest, None if whole else candidates.stopped_by or "max_cost")
+    others = nlargest(count - 1, unlike, key=lambda entry: entry.worth)
+    return _ranked(found, others, rest, count, candidates.stopped_by or "max_cost")
+
+
+def _ranked(found: Walk, others: list[Walk], rest: float, count: int, stopped_by: Limit) -> Ranking:
+    """The ranking of these walks, with what is proven about each of them.
+
+    ``stopped_by`` is the limit that kept the search from proving all of it, if that is so.
+    """
+    for other in others:
+        other.last, other.open = rest - other.problem.prior, -inf
+        other.tried, other.mass = found.tried, found.mass
+        other.proven = other.total >= rest - ROUNDING
+        other.stopped_by = None if other.proven else stopped_by
+    cut = len(others) < count - 1 and rest > -inf
+    whole = not cut and all(other.proven for other in others)
+    return Ranking(others, rest, None if whole else stopped_by)
 
 
 def _walked(budget: Budget) -> int:

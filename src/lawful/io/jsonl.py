@@ -4,10 +4,11 @@
      "probs": [[0.9, 0.1, 0.0], [0.2, 0.7, 0.1]]}
 
 Instead of ``probs``, a line may have ``log_probs`` or ``logits``, or its scores may be in the
-``.npz`` file of the same name (``lawful.io.npz``). ``boxes``, ``pages``, ``joins``, ``gold`` and
-``given`` (values by name) are optional, and so is ``chain``, a CRF's scores of transitions:
-``{"start": [..], "between": [[..]..], "end": [..]}``. Files are read and written line by line, so
-they may be larger than memory.
+``.npz`` file of the same name (``lawful.io.npz``). ``boxes``, ``pages``, ``joins``, ``rows``,
+``gold``, ``given`` (values by name) and ``classes`` (log-probabilities by name and class, ``null``
+for minus infinity) are optional, and so is ``chain``, a CRF's scores of transitions: ``{"start":
+[..], "between": [[..]..], "end": [..]}``. Files are read and written line by line, so they may be
+larger than memory.
 
 ``read_labelled`` ignores scores and requires ``gold``; a line may then have a ``split``, the part
 of the data set that it belongs to.
@@ -71,6 +72,7 @@ class _Line(msgspec.Struct):
     joins: list[bool] | None = None
     rows: list[int | None] | None = None
     given: dict[str, str | int | float | None] | None = None
+    classes: dict[str, dict[str, float | None]] | None = None
     gold: list[str] | None = None
     split: str | None = None
     probs: list[list[float]] | None = None
@@ -227,7 +229,18 @@ def _document(line: _Line, number: int) -> Document:
         line.rows,  # type: ignore[arg-type]
         number,
         line.given,
+        _classes(line),
     )
+
+
+def _classes(line: _Line) -> dict[str, dict[str, float]] | None:
+    """The scores of classes, with minus infinity, which JSON cannot write, in place of null."""
+    if line.classes is None:
+        return None
+    return {
+        name: {value: -np.inf if p is None else p for value, p in scores.items()}
+        for name, scores in line.classes.items()
+    }
 
 
 def parse_documents(lines: Iterable[Line]) -> Iterator[Document | Labelled | BadLine]:
@@ -356,7 +369,7 @@ def _document_record(document: Document) -> dict[str, Any]:
         record["boxes"] = [
             [int(edge) if edge.is_integer() else edge for edge in box] for box in document.boxes
         ]
-    for name in ("pages", "joins", "rows", "given"):
+    for name in ("pages", "joins", "rows", "given", "classes"):
         if (values := getattr(document, name)) is not None:
             record[name] = values
     return record

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from math import exp, floor, inf
 
-from lawful.decoding import CLASHES, STOPPED, Decoding, differences, how_checked
+from lawful.decoding import (
+    CLASHES,
+    STOPPED,
+    ClassValue,
+    Correction,
+    Decoding,
+    differences,
+    how_checked,
+)
 from lawful.report.picture import draw_legend, draw_pages
 from lawful.report.view import View, as_text, short_labels, words_wrong
 from lawful.values import format_value
@@ -60,6 +68,10 @@ def other_checks(implied: int) -> str:
 def _fields(view: View) -> str:
     rows = []
     confidence = view.decoding.confidence
+    for name, found in view.decoding.classes.items():
+        sure = f"<td>{_sure(view, name)}</td>" if confidence else ""
+        cells = f'<td colspan="2"><bdi>{as_text(found.value)}</bdi></td>{sure}'
+        rows.append(f'<tr><th scope="row">{as_text(name)}</th>{cells}</tr>')
     for name, values in view.decoding.fields.items():
         head = (
             f'<th scope="row" rowspan="{len(values)}">'
@@ -74,7 +86,7 @@ def _fields(view: View) -> str:
             rows.append(f"<tr>{head}{cells}{sure}</tr>")
             head = sure = ""
     for name in confidence:
-        if name not in view.decoding.fields:
+        if name not in view.decoding.fields and name not in view.decoding.classes:
             cells = f'<td class="quiet" colspan="2">missing</td><td>{_sure(view, name)}</td>'
             rows.append(f'<tr><th scope="row">{as_text(name)}</th>{cells}</tr>')
     names = ("field", "text", "read as", *(("sure",) if confidence else ()))
@@ -130,16 +142,24 @@ def _checks(view: View) -> str:
 
 
 def _corrections(view: View) -> str:
-    rows = []
+    rows = [
+        _change(as_text(name), found.first, found.value, found)
+        for name, found in view.decoding.classes.items()
+        if found.value != found.first
+    ]
     for c in view.decoding.corrections:
-        old, new = map(as_text, short_labels(c.old, c.new))
-        why = ", ".join(f"<code>{as_text(rule)}</code>" for rule in c.because or ())
-        why = f"because of {why}" if why else c.why
-        rows.append(
-            f"<li>“<bdi>{as_text(view.document.words[c.word])}</bdi>”: <del>{old}</del> → "
-            f"<b>{new}</b>, {c.price:.2f} nats{', ' * bool(why)}{why}</li>"
-        )
+        word = f"“<bdi>{as_text(view.document.words[c.word])}</bdi>”"
+        rows.append(_change(word, *short_labels(c.old, c.new), c))
     return f"<h3>Corrections</h3><ol>{''.join(rows)}</ol>" if rows else ""
+
+
+def _change(what: str, old: str, new: str, change: Correction | ClassValue) -> str:
+    why = ", ".join(f"<code>{as_text(rule)}</code>" for rule in change.because or ())
+    why = f"because of {why}" if why else change.why
+    return (
+        f"<li>{what}: <del>{as_text(old)}</del> → <b>{as_text(new)}</b>, "
+        f"{change.price:.2f} nats{', ' * bool(why)}{why}</li>"
+    )
 
 
 def _alternatives(view: View) -> str:

@@ -41,7 +41,8 @@ _DEFAULT_KEYS = (
     "presence", "repeat", "weight", "weights", "tolerance", "max_words", "ambiguity", "unchecked",
 )  # fmt: skip
 _FILE_KEYS = (
-    "fields", "rows", "rules", "words", "boundaries", "order", "given", "scheme", *_DEFAULT_KEYS,
+    "fields", "rows", "rules", "words", "boundaries", "order", "given", "classes", "scheme",
+    *_DEFAULT_KEYS,
 )  # fmt: skip
 _ROW_KEYS = ("fields", "starts")
 _FIELD_KEYS = (
@@ -150,11 +151,17 @@ class _Loader:
                 words=made_words,
                 boundaries=boundaries,
                 given=data.get("given"),
+                classes=self.load_classes(data.get("classes", {})),
                 orders=self.load_orders(data.get("order", [])),
             )
         except RulesError as error:
             where: Where = next(
-                ((key,) for key in ("words", "given", "order") if str(error).startswith(key)), ()
+                (
+                    (key,)
+                    for key in ("words", "given", "classes", "order")
+                    if str(error).startswith(key)
+                ),
+                (),
             )
             if error.rule is not None:
                 where = ("rules", error.rule, "check")
@@ -163,6 +170,15 @@ class _Loader:
             elif str(error).startswith("weights"):
                 where = ("weights",)
             raise self.fail(error, where) from None
+
+    def load_classes(self, data: Any) -> dict[str, Any]:
+        """By name, the name of the scores in documents, which is the same by default."""
+        if not isinstance(data, dict):
+            raise self.fail(f"classes is {shown(data)}, expected a mapping", ("classes",))
+        for name, entry in data.items():
+            where: Where = ("classes", name)
+            self.check_keys({} if entry is None else entry, ("scores",), f"class {name}", where)
+        return {name: (entry or {}).get("scores", name) for name, entry in data.items()}
 
     def load_field(self, name: Any, entry: Any) -> Field:
         where: Where = ("fields", name)
@@ -453,6 +469,13 @@ def json_schema() -> dict[str, Any]:
                     "type": "object",
                     "additionalProperties": text,
                     "description": "the types of values that documents are given, by name",
+                },
+                "classes": {
+                    "type": "object",
+                    "additionalProperties": {
+                        "anyOf": [closed({"scores": text}, []), {"type": "null"}]
+                    },
+                    "description": "classes of documents; scores is the name of their scores",
                 },
                 "scheme": text,
                 "presence": presence,

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from keyword import iskeyword
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from lawful.document import Document
 from lawful.errors import DocumentError, RulesError, shown
 from lawful.rules.nodes import COUNT
-from lawful.rules.settings import NUMBER_RANGE, as_decimal, in_range
+from lawful.rules.settings import NUMBER_RANGE, as_decimal, check_new_name, in_range
 from lawful.values import read, type_named
 
 
-def check_given(given: Any, taken: Iterable[str]) -> dict[str, str]:
+def check_given(given: Any, taken: Collection[str]) -> dict[str, str]:
     """The types of given values by name; no name may be ``taken`` by something else."""
     if not isinstance(given, Mapping):
         raise RulesError(f"given is {shown(given)}, expected names and types of values")
-    others = set(taken)
     for name, type_ in given.items():
-        if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
-            raise RulesError(f"given: {shown(name)} is no name of letters, digits and _")
-        if name in others:
-            raise RulesError(f"given: the name {name!r} is defined twice")
+        check_new_name(name, taken, "given")
         try:
             type_named(type_)
         except RulesError as error:

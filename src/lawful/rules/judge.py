@@ -8,6 +8,7 @@ bounded in bytes: a long document has labellings of thousands of spans.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from math import inf
 from time import perf_counter
@@ -28,6 +29,7 @@ from lawful.rules.checks import (
     outcome_of_any,
     price_of,
 )
+from lawful.rules.classes import ClassChoice, class_choices
 from lawful.rules.fields import MOST_BYTES, DocumentFields
 from lawful.rules.given import given_values
 from lawful.rules.nodes import COUNT, PLACE, ROWS, Environment
@@ -66,7 +68,7 @@ class _FieldView(NamedTuple):
 
 
 class Judge:
-    """Reads and checks labellings of one document."""
+    """Reads and checks labellings of one document, which is of its most probable class."""
 
     def __init__(self, document: Document, rules: Rules, scheme: Scheme) -> None:
         self.document = document
@@ -77,7 +79,12 @@ class Judge:
         self._relevant = scheme.labels_of(tuple(self._index))
         self._costs: Cache[bytes, Cost] = Cache(MOST_BYTES)
         self._views: Cache[tuple[int, Spans], _FieldView] = Cache(MOST_BYTES)
-        self.given: Environment = given_values(document, rules.given)
+        self.choices = class_choices(document, rules.classes)
+        self.choice = self.choices[0]
+        self.given: Environment = {
+            **given_values(document, rules.given),
+            **self.choice.values,
+        }
         self._names = [f.name for f in rules.fields]
         self._field_index = {name: i for i, name in enumerate(self._names)}
         self.row_numbers = RowNumbers.of(document) if rules.rows else None
@@ -87,6 +94,16 @@ class Judge:
         self._kept: frozenset[str] = frozenset()
         self._settler: Settler | None = None
         self._choices: Cache[Any, tuple[Outcome, Environment]] = Cache(MOST_BYTES)
+
+    def of_class(self, choice: ClassChoice) -> Judge:
+        """A judge of the same document as one of another class."""
+        other = copy(self)
+        other.choice = choice
+        other.given = {**self.given, **choice.values}
+        other._costs = Cache(MOST_BYTES)
+        other._choices = Cache(MOST_BYTES)
+        other._settler = None
+        return other
 
     def keep(self, labels: Labels) -> None:
         """Keeps the ``presence: keep`` fields of this labelling, the best legal one."""

@@ -68,7 +68,7 @@ class Assembler:
     def __init__(self, planner: Planner, rule: ParsedRule) -> None:
         self.planner = planner
         self.rule = rule
-        self.given = planner.rules.given.keys()
+        self.given = planner.rules.constants.keys()
         self.code: list[_core.Instruction] = []
         self.constants: list[int] = []
         self.fields: set[int] = set()

@@ -20,6 +20,7 @@ from typing import Any, get_args
 from lawful.cache import Cache
 from lawful.errors import RulesError, did_you_mean, shown
 from lawful.labels import SCHEMES, Scheme
+from lawful.rules.classes import check_classes
 from lawful.rules.definitions import Condition, Field, Rule, RuleDefaults, Weight, as_rule
 from lawful.rules.expression import Expression, parse
 from lawful.rules.given import check_given
@@ -45,7 +46,7 @@ class ParsedRule:
     weight: Weight
     message: str | None
     reads: tuple[str, ...]
-    names: frozenset[str]  # all fields whose values it may need; no given values
+    names: frozenset[str]  # all fields whose values it may need; no constants
     expression: Expression | None  # none: a function
     function: Callable[..., Any] | None
     when: Expression | None
@@ -60,9 +61,9 @@ class Rules:
     """Fields and rules that belong together, checked against each other when made.
 
     ``words``, ``boundaries`` and ``orders`` are rules about spans, whatever their values are;
-    ``given`` has the types of values that documents bring, by name. ``Rules.load`` reads all of it
-    from a file. Fields are checked against a model's labels when scores come in: there, an unknown
-    label is an error.
+    ``given`` has the types of values that documents bring, by name; ``classes`` has, by name in
+    rules, the name of the scores in documents. ``Rules.load`` reads all of it from a file. Fields
+    are checked against a model's labels when scores come in: there, an unknown label is an error.
     """
 
     fields: tuple[Field, ...]
@@ -73,6 +74,7 @@ class Rules:
     words: tuple[WordRule, ...] = ()
     boundaries: Boundaries | None = None
     given: Mapping[str, str] = field(default_factory=dict)  # the types of values by name
+    classes: Mapping[str, str] = field(default_factory=dict)  # the names of scores by name
     orders: tuple[Order, ...] = ()
 
     def __init__(
@@ -86,6 +88,7 @@ class Rules:
         words: Iterable[WordRule] = (),
         boundaries: Boundaries | None = None,
         given: Mapping[str, str] | None = None,
+        classes: Mapping[str, str] | None = None,
         orders: Iterable[Order] = (),
     ) -> None:
         defaults = RuleDefaults() if defaults is None else defaults
@@ -122,6 +125,11 @@ class Rules:
         _check_weights(defaults.weights, names)
         taken = (*names, *(kind.name for kind in rows), PREVIOUS)
         object.__setattr__(self, "given", check_given({} if given is None else given, taken))
+        object.__setattr__(
+            self,
+            "classes",
+            check_classes({} if classes is None else classes, {*taken, *self.given}),
+        )
         object.__setattr__(self, "parsed", tuple(self._parse()))
 
     parsed: tuple[ParsedRule, ...] = field(init=False, repr=False)
@@ -195,13 +203,15 @@ class Rules:
         places = frozenset(name for part in parts for name in part.placed)
         if given := min(places & self.given.keys(), default=None):
             raise RulesError(f"{given} is given, so it has no place in the document")
+        if known_class := min(places & self.classes.keys(), default=None):
+            raise RulesError(f"{known_class} is a class, so it has no place in the document")
         return ParsedRule(
             id=rule.id or "",
             weight=self.defaults.weight if rule.weight is None else rule.weight,
             message=rule.message,
             reads=reads,
             names=frozenset(map(_field_of, (*reads, *(when.reads if when else ()))))
-            - self.given.keys(),
+            - self.constants.keys(),
             expression=expression,
             function=function,
             when=when,
@@ -232,7 +242,7 @@ class Rules:
         names: dict[str, tuple[Kind, bool]] = {
             f.name: (f.kind, f.many and f.name not in own) for f in self.fields
         }
-        names |= {name: (type_named(type_).kind, False) for name, type_ in self.given.items()}
+        names |= {name: (type_named(type_).kind, False) for name, type_ in self.constants.items()}
         return names | {f"{PREVIOUS}.{name}": names[name] for name in own}
 
     @classmethod
@@ -272,6 +282,11 @@ class Rules:
             orders=tuple(replace(o, **of_spans) for o in self.orders),
             boundaries=self.boundaries and replace(self.boundaries, **of_spans),
         )
+
+    @property
+    def constants(self) -> dict[str, str]:
+        """The types of values that no label changes: those given, and the document's classes."""
+        return {**self.given, **dict.fromkeys(self.classes, "text")}
 
     @cached_property
     def printed(self) -> frozenset[str]:

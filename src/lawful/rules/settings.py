@@ -6,8 +6,9 @@ Each function raises a ``RulesError`` that begins with ``where``, or returns the
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Context, Decimal, InvalidOperation
+from keyword import iskeyword
 from math import inf
 from numbers import Real
 from typing import Any, get_args
@@ -127,6 +128,14 @@ def check_max_words(value: Any, where: str = "") -> None:
         raise RulesError(
             f"{where}max_words is {shown(value)}, expected a number from 1 to {MOST_WORDS:,}"
         )
+
+
+def check_new_name(name: Any, taken: Collection[str], where: str) -> None:
+    """The name can be used in expressions, and is not ``taken`` by something else."""
+    if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
+        raise RulesError(f"{where}: {shown(name)} is no name of letters, digits and _")
+    if name in taken:
+        raise RulesError(f"{where}: the name {name!r} is defined twice")
 
 
 def as_names(value: Any, where: str) -> tuple[str, ...]:

@@ -141,5 +141,6 @@ def _relaxed(problem: Problem, demands: tuple[str, ...]) -> Problem:
         and replace(boundaries, weight=boundaries.weight and of_spans(boundaries.weight)),
     )
     some = Problem(problem.document, problem.scores, relaxed, keep=False)
+    some = some.of_class(problem.judge.choice)
     some.judge.keep_fields(kept)
     return some

@@ -20,7 +20,7 @@ from lawful.clock import seconds_left
 from lawful.decoding import Confidence
 from lawful.errors import MemoryBudgetError, TimeBudgetError
 from lawful.rules.plan import plan_of
-from lawful.search.problem import ROUNDING
+from lawful.search.problem import ROUNDING, Problem
 from lawful.search.reading_search import LAST_SLACK, MEMORY, Lattice
 from lawful.search.walk import Walk
 from lawful.values import MOST_VALUES
@@ -54,14 +54,16 @@ UNKNOWN = Confidence(0.0, 1.0)
 
 
 def confidences(found: Walk, others: Sequence[Walk], until: float) -> dict[str, Confidence]:
-    """By field, the probability that it has the answer's value.
+    """By class and by field, the probability that it has the answer's value.
 
     A field that is missing in the answer is listed unless it is missing with a probability above
     ``SURELY``. ``others`` are decodings with other values. Precision rises until the intervals are
     narrow; they are wider if the time is up first.
     """
-    fields = found.problem.judge.rules.fields
-    shares = [UNKNOWN] * len(fields)
+    judge = found.problem.judge
+    classes = [name for name, value in judge.choice.classes.items() if value is not None]
+    names = [*classes, *(f.name for f in judge.rules.fields)]
+    shares = [UNKNOWN] * len(names)
     try:
         for effort in EFFORTS:
             masses = _Masses(found, others, effort, until)
@@ -69,17 +71,17 @@ def confidences(found: Walk, others: Sequence[Walk], until: float) -> dict[str, 
                 break
             shares = [
                 Confidence(max(a.low, b.low), min(a.high, b.high))
-                for a, b in zip(shares, masses.shares(), strict=True)
+                for a, b in zip(shares, masses.shares(classes), strict=True)
             ]
             if masses.everything or all(share.high - share.low < NARROW for share in shares):
                 break
     except (TimeBudgetError, MemoryBudgetError):
         pass
-    seen = _seen(found)
+    missing = {f.name for f, seen in zip(judge.rules.fields, _seen(found), strict=True) if not seen}
     return {
-        f.name: share
-        for f, values, share in zip(fields, seen, shares, strict=True)
-        if values or share.low < SURELY
+        name: share
+        for name, share in zip(names, shares, strict=True)
+        if name not in missing or share.low < SURELY
     }
 
 
@@ -88,16 +90,86 @@ def _seen(walk: Walk) -> tuple[Any, ...]:
     return walk.problem.judge.seen_values(walk.reading)
 
 
+class _Weights(NamedTuple):
+    """Sums of weights with the answer's value and with others: upper and lower bounds.
+
+    ``open`` was not counted, and may belong to either.
+    """
+
+    same: float
+    other: float
+    open: float
+    surely_same: float
+    surely_other: float
+
+    def plus(self, more: _Weights, scale: float) -> _Weights:
+        """These weights, and others times a scale."""
+        return _Weights(*(a + scale * b for a, b in zip(self, more, strict=True)))
+
+    @property
+    def share(self) -> Confidence:
+        """The bounds on the share of the answer's value."""
+        low = self.surely_same / (self.surely_same + self.other + self.open)
+        same = self.same + self.open
+        high = same / (same + self.surely_other)
+        return Confidence(max(0.0, low - ROUNDED), max(min(1.0, high + ROUNDED), low))
+
+
+NOTHING = _Weights(0.0, 0.0, 0.0, 0.0, 0.0)
+
+
 class _Masses:
-    """The core's sums for one document, and the intervals that follow from them."""
+    """The sums for one document, over all its classes, and the intervals that follow from them."""
 
     def __init__(self, found: Walk, others: Sequence[Walk], effort: Effort, until: float) -> None:
-        problem = found.problem
+        self._found = found
+        self._of_answer = _MassesOfClass(found.problem, found, others, effort, until)
+        self._others, self._effort, self._until = others, effort, until
+        self.everything = self._of_answer.everything
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the answer's share of all legal labellings is too small for double precision."""
+        return self._found.worth - self._of_answer.core.log_total < LEAST_LOG_WEIGHT
+
+    def shares(self, classes: Sequence[str]) -> list[Confidence]:
+        """The confidence of these classes, and of each field."""
+        found = self._found
+        judge = found.problem.judge
+        sums = [NOTHING] * (len(classes) + len(judge.rules.fields))
+        for choice in judge.choices:
+            masses = self._of_answer
+            scale = choice.log_prob - found.problem.prior  # to that of the answer's class
+            if choice != judge.choice:
+                # No penalty is negative, so a class weighs no more than all legal labellings.
+                if scale + masses.core.log_total < found.worth - self._effort.beyond:
+                    whole = NOTHING._replace(open=1.0)
+                    sums = [total.plus(whole, exp(scale)) for total in sums]
+                    continue
+                problem = found.problem.of_class(choice)
+                masses = _MassesOfClass(problem, found, self._others, self._effort, self._until)
+                scale += masses.core.log_total - self._of_answer.core.log_total
+                self.everything = self.everything and masses.everything
+            weights = masses.weights(classes)
+            sums = [total.plus(part, exp(scale)) for total, part in zip(sums, weights, strict=True)]
+        return [total.share for total in sums]
+
+
+class _MassesOfClass:
+    """The core's sums for one document of one class, as shares of all legal labellings."""
+
+    def __init__(
+        self, problem: Problem, found: Walk, others: Sequence[Walk], effort: Effort, until: float
+    ) -> None:
         judge, rules = problem.judge, problem.judge.rules
         plan = plan_of(rules)
-        self.found, self.others, self.effort, self.until = found, others, effort, until
+        self.judge, self.effort, self.until = judge, effort, until
+        self.found = found
+        known = [found, *others]
+        self.known = [walk for walk in known if walk.problem.judge.choice == judge.choice]
         self.lattice = lattice = Lattice(problem.scores, judge, plan)
-        spans, self.everything = self._spans(-found.worth - lattice.best + effort.beyond)
+        self.worth = found.total - problem.prior  # of the answer, among labellings of this class
+        spans, self.everything = self._spans(-self.worth - lattice.best + effort.beyond)
         values, span, price = lattice.read(spans, until)
         self.answers = [
             [lattice.tables.number_of(i, value) for value in seen]
@@ -119,7 +191,7 @@ class _Masses:
             **lattice.rows(spans),
         )
         self.undecided = sum(max(rule.weight, rule.unchecked) for rule in plan.python)
-        self.weights = sum(max(rule.weight, rule.unchecked) for rule in rules.parsed)
+        self.most_undecided = sum(max(rule.weight, rule.unchecked) for rule in rules.parsed)
 
     def _spans(self, slack: float) -> tuple[_core.Spans, bool]:
         """The spans to include, and whether these are all spans of a short document."""
@@ -132,37 +204,44 @@ class _Masses:
                 return spans, False
             slack = min(slack, LAST_SLACK) / 2 if slack > ROUNDING else -inf
 
-    @property
-    def is_lost(self) -> bool:
-        """Whether the answer's share of all legal labellings is too small for double precision."""
-        return self.found.worth - self.core.log_total < LEAST_LOG_WEIGHT
-
-    def shares(self) -> list[Confidence]:
-        """The confidence of each field."""
-        weight = self._weight(self.found)
-        smallest = 0.0 if self.everything else self.effort.smallest * weight
+    def weights(self, classes: Sequence[str]) -> list[_Weights]:
+        """The weights of these classes, and of each field."""
+        smallest = 0.0 if self.everything else self.effort.smallest * self._weight(self.worth)
         states = MOST_STATES if self.everything else self.effort.states
         found = self.core.of(
             self.answers, smallest, states, self.effort.work, seconds_left(self.until)
         )
         # The least share of a weight that remains after rules that the core has not decided.
-        kept = exp(-(self.weights if found.unsure else self.undecided))
+        kept = exp(-(self.most_undecided if found.unsure else self.undecided))
+        answer = self.found.problem.judge.choice.classes
         return [
-            self._interval(i, same, max(0.0, found.all - same), found.open, kept)
-            for i, same in enumerate(found.same)
+            *(
+                self._of_class(found, kept, self.judge.choice.classes[n] == answer[n])
+                for n in classes
+            ),
+            *(self._of_field(found, kept, i) for i in range(len(found.same))),
         ]
 
-    def _interval(
-        self, field: int, same: float, other: float, open_: float, kept: float
-    ) -> Confidence:
-        values = _seen(self.found)[field]
-        seen = sum(self._weight(walk) for walk in self.others if _seen(walk)[field] != values)
-        surely_same = max(same * kept, self._weight(self.found))
-        surely_other = max(other * kept, min(seen, other + open_))
-        low = surely_same / (surely_same + other + open_)
-        high = (same + open_) / (same + open_ + surely_other)
-        return Confidence(max(0.0, low - ROUNDED), max(min(1.0, high + ROUNDED), low))
+    def _of_class(self, found: _core.Shares, kept: float, is_same: bool) -> _Weights:
+        known = sum(self._weight(walk.worth) for walk in self.known)
+        surely = max(found.all * kept, min(known, found.all + found.open))
+        if is_same:
+            return _Weights(found.all, 0.0, found.open, surely, 0.0)
+        return _Weights(0.0, found.all, found.open, 0.0, surely)
 
-    def _weight(self, walk: Walk) -> float:
-        """The weight of a walk's best labelling, as a share of all legal labellings."""
-        return exp(walk.worth - self.core.log_total)
+    def _of_field(self, found: _core.Shares, kept: float, field: int) -> _Weights:
+        same, other = found.same[field], max(0.0, found.all - found.same[field])
+        known = {True: 0.0, False: 0.0}  # by whether they have the answer's value
+        for walk in self.known:
+            known[_seen(walk)[field] == _seen(self.found)[field]] += self._weight(walk.worth)
+        return _Weights(
+            same,
+            other,
+            found.open,
+            surely_same=max(same * kept, min(known[True], same + found.open)),
+            surely_other=max(other * kept, min(known[False], other + found.open)),
+        )
+
+    def _weight(self, worth: float) -> float:
+        """The weight of a labelling of this worth."""
+        return exp(worth - self.core.log_total)

@@ -10,7 +10,8 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from lawful.decoding import Correction
+from lawful.decoding import ClassValue, Correction
+from lawful.rules.judge import Judge
 from lawful.search.problem import Labels, Problem
 
 
@@ -48,6 +49,44 @@ def corrections(
             )
 
 
+def class_values(
+    problem: Problem, labels: Labels, now: Counter[str], until: float = inf
+) -> dict[str, ClassValue]:
+    """By name, the document's class, with its price and its reasons.
+
+    Reasons are the rules that are violated more often, with the same labels, if this class alone is
+    the model's first choice. Arguments are those of ``corrections``. A name without scores is left
+    out.
+    """
+    judge = problem.judge
+    chosen, first = judge.choice, judge.choices[0]
+    found = {}
+    for name, value in chosen.classes.items():
+        if value is None:
+            continue
+        old = first.classes[name]
+        if value == old:
+            found[name] = ClassValue(value, value)
+            continue
+        back = next(c for c in judge.choices if c.classes == {**chosen.classes, name: old})
+        because = None
+        if perf_counter() <= until:
+            other = judge.of_class(back)
+            then = _violations(other, labels, until)
+            because = None if then is None else tuple(sorted(then - now))
+        found[name] = ClassValue(value, old or "", back.log_prob - chosen.log_prob, because)
+    return found
+
+
+def _violations(judge: Judge, labels: Labels, until: float) -> Counter[str] | None:
+    """The number of violations of each rule; ``None`` when the time is up."""
+    reading, cost = judge.settled(labels, until)
+    if cost.least < cost.most and perf_counter() > until:
+        return None
+    checks = judge.checks(reading, until)
+    return Counter(check.id for check in checks if check.state == "violated")
+
+
 def _reasons(
     problem: Problem, labels: Labels, words: NDArray[np.intp], now: Counter[str], until: float
 ) -> tuple[str, ...] | None:
@@ -60,10 +99,5 @@ def _reasons(
         return ("legal",)
     if not problem.judge.tells_apart(labels, back):
         return ()
-    judge = problem.judge
-    reading, cost = judge.settled(back, until)
-    if cost.least < cost.most and perf_counter() > until:
-        return None
-    checks = judge.checks(reading, until)
-    then = Counter(check.id for check in checks if check.state == "violated")
-    return tuple(sorted(then - now))
+    then = _violations(problem.judge, back, until)
+    return None if then is None else tuple(sorted(then - now))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from lawful import _core
 from lawful.document import Document, check_length
 from lawful.errors import InputError
+from lawful.rules.classes import ClassChoice
 from lawful.rules.judge import Judge
 from lawful.rules.rule_set import Rules
 from lawful.scores import Scores
@@ -22,7 +24,11 @@ ROUNDING = 1e-9
 
 
 class Problem:
-    """One document with its scores and rules: everything that a decoder needs."""
+    """One document with its scores and rules: everything that a decoder needs.
+
+    A document that may be of several classes is a problem for each of them; this one is about the
+    most probable class. See ``of_class``.
+    """
 
     def __init__(
         self, document: Document, scores: Scores, rules: Rules, *, keep: bool = True
@@ -47,6 +53,17 @@ class Problem:
         if keep and self.best_legal is not None:
             self.judge.keep(self.best_legal)
 
+    def of_class(self, choice: ClassChoice) -> Problem:
+        """The problem under the assumption that the document is of this class."""
+        other = copy(self)
+        other.judge = self.judge.of_class(choice)
+        return other
+
+    @property
+    def prior(self) -> float:
+        """The log-probability of the document's class; 0 if it has none."""
+        return self.judge.choice.log_prob
+
     @cached_property
     def argmax(self) -> Labels:
         """The model's first choice for every word, legal or not."""
@@ -64,6 +81,6 @@ class Problem:
         return labels[0] if len(labels) else None
 
     def log_prob(self, labels: Labels) -> float:
-        """The log-probability of a labelling."""
+        """The log-probability of a labelling, without that of the class."""
         costs = float(self.costs[np.arange(len(labels)), labels].sum())
         return -costs if self.scores.chain is None else self.scheme.score(labels) - costs

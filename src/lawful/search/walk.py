@@ -22,7 +22,7 @@ from lawful import _core
 from lawful.decoding import Budget, Decoding, Limit, Status
 from lawful.errors import MemoryBudgetError, TimeBudgetError
 from lawful.rules.reading import Cost, Reading
-from lawful.search.explain import corrections
+from lawful.search.explain import class_values, corrections
 from lawful.search.problem import ROUNDING, Labels, Problem
 
 Chunk: TypeAlias = tuple[NDArray[np.integer[Any]], NDArray[np.float64]]
@@ -159,6 +159,16 @@ class Walk:
         return worth
 
     @property
+    def total(self) -> float:
+        """The worth of the best labelling, with the log-probability of the document's class."""
+        return self.worth + self.problem.prior
+
+    @property
+    def most(self) -> float:
+        """No labelling is worth more than this, in a walk that has not proven its best."""
+        return max(self.last, self.open, self.worth)
+
+    @property
     def floor(self) -> float:
         """The least log-probability that ``max_cost`` admits."""
         most, best = self.budget.max_cost, self.problem.best_legal
@@ -220,7 +230,7 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
     elif found.proven:
         held = any(check.state == "satisfied" for check in checks)
         status = "relaxed" if violated else "satisfied" if held else "unchecked"
-    log_prob = problem.log_prob(labels)
+    violations = Counter(check.id for check in violated)
     worth = found.worth if found.best is not None else -inf
     names = problem.scores.labels
     return Decoding(
@@ -230,19 +240,18 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
         optimal=found.proven and found.best is not None,
         labels=tuple(names[i] for i in labels),
         fields=problem.judge.fields(reading),
-        log_prob=log_prob,
+        log_prob=problem.log_prob(labels) + problem.prior,
         penalty=problem.judge.price(reading) + sum(check.price for check in checks),
-        bound=worth if found.proven else max(found.last, found.open, worth),
+        bound=problem.prior + (worth if found.proven else found.most),
         checks=tuple(checks),
-        corrections=tuple(
-            corrections(problem, labels, Counter(check.id for check in violated), found.deadline)
-        ),
+        corrections=tuple(corrections(problem, labels, violations, found.deadline)),
         tried=found.tried,
         mass=min(found.mass, 1.0),
         seconds=perf_counter() - found.began,
         stopped_by=found.stopped_by,
         words=problem.document.words,
         row_kinds={kind.name: kind.fields for kind in problem.judge.rules.rows},
+        classes=class_values(problem, labels, violations, found.deadline),
     )
 
 
