@@ -94,9 +94,10 @@ void check_tables(const DocumentTables& tables, const Plan& plan, std::span<cons
                   std::span<const SpanValue> span_values) {
     std::vector<std::uint32_t> most(plan.fields.size());
     for (const FieldSpan& span : spans)
-        if (span.field >= most.size()) throw std::invalid_argument("a field is out of range");
+        if (std::max(span.field, span.seen_as()) >= most.size())
+            throw std::invalid_argument("a field is out of range");
     for (const SpanValue& value : span_values) {
-        std::uint32_t& last = most[spans[value.span].field];
+        std::uint32_t& last = most[spans[value.span].seen_as()];
         last = std::max(last, value.value);
     }
     check(tables, plan, most);
@@ -105,9 +106,11 @@ void check_tables(const DocumentTables& tables, const Plan& plan, std::span<cons
 /// Rows by span: the number of each span's row, or 0, and whether the row ends with the span.
 using Rows = std::optional<Numbers>;
 using Closes = std::optional<Flags>;
+/// By span, the field that rules see.
+using SeenAs = std::optional<Numbers>;
 
-std::vector<FieldSpan> with_rows(std::vector<FieldSpan> spans, const Rows& row,
-                                 const Closes& closes) {
+std::vector<FieldSpan> placed(std::vector<FieldSpan> spans, const Rows& row, const Closes& closes,
+                              const SeenAs& seen_as = std::nullopt) {
     if (row.has_value() != closes.has_value() ||
         (row && (row->size() != spans.size() || closes->size() != spans.size())))
         throw std::invalid_argument("row and closes differ in length from the spans");
@@ -115,6 +118,10 @@ std::vector<FieldSpan> with_rows(std::vector<FieldSpan> spans, const Rows& row,
         spans[i].row = row->data()[i];
         spans[i].closes = closes->data()[i] != 0;
     }
+    if (seen_as && seen_as->size() != spans.size())
+        throw std::invalid_argument("seen_as differs in length from the spans");
+    for (std::size_t i = 0; seen_as && i < spans.size(); ++i)
+        spans[i].other_field = seen_as->data()[i];
     return spans;
 }
 
@@ -124,18 +131,18 @@ public:
     PySearch(const PySpans& spans, const Numbers& span, const Numbers& value, const Vector& price,
              std::shared_ptr<const Plan> plan, std::vector<Lookup> lookups, const Vector& missing,
              double slack, std::optional<double> max_cost, std::size_t memory, std::size_t patience,
-             Seconds seconds, const Rows& row, const Closes& closes)
+             Seconds seconds, const Rows& row, const Closes& closes, const SeenAs& seen_as)
         : memory_(memory) {
         Search::Limits limits{.memory = memory, .patience = patience};
         if (max_cost) limits.labelling = spans.lattice->best() + *max_cost;
         const std::size_t most = memory / sizeof(ReadingGraph::Step);
         std::vector<SpanValue> span_values = as_span_values(span, value, price, spans.spans.size());
         DocumentTables tables{std::move(lookups), vector_of(missing), row.has_value()};
-        if (plan) check_tables(tables, *plan, spans.spans, span_values);
-        std::vector<FieldSpan> placed = with_rows(spans.spans, row, closes);
+        std::vector<FieldSpan> there = placed(spans.spans, row, closes, seen_as);
+        if (plan) check_tables(tables, *plan, there, span_values);
         within_budget(seconds, memory, [&](Clock& clock) {
             auto graph = std::make_shared<const ReadingGraph>(
-                spans.lattice, std::move(placed), std::move(span_values),
+                spans.lattice, std::move(there), std::move(span_values),
                 spans.lattice->best() + slack, most, clock);
             search_.emplace(std::move(graph), std::move(plan), std::move(tables), limits, clock);
         });
@@ -152,7 +159,7 @@ public:
         for (std::uint32_t i = 0; i < field.size(); ++i)
             spans.push_back(
                 {.field = field.data()[i], .start = i, .end = i + 1, .cost = 0, .again = 0});
-        spans = with_rows(std::move(spans), row, closes);
+        spans = placed(std::move(spans), row, closes);
         std::vector<SpanValue> span_values = as_span_values(span, value, price, spans.size());
         DocumentTables tables{std::move(lookups), vector_of(missing), row.has_value()};
         check_tables(tables, *plan, spans, span_values);
@@ -232,20 +239,20 @@ public:
     PyMass(const PySpans& spans, const Numbers& span, const Numbers& value, const Vector& price,
            std::shared_ptr<const Plan> plan, std::vector<Lookup> lookups, const Vector& missing,
            const Vector& most_weight, bool everything, std::size_t memory, Seconds seconds,
-           const Rows& row, const Closes& closes)
+           const Rows& row, const Closes& closes, const SeenAs& seen_as)
         : memory_(memory) {
         std::vector<SpanValue> span_values = as_span_values(span, value, price, spans.spans.size());
         DocumentTables tables{std::move(lookups), vector_of(missing), row.has_value()};
-        check_tables(tables, *plan, spans.spans, span_values);
+        std::vector<FieldSpan> there = placed(spans.spans, row, closes, seen_as);
+        check_tables(tables, *plan, there, span_values);
         fields_ = spans.lattice->layout().fields();
         if (plan->fields.size() != fields_ || most_weight.size() != fields_)
             throw std::invalid_argument("a plan has another number of fields than the layout");
         for (const double most : span_of(most_weight))
             if (!(most >= 0) || std::isinf(most))
                 throw std::invalid_argument("a weight is negative, infinite or NaN");
-        std::vector<FieldSpan> placed = with_rows(spans.spans, row, closes);
         within_budget(seconds, memory, [&](Clock& clock) {
-            mass_.emplace(spans.lattice, std::move(placed), std::move(span_values), std::move(plan),
+            mass_.emplace(spans.lattice, std::move(there), std::move(span_values), std::move(plan),
                           std::move(tables), vector_of(most_weight), everything, clock);
         });
     }
@@ -308,10 +315,11 @@ void bind_searches(nb::module_& m) {
         .def(nb::init<const PySpans&, const Numbers&, const Numbers&, const Vector&,
                       std::shared_ptr<const Plan>, std::vector<Lookup>, const Vector&, double,
                       std::optional<double>, std::size_t, std::size_t, Seconds, const Rows&,
-                      const Closes&>(),
+                      const Closes&, const SeenAs&>(),
              "spans"_a, "span"_a, "value"_a, "price"_a, "plan"_a.none(), "lookups"_a, "missing"_a,
              "slack"_a, "max_cost"_a.none(), "memory"_a, "patience"_a,
-             "seconds"_a.none() = nb::none(), "row"_a = nb::none(), "closes"_a = nb::none())
+             "seconds"_a.none() = nb::none(), "row"_a = nb::none(), "closes"_a = nb::none(),
+             "seen_as"_a = nb::none())
         .def(nb::init<const Numbers&, const Numbers&, const Numbers&, const Vector&,
                       std::shared_ptr<const Plan>, std::vector<Lookup>, const Vector&, double,
                       std::size_t, std::size_t, Seconds, const Rows&, const Closes&>(),
@@ -336,12 +344,13 @@ void bind_masses(nb::module_& m) {
         .def_ro("open", &Mass::Shares::open)
         .def_ro("unsure", &Mass::Shares::unsure);
     nb::class_<PyMass>(m, "Mass")
-        .def(nb::init<const PySpans&, const Numbers&, const Numbers&, const Vector&,
-                      std::shared_ptr<const Plan>, std::vector<Lookup>, const Vector&,
-                      const Vector&, bool, std::size_t, Seconds, const Rows&, const Closes&>(),
-             "spans"_a, "span"_a, "value"_a, "price"_a, "plan"_a, "lookups"_a, "missing"_a,
-             "most_weight"_a, "everything"_a, "memory"_a, "seconds"_a.none() = nb::none(),
-             "row"_a = nb::none(), "closes"_a = nb::none())
+        .def(
+            nb::init<const PySpans&, const Numbers&, const Numbers&, const Vector&,
+                     std::shared_ptr<const Plan>, std::vector<Lookup>, const Vector&, const Vector&,
+                     bool, std::size_t, Seconds, const Rows&, const Closes&, const SeenAs&>(),
+            "spans"_a, "span"_a, "value"_a, "price"_a, "plan"_a, "lookups"_a, "missing"_a,
+            "most_weight"_a, "everything"_a, "memory"_a, "seconds"_a.none() = nb::none(),
+            "row"_a = nb::none(), "closes"_a = nb::none(), "seen_as"_a = nb::none())
         .def_prop_ro("log_total", &PyMass::log_total)
         .def("of", &PyMass::of, "answers"_a, "least"_a, "states"_a, "work"_a,
              "seconds"_a.none() = nb::none());

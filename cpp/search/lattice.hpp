@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -12,16 +13,22 @@
 
 namespace lawful {
 
-/// Words [start, end) as a span of `field`.
+/// Words [start, end) as a span of `field`, by its labels. If fields share these labels, rules may
+/// see it as a span of another field.
 struct FieldSpan {
+    static constexpr std::uint32_t kSame = std::numeric_limits<std::uint32_t>::max();
+
     std::uint32_t field;
     std::uint32_t start, end;
     double cost;            // of its labels
     double again;           // of its labels, right after another span of its field
     std::uint32_t row = 0;  // the number of its row, or 0
     bool closes = false;    // no other span can be in its row after it
+    std::uint32_t other_field = kSame;
 
-    SpanPlace place() const { return {field, row, closes, start, end}; }
+    /// The field that rules see.
+    std::uint32_t seen_as() const { return other_field == kSame ? field : other_field; }
+    SpanPlace place() const { return {seen_as(), row, closes, start, end}; }
 };
 
 /// The scores of one document, and the cheapest labels between boundaries.

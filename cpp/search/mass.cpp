@@ -35,7 +35,7 @@ std::vector<SurvivalBound> Mass::survivals(const Limits& limits, Clock& clock) c
     const std::vector<SurvivalBound::Word> words = survival_words();
     std::vector<Residues::FieldValue> values;
     for (const SpanValue& value : span_values_)
-        values.push_back({chain_.span(value.span).field, value.value});
+        values.push_back({chain_.span(value.span).seen_as(), value.value});
     std::vector<SurvivalBound> made;
     for (const Equation& equation : plan_->equations) {
         SurvivalBound survival(Residues(*plan_, equation, tables_, values), words, limits.work,
@@ -232,7 +232,7 @@ private:
         const std::uint32_t value = mass_.span_values_[choice].value;
         const double violated = tracker_.extend(scratch_, span.place(), value);
         if (violated == kForbidden) return;
-        if (is_readable(value)) compare_with_answer(span.field, value);
+        if (is_readable(value)) compare_with_answer(span.seen_as(), value);
         double* const there = at(layers_[span.end], number_of(scratch_));
         taken *= weights_[choice];
         there[chain_.sticky() ? after(span.field) : 0] +=

@@ -11,7 +11,7 @@ namespace {
 std::vector<Residues::FieldValue> field_values(const ReadingGraph& graph) {
     std::vector<Residues::FieldValue> values;
     for (std::uint32_t r = 0; r < graph.span_values(); ++r)
-        values.push_back({graph.span_of(r).field, graph.span_value(r).value});
+        values.push_back({graph.span_of(r).seen_as(), graph.span_value(r).value});
     return values;
 }
 

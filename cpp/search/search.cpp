@@ -163,7 +163,7 @@ void Search::find_gone(Clock& clock) {
     if (required_ == 0) return;
     std::vector<std::uint64_t> brings(graph_->span_values());  // by span value, its field as a bit
     for (std::uint32_t r = 0; r < brings.size(); ++r) {
-        const std::uint32_t field = graph_->span_of(r).field;
+        const std::uint32_t field = graph_->span_of(r).seen_as();
         const std::uint32_t value = graph_->span_value(r).value;
         if (field >= 64 || !is_readable(value)) continue;
         std::fill(scratch_.begin(), scratch_.end(), 0);

@@ -363,6 +363,7 @@ class Search:
         seconds: float | None = None,
         row: NDArray[np.uint32] | None = None,
         closes: Flags | None = None,
+        seen_as: NDArray[np.uint32] | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -427,6 +428,7 @@ class Mass:
         seconds: float | None = None,
         row: NDArray[np.uint32] | None = None,
         closes: Flags | None = None,
+        seen_as: NDArray[np.uint32] | None = None,
     ) -> None: ...
     @property
     def log_total(self) -> float:

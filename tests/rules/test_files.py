@@ -178,7 +178,8 @@ def test_the_papers_semantics_is_three_lines(tmp_path):
 def test_the_schema_knows_what_the_loader_knows():
     schema = json_schema()
     assert set(schema["properties"]) == {
-        "fields", "rows", "rules", "words", "boundaries", "order", "given", "scheme", "presence",
+        "fields", "rows", "rules", "words", "boundaries", "order", "given", "classes", "scheme",
+        "presence",
         "repeat", "weight", "weights", "tolerance", "max_words", "ambiguity", "unchecked",
     }  # fmt: skip
     field_keys = schema["properties"]["fields"]["additionalProperties"]["properties"]

@@ -164,10 +164,9 @@ def _field_table(board: Scoreboard) -> Table:
     for heading in ("entities", "precision", "recall", "F1",
                     "values", "precision", "recall", "F1"):  # fmt: skip
         table.add_column(heading, justify="right")
-    fields = {f.label: f.name for f in board.rules.fields}
-    others = sorted(set(board.by_label) - set(fields))
-    for label in (*fields, *others):
-        name = fields.get(label, "")
+    fields = [(f.name, f.label) for f in board.rules.fields]
+    others = sorted(set(board.by_label) - {label for _, label in fields})
+    for name, label in (*fields, *(("", label) for label in others)):
         entities, values = board.by_label.get(label), board.by_field.get(name)
         if entities is not None or values is not None:
             table.add_row(name, label, *_cells(entities or Counts()), *_cells(values))

@@ -21,6 +21,7 @@ from lawful.errors import RulesError, shown
 from lawful.rules.lexicons import Lexicon
 from lawful.rules.nodes import Kind
 from lawful.rules.patterns import check_pattern
+from lawful.rules.places import parse_where
 from lawful.rules.settings import (
     NUMBER_RANGE,
     as_ambiguity,
@@ -48,8 +49,8 @@ Weight: TypeAlias = float
 """Nats of the model's evidence that a rule may overrule; ``inf`` is hard."""
 
 Condition: TypeAlias = Literal[
-    "reads", "max_words", "pattern", "starts", "ends", "in", "words", "boundary", "required",
-    "agrees", "kept",
+    "reads", "max_words", "pattern", "starts", "ends", "in", "where", "words", "boundary",
+    "required", "agrees", "kept",
 ]  # fmt: skip
 """The conditions that a field implies. All but ``kept``, which is hard, have a weight."""
 
@@ -106,9 +107,11 @@ class Field:
     ``label`` is the type without its prefix (``total.total_price``). ``default`` is the value if
     the field is missing. The text of every span must be readable as ``type``, match ``pattern`` as
     a whole, be in the ``lexicon`` (a file, a list of texts), and have at most ``max_words`` words;
-    ``starts`` must be found in its first word, ``ends`` in its last one. ``ambiguity`` is the price
-    of choosing a value that is not the most plausible one. An ``optional`` field is always missing
-    if the model does not have its label; otherwise, that is an error.
+    ``starts`` must be found in its first word, ``ends`` in its last one, and it must be in a place
+    of which the condition ``where`` holds. Fields may share a label if these conditions tell them
+    apart. ``ambiguity`` is the price of choosing a value that is not the most plausible one. An
+    ``optional`` field is always missing if the model does not have its label; otherwise, that is an
+    error.
     """
 
     name: str
@@ -125,6 +128,7 @@ class Field:
     starts: str | None = None
     ends: str | None = None
     lexicon: Lexicon | None = None
+    where: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.isidentifier():
@@ -155,6 +159,13 @@ class Field:
         where = f"field {self.name!r}: "
         for key in ("pattern", "starts", "ends"):
             check_pattern(getattr(self, key), f"{where}{key}")
+        if self.where is not None:
+            if not isinstance(self.where, str):
+                raise RulesError(f"{where}where is {shown(self.where)}, expected a condition")
+            try:
+                parse_where(self.where)
+            except RulesError as error:
+                raise RulesError(f"{where}where: {error}") from None
         if self.lexicon is not None:
             object.__setattr__(self, "lexicon", Lexicon.of(self.lexicon, where))
         if self.ambiguity is not None:
@@ -186,6 +197,12 @@ class Field:
             what = "has several possible values" if values else f"is no {self.type}"
             raise RulesError(f"field {self.name!r}: default {shown(self.default)} {what}")
         return values[0]
+
+    def is_told_from(self, later: Field) -> bool:
+        """Whether it leaves spans of its label to a field that is defined later."""
+        own = (self.pattern, self.starts, self.ends, self.lexicon, self.where)
+        by_type = self.type not in ("text", later.type)
+        return by_type or any(condition is not None for condition in own)
 
     @property
     def kind(self) -> Kind:

@@ -7,7 +7,7 @@ present, and repeated values must agree.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from lawful.document import Document
 from lawful.errors import RuleFailure
 from lawful.rules.definitions import Condition, Field
 from lawful.rules.patterns import compiled
+from lawful.rules.places import Places
 from lawful.rules.reading import Occurrence, Spans
 from lawful.rules.rule_set import Rules
 from lawful.rules.span_rules import WordRule
@@ -123,12 +124,20 @@ class DocumentFields:
             faults = self._faults.keep(key, tuple(found), BYTES_PER_FAULT * len(found))
         return faults
 
+    def first_that_fits(self, fields: Sequence[int], start: int, end: int) -> int:
+        """The first of these fields whose own conditions a span meets, or else the last."""
+        return next((i for i in fields if not any(self._violated(i, start, end))), fields[-1])
+
     def _faults_of_words(self, f: Field, spans: Spans) -> Iterator[Fault]:
         for word in range(spans[0].start, spans[0].end):
             for rule in self._rules_of_words.get(word, ()):
                 if f.name not in rule.only:
                     weight = self.rules.weight_of(f, "words", rule.weight)
                     yield Fault("words", spans, weight, word, rule.only)
+
+    @cached_property
+    def _places(self) -> Places:
+        return Places(self.document)
 
     @cached_property
     def _rules_of_words(self) -> dict[int, list[WordRule]]:
@@ -161,6 +170,8 @@ class DocumentFields:
             yield "reads"
         if f.max_words is not None and end - start > f.max_words:
             yield "max_words"
+        if f.where is not None and self._places.holds(f.where, start, end) is False:
+            yield "where"
         if f.pattern is f.starts is f.ends is None and f.lexicon is None:
             return
         with self._named(f"field {f.name!r}"):
@@ -208,5 +219,6 @@ class DocumentFields:
             "starts": f": {words[start]!r} at its beginning does not match {f.starts!r}",
             "ends": f": {words[end - 1]!r} at its end does not match {f.ends!r}",
             "in": f", which is not in {lexicon}",
+            "where": f", which is not where {f.where}",
         }
         return f"{f.name} is {text!r}{reasons[fault.condition]}"

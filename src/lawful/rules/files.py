@@ -47,7 +47,7 @@ _FILE_KEYS = (
 _ROW_KEYS = ("fields", "starts")
 _FIELD_KEYS = (
     "label", "type", "many", "default", "presence", "repeat", "max_words", "pattern", "ambiguity",
-    "optional", "starts", "ends", "in",
+    "optional", "starts", "ends", "in", "where",
 )  # fmt: skip
 _WORD_KEYS = ("match", "in", "only", "weight")
 _BOUNDARY_KEYS = ("after", "weight")
@@ -413,6 +413,7 @@ def json_schema() -> dict[str, Any]:
         "starts": {**text, "description": "a regular expression, found in a span's first word"},
         "ends": {**text, "description": "a regular expression, found in a span's last word"},
         "in": {**lexicon, "description": "texts of spans: a file with one per line, or a list"},
+        "where": {**text, "description": "a condition over a span's place: line <= 5"},
     }
     words = {
         "match": {**text, "description": "a regular expression, found in the words meant"},

@@ -75,7 +75,7 @@ class Judge:
         self.rules = rules
         self.scheme = scheme
         self._fields = DocumentFields(document, rules)
-        self._index = {f.label: i for i, f in enumerate(rules.fields)}
+        self._index = rules.field_of_label
         self._relevant = scheme.labels_of(tuple(self._index))
         self._costs: Cache[bytes, Cost] = Cache(MOST_BYTES)
         self._views: Cache[tuple[int, Spans], _FieldView] = Cache(MOST_BYTES)
@@ -128,8 +128,17 @@ class Judge:
         """The reading of a labelling, with the most plausible values."""
         found: list[list[Occurrence]] = [[] for _ in self.rules.fields]
         for type_, start, end in self.scheme.spans(labels, self._relevant):
-            found[self._index[type_]].append(Occurrence(start, end))
+            found[self.field_of(self._index[type_], start, end)].append(Occurrence(start, end))
         return tuple(map(tuple, found))
+
+    def field_of(self, index: int, start: int, end: int) -> int:
+        """The field of a span, by the first field that has its label.
+
+        If fields share the label, it is the first one whose conditions the span meets by itself, or
+        else the last.
+        """
+        sharing = self.rules.shared_labels.get(index)
+        return index if sharing is None else self._fields.first_that_fits(sharing, start, end)
 
     def tells_apart(self, one: Labels, other: Labels) -> bool:
         """Whether two labellings differ in a word that belongs to a field in one of them."""

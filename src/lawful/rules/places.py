@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import lru_cache
 from typing import NamedTuple
 
 from lawful.document import Document
+from lawful.rules.expression import Expression, parse
 from lawful.rules.reading import Occurrence, Spans
 from lawful.rules.rows import line_numbers
 
@@ -25,12 +27,28 @@ class Place(NamedTuple):
     bottom: Decimal | None = None
 
 
+EDGES = Place._fields[2:]
+"""The names of what is known of one span."""
+
+
+@lru_cache(maxsize=1024)
+def parse_where(source: str) -> Expression:
+    """A condition over the place of one span, as in ``line <= 5 and left > 300``."""
+    return parse(source, dict.fromkeys(EDGES, ("number", False)), Decimal(0))
+
+
 class Places:
     """The places of one document."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
         self._lines = line_numbers(document)
+
+    def holds(self, where: str, start: int, end: int) -> bool | None:
+        """Whether a span is where a condition says; ``None`` if the document does not say."""
+        span = Occurrence(start, end)
+        place = self.of((span,), span)
+        return parse_where(where).evaluate({name: getattr(place, name) for name in EDGES})
 
     def of(self, spans: Spans, readable: Occurrence | None) -> Place | None:
         """The place of a field with these spans, the first readable of which is given."""

@@ -283,6 +283,19 @@ class Rules:
             boundaries=self.boundaries and replace(self.boundaries, **of_spans),
         )
 
+    @cached_property
+    def field_of_label(self) -> dict[str, int]:
+        """By label, the index of the first field that has it."""
+        return {f.label: i for i, f in reversed(list(enumerate(self.fields)))}
+
+    @cached_property
+    def shared_labels(self) -> dict[int, tuple[int, ...]]:
+        """The fields that share a label, in order, by the first of them."""
+        by_label: dict[str, list[int]] = {}
+        for i, f in enumerate(self.fields):
+            by_label.setdefault(f.label, []).append(i)
+        return {each[0]: tuple(each) for each in by_label.values() if len(each) > 1}
+
     @property
     def constants(self) -> dict[str, str]:
         """The types of values that no label changes: those given, and the document's classes."""
@@ -339,18 +352,20 @@ def _weighed(order: Order, weight: Weight) -> Order:
 
 
 def _check_fields(fields: tuple[Field, ...]) -> None:
-    """No two fields have one name or one label."""
-    names, labels = set[str](), dict[str, str]()
+    """No two fields have one name, or one label with nothing that tells them apart."""
+    names, labels = set[str](), dict[str, Field]()
     for f in fields:
         if f.name in names:
             raise RulesError(f"field {f.name!r} is defined twice", field=f.name)
-        if f.label in labels:
-            other = labels[f.label]
+        if f.label in labels and not labels[f.label].is_told_from(f):
+            other = labels[f.label].name
             raise RulesError(
-                f"field {f.name!r} has label {f.label!r}, as field {other!r} has", field=f.name
+                f"field {f.name!r} has label {f.label!r}, as field {other!r} has; if that is "
+                f"meant, give {other!r} a pattern or a place (where) that tells them apart",
+                field=f.name,
             )
         names.add(f.name)
-        labels[f.label] = f.name
+        labels[f.label] = f
 
 
 def _check_span_rules(

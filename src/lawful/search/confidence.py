@@ -176,6 +176,8 @@ class _MassesOfClass:
             for i, seen in enumerate(_seen(found))
         ]
         other = [f.ambiguity if f.ambiguity is not None else inf for f in rules.fields]
+        for sharing in rules.shared_labels.values():
+            other[sharing[0]] = min(other[i] for i in sharing)
         self.core = _core.Mass(
             spans,
             span=np.array(span, np.uint32),
@@ -188,7 +190,7 @@ class _MassesOfClass:
             everything=self.everything,
             memory=MEMORY,
             seconds=seconds_left(until),
-            **lattice.rows(spans),
+            **lattice.places(spans),
         )
         self.undecided = sum(max(rule.weight, rule.unchecked) for rule in plan.python)
         self.most_undecided = sum(max(rule.weight, rule.unchecked) for rule in rules.parsed)

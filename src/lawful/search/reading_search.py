@@ -100,17 +100,31 @@ class Lattice:
             memory=MEMORY,
             patience=PATIENCE,
             seconds=seconds_left(until),
-            **self.rows(spans),
+            **self.places(spans),
         )
         return search, values, slack
 
-    def rows(self, spans: _core.Spans) -> dict[str, NDArray[Any]]:
-        """By span, the number of its row, and whether the row ends with it; nothing if no rows."""
-        numbers = self.judge.row_numbers
-        if numbers is None or self.plan is None:
-            return {}
-        row, closes = numbers.of_spans(spans.start, spans.end)
-        return {"row": row, "closes": closes}
+    def places(self, spans: _core.Spans) -> dict[str, NDArray[Any]]:
+        """What rules need to know of each span besides its value, if they do.
+
+        These are the number of its row, whether the row ends with it, and its field if fields share
+        labels.
+        """
+        numbers, found = self.judge.row_numbers, dict[str, NDArray[Any]]()
+        if numbers is not None and self.plan is not None:
+            found["row"], found["closes"] = numbers.of_spans(spans.start, spans.end)
+        if self.judge.rules.shared_labels:
+            found["seen_as"] = np.array(
+                [field for field, *_ in self.spans_by_field(spans)], np.uint32
+            )
+        return found
+
+    def spans_by_field(self, spans: _core.Spans) -> Iterator[tuple[int, int, int]]:
+        """The field, start and end of each span."""
+        rows = zip(spans.field.tolist(), spans.start.tolist(), spans.end.tolist(), strict=True)
+        if not self.judge.rules.shared_labels:
+            return rows
+        return ((self.judge.field_of(*row), *row[1:]) for row in rows)
 
     def spans(self, slack: float, until: float) -> _core.Spans:
         """The field spans of all labellings within a slack of the best one."""
@@ -138,8 +152,7 @@ class Lattice:
         values: list[SpanValue] = []
         span: list[int] = []
         prices: list[float] = []
-        rows = zip(spans.field.tolist(), spans.start.tolist(), spans.end.tolist(), strict=True)
-        for at, (field, start, end) in enumerate(rows):
+        for at, (field, start, end) in enumerate(self.spans_by_field(spans)):
             if perf_counter() > until:
                 raise TimeBudgetError("the time is up")
             faults = price = judge.faults(field, start, end)
