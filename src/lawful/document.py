@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import compress
-from math import exp, isfinite
+from math import exp, inf, isfinite
 from numbers import Real
 from typing import NamedTuple
 
@@ -103,10 +103,9 @@ class Document:
         if not isinstance(given, Mapping):
             raise DocumentError(f"{self._name}: given is {shown(given)}, expected names and values")
         for name, value in given.items():
-            number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-            if not isinstance(name, str) or not (
-                isinstance(value, str | None) or (number and isfinite(value))
-            ):
+            known = isinstance(value, str | int | None) and not isinstance(value, bool)
+            known = known or (isinstance(value, float | Decimal) and isfinite(value))
+            if not isinstance(name, str) or not known:
                 raise DocumentError(
                     f"{self._name}: given {shown(name)} is {shown(value)}, "
                     "expected a name and a text or a number"
@@ -126,7 +125,11 @@ class Document:
             for value, p in scores.items():
                 number = isinstance(p, Real) and not isinstance(p, bool)
                 # Written so that NaN, for which every comparison is false, is refused too.
-                if not isinstance(value, str) or not number or not p <= TOLERANCE:
+                if (
+                    not isinstance(value, str)
+                    or not number
+                    or not (p == -inf or -1e9 < p <= TOLERANCE)
+                ):
                     raise DocumentError(
                         f"{where}: {shown(value)} is {shown(p)}, expected a log-probability"
                     )

@@ -17,7 +17,14 @@ RULES = tuple(
             Field("items", "item", "money", many=True),
             Field("day", "day", "date", presence="free"),
         ],
-        ["total == sum(items)", "day > date('2000-01-01')", "count(items) < 9"],
+        [
+            "total == sum(items)",
+            "day > date('2000-01-01')",
+            "count(items) < 9",
+            "total <= po or kind == 'memo'",
+        ],
+        given={"po": "money"},
+        classes={"kind": "kind"},
     )
     for presence, repeat in (("keep", "agree"), ("required", "any"), ("free", "first"))
 )
@@ -39,6 +46,8 @@ LINES = (
      "log_probs": [[-1.3862943611198906] * 4] * 2},
     {"id": "f", "words": ["1", "2", "3"], "labels": LABELS, "logits": [[0, 5, 1, -3, 2, 0.5]] * 3,
      "chain": {"start": [0] * 6, "between": [[0.5, None, 0, 1, -1, 0]] * 6, "end": [0] * 6}},
+    _line("h", ["7", "3", "4"], rows=[1, 1, None], given={"po": "7", "n": 3, "none": None},
+          classes={"kind": {"bill": -0.105, "memo": -2.303, "note": None}, "tone": {"a": 0}}),
     {"id": "g", "words": [], "labels": LABELS, "probs": []},
 )  # fmt: skip
 PARSER = LineParser("-")

@@ -309,8 +309,16 @@ def search(draws):
             memory=draws.rng.choice((0, 2**12, MEMORY)),
             patience=draws.number(draws.rng.choice((0, 1, 256))),
             seconds=SOON,
+            seen_as=seen_as(draws, fields, len(spans.field)),
         ),
     )  # fmt: skip
+
+
+def seen_as(draws, fields, count):
+    """By span, the field that rules see; none in most cases."""
+    if draws.rng.random() < 0.7:
+        return None
+    return draws.array(np.array([draws.rng.randrange(fields) for _ in range(count)], np.uint32))
 
 
 def given(draws):
@@ -340,6 +348,7 @@ def mass(draws):
     made = _core.Mass(
         spans, span, value, price, plan, lookups, missing,
         draws.array(np.full(fields, 2.0)), rng.random() < 0.5, MEMORY, SOON,
+        seen_as=seen_as(draws, fields, len(spans.field)),
     )  # fmt: skip
     assert isinstance(made.log_total, float)
     answers = [[rng.randrange(FIRST_VALUE, VALUES)] * rng.randrange(3) for _ in range(fields)]

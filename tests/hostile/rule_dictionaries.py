@@ -30,6 +30,7 @@ VALID = {
     "boundaries": {"after": r"\d$", "weight": 0.5},
     "order": [{"fields": ["shop", "day"], "weight": 1, "id": "o"}, ["items", "total"]],
     "given": {"po": "money", "who": "text"},
+    "classes": {"kind": {"scores": "sort"}, "tone": None},
     "rules": [
         "total == sub + sum(items)",
         {"id": "some", "check": "total > 0", "weight": "hard", "message": "total is {total}"},
@@ -39,6 +40,7 @@ VALID = {
         "round(total / 3, 2) * 3 != sub",
         "(total if present(sub) else sub) > 0 or shop in ('A', 'B')",
         "total <= po + sub or shop == who",
+        {"check": "total > sub or kind == tone", "when": "kind != 'memo'"},
     ],
 }
 
@@ -106,6 +108,8 @@ LIKELY = {
         "(?=.)",
         "x" * 9999,
     ],
+    "where": ["start > 0", "line < 2 or left > 3", "end - start == 1", "top", "page in (1, 2)", ""],
+    "kind": [None, {}, {"scores": "tone"}, {"scores": "none"}, {"scores": 3}, {"score": "x"}],
     "starts": ["", ".", r"^\d", "(a|aa)+$", "x{1000}"],
     "ends": ["", ".", r"\d$", "(?i)a", "$"],
     "in": [["A"], ["12.50", "3.350 2024-03-04"], ["", "x"], "/dev/null", "no such file", ".", "\0"],
@@ -123,7 +127,7 @@ LIKELY = {
 
 FIELD_KEYS = (
     "label", "type", "many", "default", "presence", "repeat", "max_words", "pattern", "ambiguity",
-    "optional", "starts", "ends", "in",
+    "optional", "starts", "ends", "in", "where",
 )  # fmt: skip
 WORD_KEYS = ("match", "in", "only", "weight")
 RULE_KEYS = ("id", "check", "when", "tolerance", "message", "weight", "unchecked")
@@ -144,6 +148,7 @@ def draw(rng):
             (rng.choice(data["words"]), WORD_KEYS),
             (data["boundaries"], ("after", "weight")),
             (data["given"], ("po", "who")),
+            (data["classes"], ("kind",)),
             (None, ()),
         ]
         where, keys = rng.choice(places)

@@ -17,6 +17,7 @@ from lawful.search.problem import Problem
 WORDS = ["12.50", "3.350", "2024-03-04", "A", "1,400 -", "٣"]
 LABELS = ["O", "B-total", "I-total", "B-sub", "B-item", "I-item", "B-day", "B-shop"]
 GIVEN = {"po": "3.350", "who": "A"}
+CLASSES = {"sort": {"memo": -0.7, "bill": -0.6863}, "tone": {"A": -0.1, "memo": -2.352}}
 BUDGET = Budget(candidates=20, seconds=2.0)
 
 
@@ -39,7 +40,9 @@ def use(rules):
         probs = rng.dirichlet(np.full(len(labels), 0.3), len(words))
         try:
             scores = Scores.from_probs(probs, labels)
-            problem = Problem(Document("d", words, given=GIVEN), scores, rules, keep=False)
+            problem = Problem(
+                Document("d", words, given=GIVEN, classes=CLASSES), scores, rules, keep=False
+            )
         except lawful.LawfulError:
             continue  # the labels or the scheme do not suit the fields
         problem.judge.checks(problem.judge.settled(problem.argmax)[0])

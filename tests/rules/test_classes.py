@@ -181,6 +181,7 @@ def test_limits_hold_for_all_classes_together():
         ({"kind": {"a": "b"}}, "classes 'kind': 'a' is 'b', expected a log-probability"),
         ({"kind": {"a": 0.5}}, "'a' is 0.5, expected a log-probability"),
         ({"kind": {"a": float("nan")}}, "'a' is nan, expected a log-probability"),
+        ({"kind": {"a": -(10**400)}}, "expected a log-probability"),
         ({"kind": {"a": -1.0}}, "probabilities sum to 0.367879, expected 1"),
         ({"kind": {"a": -inf}}, "probabilities sum to 0, expected 1"),
         ({"kind": {1: 0.0}}, "1 is 0.0, expected a log-probability"),

@@ -115,6 +115,7 @@ def test_rules_with_given_values_are_judged_inside_the_search():
     [
         ({"ordered": "much"}, "document 'd': given ordered is 'much', which is no money"),
         ({"ordered": 1e300}, "given ordered is 1e.300, expected a number up to 1e18"),
+        ({"ordered": 10**400}, "given ordered is 1.*, expected a number up to 1e18"),
         ({"day": "2024-13-45"}, "given day is '2024-13-45', which is no date"),
         ({"ordered": [1]}, r"given 'ordered' is \[1\], expected a name and a text or a number"),
         ({"ordered": float("nan")}, "expected a name and a text or a number"),
