@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from lawful import Document, Field, Rules, Scores, decode
+from lawful import Document, Field, RowKind, Rule, Rules, Scores, decode
 from lawful.rules.plan import plan_of
 from lawful.search.problem import Problem
 from tests.helpers import ENOUGH
@@ -49,3 +49,19 @@ def test_how_sure_fields_are_is_not_known_where_numbers_are_too_small_to_tell():
     found = decode(Document("d", ["abc"] * 80), scores, Rules(fields), alternatives=1)
     assert found.penalty == 800
     assert found.confidence["a"] == (0, 1)
+
+
+def test_a_rule_in_python_may_cost_its_weight_on_every_row():
+    # What it can take away from other labellings was counted once, not for three rows.
+    rules = Rules(
+        [Field("amount", "amount", "money", presence="free")],
+        [Rule("not present(amount)", each="line", weight=1)],
+        rows=[RowKind("line", ("amount",))],
+    )
+    assert plan_of(rules).python
+    for rows in ([1, 2, 3], None):
+        scores = Scores.from_probs(np.full((3, 2), 0.5), ["O", "B-amount"])
+        found = decode(Document("d", ["1", "1", "1"], rows=rows), scores, rules, alternatives=1)
+        assert found.labels == ("O", "O", "O")
+        sure = found.confidence["amount"]
+        assert sure.low <= (1 + np.exp(-1)) ** -3 <= sure.high

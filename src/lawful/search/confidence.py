@@ -19,7 +19,9 @@ from lawful import _core
 from lawful.clock import seconds_left
 from lawful.decoding import Confidence
 from lawful.errors import MemoryBudgetError, TimeBudgetError
+from lawful.rules.judge import Judge
 from lawful.rules.plan import plan_of
+from lawful.rules.rule_set import ParsedRule
 from lawful.search.problem import ROUNDING, Problem
 from lawful.search.reading_search import LAST_SLACK, MEMORY, Lattice
 from lawful.search.walk import Walk
@@ -118,6 +120,16 @@ class _Weights(NamedTuple):
 NOTHING = _Weights(0.0, 0.0, 0.0, 0.0, 0.0)
 
 
+def _most_cost(rule: ParsedRule, judge: Judge) -> float:
+    """The highest cost of a rule in any reading; a rule of rows may have one in every row."""
+    once = max(rule.weight, rule.unchecked)
+    if rule.each is None:
+        return once
+    numbers = judge.row_numbers if rule.each.starts is None else None
+    rows = len(judge.document) if numbers is None else len(numbers.ends) - 1
+    return once * max(rows, 1)
+
+
 class _Masses:
     """The sums for one document, over all its classes, and the intervals that follow from them."""
 
@@ -192,8 +204,8 @@ class _MassesOfClass:
             seconds=seconds_left(until),
             **lattice.places(spans),
         )
-        self.undecided = sum(max(rule.weight, rule.unchecked) for rule in plan.python)
-        self.most_undecided = sum(max(rule.weight, rule.unchecked) for rule in rules.parsed)
+        self.undecided = sum(_most_cost(rule, judge) for rule in plan.python)
+        self.most_undecided = sum(_most_cost(rule, judge) for rule in rules.parsed)
 
     def _spans(self, slack: float) -> tuple[_core.Spans, bool]:
         """The spans to include, and whether these are all spans of a short document."""
