@@ -163,6 +163,31 @@ def test_hard_rules_of_rows_clash_by_name():
     assert "product" in found.clash
 
 
+def judged_with_totals(totals):
+    """The checks of ``amount <= total * tax``, 3, for any of these totals and taxes."""
+    fields = [Field(name, name, "money", repeat="any") for name in ("amount", "total", "tax")]
+    rule = Rule("amount <= total * tax", id="less", each="line")
+    rules = Rules(fields, [rule], rows=[RowKind("line", ("amount",))])
+    document = Document("d", ["3", *totals, *totals], rows=[1] + [None] * 2 * len(totals))
+    labels = ("B-amount", "B-total", "B-tax")
+    scores = Scores.from_probs(np.full((len(document), 3), 1 / 3), labels)
+    problem = Problem(document, scores, rules, keep=False)
+    reading = problem.judge.read(np.array([0, *[1] * len(totals), *[2] * len(totals)]))
+    return problem.judge.checks(reading), problem.judge.weigh(reading)
+
+
+def test_a_rule_of_rows_holds_if_it_holds_for_any_value_of_the_page():
+    (check,), cost = judged_with_totals(["1", "2"])
+    assert (check.state, check.message) == ("satisfied", "line 1: 3 <= 4 = 2 * 2")
+    assert cost.most == 0
+    (check,), _ = judged_with_totals(["0", "1"])
+    assert (check.state, check.price, check.row) == ("violated", 10, 1)
+    # More combinations than are tried.
+    (check,), cost = judged_with_totals([f"0.{number}" for number in range(101, 170)])
+    assert (check.state, check.decided) == ("vacuous", False)
+    assert (cost.least, cost.most) == (0, 10)
+
+
 # Sums over some rows.
 
 VAT = [

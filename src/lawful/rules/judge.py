@@ -221,7 +221,8 @@ class Judge:
         environment, rows = self._see_rows(reading, environment)
         for rule in self.rules.parsed:
             if rule.each is not None:
-                outcomes = [self._judge_row(rule, row) for row in rows[rule.each.name]]
+                each = (self._judge_row(rule, views, row, until) for row in rows[rule.each.name])
+                outcomes = [outcome for outcome, _ in each]
             else:
                 outcomes = [self._judge_rule(rule, views, environment, until)[0]]
             for outcome in outcomes:
@@ -302,8 +303,22 @@ class Judge:
             found.append(values)
         return found
 
-    def _judge_row(self, rule: ParsedRule, environment: Environment) -> Outcome:
-        return outcome_of(rule, environment, self.document.id)
+    def _judge_row(
+        self,
+        rule: ParsedRule,
+        views: dict[str, _FieldView],
+        environment: Environment,
+        until: float,
+    ) -> tuple[Outcome, Environment]:
+        """The outcome of a rule on a row, and the values that show it."""
+        name = self.document.id
+        outcome = outcome_of(rule, environment, name)
+        own = () if rule.each is None else rule.each.fields
+        of_page = rule.names.difference(own)
+        options = {n: views[n].options for n in of_page if len(views[n].options) > 1}
+        if outcome == "satisfied" or not options:
+            return outcome, environment
+        return outcome_of_any(rule, environment, options, name, until)
 
     def _see_all(self, reading: Reading) -> dict[str, _FieldView]:
         return {name: self._see(i, reading[i]) for i, name in enumerate(self._names)}
@@ -344,17 +359,16 @@ class Judge:
             if rule.each is None:
                 found.append(check_of(rule, *self._judge_rule(rule, views, environment, until)))
                 continue
-            outcomes = [self._judge_row(rule, row) for row in rows[rule.each.name]]
+            judged = [self._judge_row(rule, views, row, until) for row in rows[rule.each.name]]
+            outcomes = [outcome for outcome, _ in judged]
             numbers = self._table_numbers(rule.each, self.rows(rule.each, reading))
             found += [
                 check_of(rule, outcome, row, number)
-                for outcome, row, number in zip(
-                    outcomes, rows[rule.each.name], numbers, strict=True
-                )
-                if outcome in ("satisfied", "violated")
+                for (outcome, row), number in zip(judged, numbers, strict=True)
+                if outcome not in ("missing", "idle")
             ]
             missing = outcomes.count("missing")
-            if missing or not {"satisfied", "violated"} & set(outcomes):
+            if missing or not {"satisfied", "violated", "undecided"} & set(outcomes):
                 found.append(check_of_vacuous_rows(rule, missing, len(outcomes)))
         found += self._checks_of_orders(reading)
         for i, spans in enumerate(reading):
