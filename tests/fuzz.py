@@ -11,206 +11,27 @@ problem and the command that repeats it.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
 import traceback
 from collections import Counter
-from decimal import Decimal
 from functools import partial
 from math import inf, isclose
 from multiprocessing import Pool
-from typing import NamedTuple
 
 import numpy as np
 
 import lawful
-from lawful import Budget, Document, Field, Rule, RuleDefaults, Rules, Scores
 from lawful.rules.plan import plan_of
-from tests.oracles.checks_by_hand import (
-    CHECKS,
-    FUNCTIONS,
-    NUMBERS,
-    POSSIBLE_VALUES,
-    WORDS,
-    hand_made,
-)
+from tests.drawing import EXPLAINING, draw
 from tests.oracles.statements import Oracle, plain
 
-EXACT = ("auto", "exact", "readings", "paths", "lazyk", "best_first")
-EXPLAINING = ("auto", "exact")  # find alternatives, and name what clashes
-ENOUGH = Budget(candidates=10**6)
-SMALL = (
-    *(Budget(candidates=n) for n in (1, 2, 5, 20)),
-    *(Budget(candidates=10**6, max_cost=nats) for nats in (0, 0.5, 2)),
-    Budget(candidates=5, max_cost=1),
-    Budget(seconds=1e-4),
-    Budget(mass=0.3),
-    Budget(),
-)
 CLOSE = 1e-8  # nats: decoders take costs that differ by less than 1e-9 for equal
 
 
 class FalseStatementError(AssertionError):
     """A statement about a document that is false."""
-
-
-class Asked(NamedTuple):
-    """The decoder and options that a document is decoded with."""
-
-    decoder: str
-    budget: Budget
-    alternatives: int
-
-    @property
-    def generous(self):
-        """Whether the decoder must prove all true statements, not only make no false ones."""
-        return self.decoder in EXACT and self.budget == ENOUGH
-
-
-# Drawing problems.
-
-TYPES = {  # by field: its types, the kinds of words that suit it, whether it is a list
-    "total": (("money", "money", "number", "integer"), NUMBERS, False),
-    "tax": (("money", "number", "percent"), NUMBERS, False),
-    "parts": (("money",), NUMBERS, True),
-    "day": (("date",), POSSIBLE_VALUES["date"], False),
-    "due": (("date",), POSSIBLE_VALUES["date"], False),
-    "days": (("date",), POSSIBLE_VALUES["date"], True),
-    "shop": (("text",), ("A", "B", "net"), False),
-    "name": (("text",), ("A", "B", "net"), False),
-}
-# Fields of a document, those whose spans may have several words with a plus; x is no field.
-LAYOUTS = (
-    "", "total", "total+", "parts+", "total+ parts", "total+ tax", "total tax parts", "day+ due",
-    "total parts+", "day due days", "total day due", "shop+ total", "shop name+", "tax parts days",
-    "total+ x+", "tax total x", "total tax parts shop",
-)  # fmt: skip
-PREFIXES = {  # of labels for spans of several words, and of one
-    "BIO": ("BI", "B"), "IOB2": ("BI", "B"), "IOB1": ("IB", "I"), "IO": ("I", "I"),
-    "IOBES": ("BIES", "S"), "BIOES": ("BIE", "S"), "BILOU": ("BILU", "U"),
-}  # fmt: skip
-MOST_LABELLINGS = 1300
-
-
-def draw(number):
-    """The problem with this number, and the options to decode it with."""
-    rng = np.random.default_rng(number)
-
-    def one_of(*options):
-        return options[rng.integers(len(options))]
-
-    scheme = one_of("BIO", *PREFIXES)
-    layout = one_of(*LAYOUTS).split()
-    outside = [] if layout and rng.random() < 0.1 else ["O"]
-    if outside and rng.random() < 0.1 and scheme != "IO":
-        outside.append("other")
-    labels = outside + [
-        f"{prefix}-{name.rstrip('+')}"
-        for name in layout
-        for prefix in PREFIXES[scheme][not name.endswith("+")]
-    ]
-    rng.shuffle(labels)
-    names = [name.rstrip("+") for name in layout if not name.startswith("x")]
-
-    longest = max(n for n in range(1, 6) if n == 1 or len(labels) ** n <= MOST_LABELLINGS)
-    size = int(rng.integers(1, min(longest, 4) + 1)) if rng.random() < 0.5 else longest
-    suited = [word for name in names for word in TYPES[name][1]] or ["A"]
-    few = [one_of(*suited) for _ in range(3)]  # repeated words make rules hold
-    words = [one_of(*few, one_of(*suited), one_of(*suited, "Rp", "net")) for _ in range(size)]
-    if rng.random() < 0.1:
-        words = [one_of(*WORDS) for _ in range(size)]
-
-    scores = Scores.from_probs(_draw_probs(rng, size, len(labels)), labels)
-    rules = _draw_rules(one_of, rng, names, scheme)
-    return Document("d", words), scores, rules, _draw_questions(one_of, rng)
-
-
-def _draw_probs(rng, words, labels):
-    style = rng.integers(5)
-    if style == 0:  # ties everywhere
-        weights = rng.integers(0, 2, (words, labels)).astype(float)
-    elif style == 1:  # peaked, with ties and zeros
-        weights = rng.integers(0, 5, (words, labels)).astype(float) ** 3
-    elif style == 2:
-        weights = np.exp(rng.normal(0, 3, (words, labels)))
-    elif style == 3:  # no ties, some zeros
-        weights = rng.random((words, labels)) * (rng.random((words, labels)) < 0.7)
-    else:
-        weights = rng.integers(0, 5, (words, labels)).astype(float)
-    weights[weights.sum(axis=1) == 0, rng.integers(labels)] = 1
-    return weights / weights.sum(axis=1, keepdims=True)
-
-
-CONDITIONS = ("reads", "max_words", "pattern", "required", "agrees")
-
-
-def _draw_rules(one_of, rng, names, scheme):
-    ambiguities = (inf, inf, 0.0, 0.5, 2.0)
-    defaults = {
-        "presence": one_of("keep", "free", "required"),
-        "repeat": one_of("agree", "first", "any"),
-        "weight": one_of(0.0, 0.3, 1.0, 3.0, 10.0, inf),
-        "tolerance": one_of(Decimal("0.005"), Decimal("0.005"), Decimal(0), Decimal(1)),
-        "max_words": one_of(None, None, None, 1, 2),
-        "ambiguity": one_of(*ambiguities),
-        "unchecked": one_of(0.0, 0.0, 0.5, 2.0),
-    }
-    fields = []
-    for name in names:
-        types, _, many = TYPES[name]
-        kind = one_of(*types)
-        default = {"tax": one_of(0, 2), "due": "2024-04-03", "shop": "A"}.get(name)
-        pattern = {"date": "2024.*", "text": "A.*"}.get(kind, "[0-9.]+")
-        fields.append(
-            Field(
-                name, name, kind, many,
-                default=default if rng.random() < 0.4 else None,
-                presence=one_of(None, None, "keep", "free", "required"),
-                repeat=one_of(None, None, "agree", "first", "any"),
-                max_words=one_of(None, None, None, 1, 2),
-                pattern=pattern if rng.random() < 0.15 else None,
-                ambiguity=one_of(None, *ambiguities),
-            )
-        )  # fmt: skip
-    if names and rng.random() < 0.3:
-        implied = [f"{name}:{condition}" for name in names for condition in CONDITIONS]
-        defaults["weights"] = {
-            one_of(*implied): one_of(0.0, 0.5, 2.0, inf) for _ in range(rng.integers(1, 5))
-        }
-    known = {*names, *(f"count_{name}" for name in names), "t"}
-    possible = [text for text in CHECKS if known.issuperset(hand_made(text)[1])]
-    functions = [f for f in FUNCTIONS if known.issuperset(_parameters(f))]
-    rules = {}
-    for _ in range(rng.integers(0, 5)):
-        function = one_of(*functions) if functions and rng.random() < 0.12 else None
-        check = function or one_of(*possible)
-        when = one_of(*possible) if rng.random() < 0.2 else None
-        reads = _parameters(function) if function else ()
-        unchecked = one_of(None, None, 0.0, 0.5, 2.0)
-        rules[check] = Rule(
-            check,
-            when=when,
-            weight=one_of(None, 0.0, 0.3, 1.0, 3.0, 10.0, inf),
-            tolerance=one_of(None, None, None, 0, 1),
-            unchecked=unchecked,
-            reads=reads,
-        )
-    return Rules(fields, rules.values(), scheme=scheme, defaults=RuleDefaults(**defaults))
-
-
-def _parameters(function):
-    return function.__code__.co_varnames[: function.__code__.co_argcount]
-
-
-def _draw_questions(one_of, rng):
-    alternatives = one_of(1, 2, 5)
-    yield Asked(one_of(*EXPLAINING), ENOUGH, alternatives)
-    for decoder in rng.permutation(EXACT)[:2].tolist():
-        yield Asked(decoder, ENOUGH, 0)
-    decoder = one_of(*EXPLAINING, *EXACT, "beam")
-    yield Asked(decoder, one_of(*SMALL), one_of(0, alternatives) if decoder in EXPLAINING else 0)
-    if rng.random() < 0.2:
-        yield Asked(one_of("beam", "argmax"), one_of(ENOUGH, Budget()), 0)
 
 
 # Checking statements.
@@ -280,11 +101,10 @@ def _check_answer(oracle, found, asked, say):
     say("log_prob", _close(found.log_prob, log_prob), f"it is {log_prob}")
     say("penalty", _close(found.penalty, verdict.cost), f"it is {verdict.cost}")
     say("worth", _close(found.worth, log_prob - verdict.cost), f"it is {log_prob - verdict.cost}")
-    states = {(c.id, c.state) for c in found.checks if c.state != "vacuous"}
-    expected = {(name, "violated") for name in verdict.violated}
-    expected |= {(name, "satisfied") for name in verdict.satisfied}
-    different = states ^ expected
-    say("checks", not different, f"not both said and true: {different}")
+    said = Counter((c.id, c.state) for c in found.checks if c.state != "vacuous")
+    true = Counter((each.id, "violated") for each in verdict.violations)
+    true.update((name, "satisfied") for name in verdict.holding)
+    say("checks", said == true, f"said, not true: {said - true}; true, not said: {true - said}")
     if log_prob == -inf:
         say("labels", asked.decoder == "argmax" or oracle.best_legal == -inf, "impossible labels")
     elif verdict.cost == inf and asked.decoder not in ("argmax", "beam"):
@@ -396,6 +216,8 @@ def check_case(number):
                 alternatives=asked.alternatives,
             )  # fmt: skip
             check_decoding(oracle, found, asked, count)
+            if asked.generous and found.optimal:
+                count.update(_topics(found, rules))
             count[f"by {asked.decoder}"] += 1
             count[f"{found.status}"] += 1
     except Exception as error:
@@ -404,6 +226,27 @@ def check_case(number):
         shown = _describe(number, document, scores, rules, asked, found)
         raise FalseStatementError(f"{what}\n\n{shown}") from error
     return count
+
+
+PLACE = re.compile(r"\b(before|start|end|line|page|left|top|right|bottom)\(")
+
+
+def _topics(found, rules):
+    """What the rules of an optimum are about, with their states."""
+    by_id = {rule.id: rule for rule in rules.rules}
+    for check in found.checks:
+        topics = {"order"} if check.id.startswith("order: ") else set()
+        if check.implied:
+            topics.add(check.id.partition(":")[2])
+        elif rule := by_id.get(check.id):
+            text = f"{check.id} {rule.when}"
+            topics |= {"rows"} if rule.each else set()
+            topics |= {word for word in ("previous", "where") if word in text}
+            topics |= {"places"} if PLACE.search(text) else set()
+            topics |= (
+                {"given"} if any(re.search(rf"\b{name}\b", text) for name in rules.given) else set()
+            )
+        yield from (f"optimum: {topic}, {check.state}" for topic in topics)
 
 
 def _kind(oracle):
@@ -416,12 +259,13 @@ def _describe(number, document, scores, rules, asked, found):
     with np.printoptions(precision=17, linewidth=100):
         probs = np.array2string(np.exp(scores.log_probs), separator=", ")
     lines = [
-        f"words: {document.words}",
+        f"{document}",
         f"labels: {scores.labels}",
         f"probs: {probs}",
         f"scheme: {rules.scheme}",
         *(f"{field}" for field in rules.fields),
-        *(f"{rule}" for rule in rules.rules),
+        *(f"{rule}" for rule in (*rules.rules, *rules.rows, *rules.words, *rules.orders)),
+        f"{rules.boundaries}, given: {rules.given}",
         f"{rules.defaults}",
         f"{asked}",
         f"{found!r}",

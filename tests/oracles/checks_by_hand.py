@@ -5,13 +5,12 @@ from __future__ import annotations
 import inspect
 from datetime import date, timedelta
 from fractions import Fraction
-from functools import lru_cache
 
 # The possible values of each word, the most plausible first.
 NUMBERS = {
     **{
         text: (Fraction(text),)
-        for text in ("0", "1", "2", "3", "4", "6", "-1", "0.5", "1.5", "2.5")
+        for text in ("0", "1", "2", "3", "4", "5", "6", "8", "-1", "0.5", "1.5", "2.5")
     },
     **{
         text: (Fraction(text) * 1000, Fraction(text))
@@ -49,8 +48,9 @@ def possible_values(text, type_):
     return POSSIBLE_VALUES[type_].get(text, ())
 
 
-# Checks. A function's parameters name what it reads: the value of a field, its number of
-# occurrences (count_total), or the tolerance (t).
+# Checks. A function's parameters name what it reads: a value, of a field or given, its number of
+# occurrences (count_total), its place (start_total, top_total), the edges of all its spans
+# (first_total, last_total), or the tolerance (t).
 
 
 def strict(check):
@@ -170,6 +170,37 @@ CHECKS = {
     "shop in ('A', 'B')": strict(lambda shop: shop in ("A", "B")),
     "matches(shop, '^A')": strict(lambda shop: shop.startswith("A")),
     "shop == name": strict(lambda shop, name: shop == name),
+    # Places: no tolerance.
+    "start(total) >= 1": strict(lambda start_total: start_total >= 1),
+    "end(total) == start(tax)": strict(lambda end_total, start_tax: end_total == start_tax),
+    "end(total) - start(total) == 1": strict(
+        lambda end_total, start_total: end_total - start_total == 1
+    ),
+    "start(shop) == 0 or shop == 'B'": lambda start_shop, shop: either(
+        same(start_shop, 0), same(shop, "B")
+    ),
+    "before(total, tax)": strict(lambda last_total, first_tax: last_total <= first_tax),
+    "before(parts, total)": strict(lambda last_parts, first_total: last_parts <= first_total),
+    "not before(due, day)": strict(lambda last_due, first_day: last_due > first_day),
+    "line(total) == 1": strict(lambda line_total: line_total == 1),
+    "line(day) <= line(due)": strict(lambda line_day, line_due: line_day <= line_due),
+    "page(total) == 1": strict(lambda page_total: page_total == 1),
+    "top(total) > top(tax)": strict(lambda top_total, top_tax: top_total > top_tax),
+    "right(total) - left(total) <= 30": strict(
+        lambda right_total, left_total: right_total - left_total <= 30
+    ),
+    "bottom(shop) == 10.5": strict(lambda bottom_shop: bottom_shop == Fraction("10.5")),
+    "start(total) == total": strict(lambda start_total, total, t: abs(start_total - total) <= t),
+    # What the document brings.
+    "total == ordered": strict(lambda total, ordered, t: abs(total - ordered) <= t),
+    "sum(parts) <= ordered": strict(lambda parts, ordered, t: sum(parts) <= ordered + t),
+    "total == tax * unit": strict(lambda total, tax, unit, t: abs(total - tax * unit) <= t),
+    "ordered > 1": strict(lambda ordered, t: ordered > 1 + t),
+    "shop == vendor": strict(lambda shop, vendor: shop == vendor),
+    "due <= deadline": strict(lambda due, deadline: due <= deadline),
+    "not present(ordered) or total == ordered": lambda total, ordered, count_ordered, t: either(
+        count_ordered == 0, same(total, ordered, t)
+    ),
     # Logic.
     "present(total)": lambda count_total: count_total > 0,
     "present(parts)": lambda count_parts: count_parts > 0,
@@ -203,13 +234,6 @@ CHECKS = {
         None if tax is None else same(total if tax > 1 + t else tax, 1, t)
     ),
 }
-
-
-@lru_cache
-def hand_made(text):
-    """The function of a check, and the names of its parameters."""
-    check = CHECKS[text]
-    return check, tuple(inspect.signature(check).parameters)
 
 
 def at_most_its_parts(total, parts):

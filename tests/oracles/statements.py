@@ -3,7 +3,8 @@
 This is the specification of ``lawful.decode``, written from the definitions. It uses lawful for
 fields, rules and scores, and to choose among ties for the best legal labelling: the one that
 ``lawful.paths`` yields first. Values of texts are in a table and checks are Python functions, both
-written by hand; labellings are enumerated.
+written by hand; rows, places and orders follow from ``tests.oracles.pages``; labellings are
+enumerated.
 """
 
 from __future__ import annotations
@@ -19,7 +20,17 @@ from typing import NamedTuple
 import numpy as np
 
 import lawful
-from tests.oracles.checks_by_hand import hand_made, possible_values, strict
+from tests.oracles.checks_by_hand import possible_values, strict
+from tests.oracles.pages import (
+    PLACES,
+    Found,
+    first_value,
+    given_value,
+    late_spans,
+    place_of,
+    rows_of,
+)
+from tests.oracles.row_checks_by_hand import hand_made
 from tests.oracles.streams import LEGAL
 
 # Labellings.
@@ -80,14 +91,38 @@ def legal_labellings(scheme, labels, words, types):
 
 # Worth.
 
+UNCHECKED_ROW = 0.0
+"""The price of a row on which a rule without a price of its own cannot be checked."""
+
+
+class Violation(NamedTuple):
+    """A violated rule or condition, its weight, and its name among the demands of a clash."""
+
+    id: str
+    weight: float
+    demand: str
+
 
 class Verdict(NamedTuple):
     """The rules' verdict on one reading."""
 
     cost: float
-    violated: frozenset[str]
-    satisfied: frozenset[str]  # rules only, no implied checks
+    violations: tuple[Violation, ...]
+    holding: tuple[str, ...]  # the ids of rules that are satisfied; for rows, once per row
     seen: tuple[tuple, ...]  # by field: all values of a list, the first of any other field
+
+    @property
+    def violated(self):
+        return {violation.id for violation in self.violations}
+
+    @property
+    def satisfied(self):
+        return set(self.holding)
+
+    @property
+    def broken(self):
+        """The demands that are not met."""
+        return {violation.demand for violation in self.violations if violation.weight == inf}
 
 
 class Pair(NamedTuple):
@@ -111,7 +146,8 @@ class Oracle:
     """A document with scores and rules, and all true statements about it."""
 
     def __init__(self, document, scores, rules):
-        self.words, self.rules, self.scheme = document.words, rules, rules.scheme
+        self.document, self.rules, self.scheme = document, rules, rules.scheme
+        self.words = document.words
         self.fields, self.weight = rules.fields, rules.defaults.weight
         self.types = tuple(field.label for field in self.fields)
         self.names = tuple(field.name for field in self.fields)
@@ -153,16 +189,18 @@ class Oracle:
 
     def can_hold(self, demands):
         """Whether some reading meets all of these hard conditions."""
-        return any(not (self._broken(pair.verdict) & set(demands)) for pair in self.pairs)
+        return any(not (pair.verdict.broken & set(demands)) for pair in self.pairs)
 
     def demands(self):
         """The ids of all hard conditions."""
         rules = {rule.id for rule, weight, *_ in self._rules if weight == inf}
+        orders = {order.id for order in self.rules.orders if order.weight == inf}
         required = {f"{f.name}:required" for f in self.fields if f.presence == "required"}
         own = {name for name in self.rules.defaults.weights if not name.endswith(":required")}
         implied = {name for name in required | own if self.weight_of(name) == inf}
-        of_file = {"every span"} if self.weight == inf else set()
-        return rules | {f"{name}:kept" for name in self.kept} | implied | of_file
+        of_spans = [rule.weight for rule in (*self.rules.words, self.rules.boundaries) if rule]
+        shared = {"every span"} if inf in (self.weight, *of_spans) else set()
+        return rules | orders | {f"{name}:kept" for name in self.kept} | implied | shared
 
     def weight_of(self, name):
         """The weight of an implied condition: its own, or that of the file."""
@@ -182,51 +220,78 @@ class Oracle:
 
     def judge(self, spans, values):
         """The verdict on these spans with these values; ``None`` for a text without a value."""
-        by_field, violated, price = [[] for _ in self.fields], [], 0.0
+        by_field, violations, price = [[] for _ in self.fields], [], 0.0
         for span, value in zip(spans, values, strict=True):
-            found, faults = self.look(span)
+            allowed, faults = self.look(span)
             by_field[span.field].append(value)
-            violated += faults
-            if found and value != found[0]:
+            violations += faults
+            if allowed and value != allowed[0]:
                 price += self.fields[span.field].ambiguity
-        by_field = tuple(map(tuple, by_field))
-        if by_field not in self._verdicts:
-            self._verdicts[by_field] = self._judge_values(by_field)
-        verdict = self._verdicts[by_field]
-        cost = verdict.cost + price + sum(map(self.weight_of, violated))
-        return verdict._replace(cost=cost, violated=verdict.violated.union(violated))
+        key = tuple(map(tuple, by_field)), spans if self._places_matter else None
+        if key not in self._verdicts:
+            found = [
+                Found(self.names[span.field], span.start, span.end, value)
+                for span, value in zip(spans, values, strict=True)
+            ]
+            self._verdicts[key] = self._judge_values(key[0], found)
+        verdict = self._verdicts[key]
+        cost = verdict.cost + price + sum(violation.weight for violation in violations)
+        return verdict._replace(cost=cost, violations=(*verdict.violations, *violations))
 
     def look(self, span):
-        """The allowed values of a span, and the implied checks that it violates by itself."""
+        """The allowed values of a span, and the implied conditions that it violates by itself."""
         if span not in self._looks:
             field, text = self.fields[span.field], self.text(span)
+            words, rules = self.words[span.start : span.end], self.rules
             found = possible_values(text, field.type)
             faults = [
                 (not found, "reads"),
-                (field.max_words and span.end - span.start > field.max_words, "max_words"),
+                (field.max_words and len(words) > field.max_words, "max_words"),
                 (field.pattern and not re.fullmatch(field.pattern, text), "pattern"),
+                (field.starts and not re.search(field.starts, words[0]), "starts"),
+                (field.ends and not re.search(field.ends, words[-1]), "ends"),
+                (field.lexicon and not is_listed(text, field.lexicon), "in"),
             ]
-            allowed = found if field.ambiguity < inf else found[:1]
-            names = [f"{field.name}:{fault}" for there, fault in faults if there]
-            self._looks[span] = allowed, names
+            violations = [self._violation(field, fault) for there, fault in faults if there]
+            for word, rule in product(words, rules.words):
+                meant = re.search(rule.match, word) if rule.match else is_listed(word, rule.lexicon)
+                if meant and field.name not in rule.only:
+                    violations.append(self._violation(field, "words", rule.weight))
+            at = rules.boundaries
+            if at and span.start and not re.search(at.after, self.words[span.start - 1]):
+                violations.append(self._violation(field, "boundary", at.weight))
+            self._looks[span] = found if field.ambiguity < inf else found[:1], violations
         return self._looks[span]
+
+    def _violation(self, field, condition, own=None):
+        """A violated condition of a field; ``own`` is the weight of what it comes from."""
+        name = f"{field.name}:{condition}"
+        has_name = own is None and name in self.rules.defaults.weights
+        weight = self.weight_of(name) if own is None else own
+        return Violation(name, weight, name if has_name else "every span")
 
     def _resolve(self):
         """For each rule: itself, weight, price if vacuous, check and condition, reads."""
         defaults = self.rules.defaults
-        known = {*self.names, *(f"count_{name}" for name in self.names), "t"}
         self._rules = []
         for rule in self.rules.rules:
-            asked = [
-                (strict(rule.check), rule.reads) if callable(rule.check) else hand_made(rule.check)
-            ]
-            asked += [] if rule.when is None else [hand_made(rule.when)]
+            made = (strict(rule.check), rule.reads) if callable(rule.check) else None
+            asked = [made or hand_made(rule.check, rule.each)]
+            asked += [] if rule.when is None else [hand_made(rule.when, rule.each)]
             reads = tuple(sorted({name for _, names in asked for name in names}))
-            assert known.issuperset(reads), f"{rule} reads a field that is not there"
             weight = defaults.weight if rule.weight is None else rule.weight
-            price = defaults.unchecked if rule.unchecked is None else rule.unchecked
+            price = rule.unchecked
+            if price is None:
+                price = defaults.unchecked if rule.each is None else UNCHECKED_ROW
             tolerance = Fraction(defaults.tolerance if rule.tolerance is None else rule.tolerance)
             self._rules.append((rule, weight, price, asked, reads, tolerance))
+        reads = {name for _, _, _, _, names, _ in self._rules for name in names}
+        self._placed = {name for name in self.names if any(is_place(r, name) for r in reads)}
+        self._places_matter = bool(self._placed or self.rules.rows or self.rules.orders)
+        self._given = {}
+        for name, type_ in self.rules.given.items():
+            value = given_value(self.document, name, type_)
+            self._given |= {name: [value], f"count_{name}": [int(value is not None)]}
 
     def _kept_by(self, scores):
         """The fields with presence keep that have a value in the best legal labelling."""
@@ -241,28 +306,19 @@ class Oracle:
         for values in product(*(self.look(span)[0] or (None,) for span in spans)):
             yield Pair(log_prob, mass, self.judge(spans, values))
 
-    def _broken(self, verdict):
-        """The violations of a verdict, named as in ``demands``."""
-        of_spans = (":reads", ":max_words", ":pattern", ":agrees")
-        shared = verdict.violated - set(self.rules.defaults.weights)
-        every = any(name.endswith(of_spans) for name in shared)
-        return verdict.violated | {"every span"} if every else verdict.violated
-
-    def _judge_values(self, by_field):
-        violated, satisfied, seen, cost = [], [], [], 0.0
-        options = {}  # by name: the values that rules may use
+    def _judge_values(self, by_field, found):
+        violations, holding, seen, cost = [], [], [], 0.0
+        options = dict(self._given)  # by name: the values that rules may use
         for field, values in zip(self.fields, by_field, strict=True):
             name = field.name
             readable = tuple(value for value in values if value is not None)
             if field.presence == "required" and not readable:
-                violated.append(f"{name}:required")
-                cost += self.weight_of(f"{name}:required")
+                required = f"{name}:required"
+                violations.append(Violation(required, self.weight_of(required), required))
             if name in self.kept and not readable:
-                violated.append(f"{name}:kept")
-                cost = inf
+                violations.append(Violation(f"{name}:kept", inf, f"{name}:kept"))
             if not field.many and field.repeat == "agree" and len(set(readable)) > 1:
-                violated.append(f"{name}:agrees")
-                cost += self.weight_of(f"{name}:agrees")
+                violations.append(self._violation(field, "agrees"))
             seen.append(readable if field.many else readable[:1])
             options[f"count_{name}"] = [len(values)]
             if field.many:
@@ -271,13 +327,72 @@ class Oracle:
                 options[name] = [plain(field.default)]
             else:
                 options[name] = (readable if field.repeat == "any" else readable[:1]) or [None]
+        options |= self._options_of_places(self.names, found)
+        rows = {None: [options], **self._options_of_rows(options, found)}
         for rule, weight, unchecked, asked, reads, tolerance in self._rules:
-            options["t"] = [tolerance]
-            state, price = _ask(rule, asked, reads, [options[name] for name in reads], unchecked)
-            cost += weight if state is False else price
-            if state is not None:
-                (satisfied if state else violated).append(rule.id)
-        return Verdict(cost, frozenset(violated), frozenset(satisfied), tuple(seen))
+            for each in rows[rule.each]:
+                given = [each[name] if name != "t" else [tolerance] for name in reads]
+                state, price = _ask(rule, asked, reads, given, unchecked)
+                if state is False:
+                    violations.append(Violation(rule.id, weight, rule.id))
+                elif state:
+                    holding.append(rule.id)
+                cost += price
+        for order in self.rules.orders:
+            late = late_spans(order, found)
+            violations += [Violation(order.id, order.weight, order.id) for _ in late]
+            if not late and len({each.name for each in found} & set(order.fields)) > 1:
+                holding.append(order.id)
+        cost += sum(violation.weight for violation in violations)
+        return Verdict(cost, tuple(violations), tuple(holding), tuple(seen))
+
+    def _options_of_places(self, names, found, before=""):
+        """Places of fields among some spans, by parameter, as in ``start_previous_amount``."""
+        return {
+            f"{what}_{before}{name}": [where]
+            for name in self._placed.intersection(names)
+            for what, where in place_of(self.document, name, found).items()
+        }
+
+    def _options_of_rows(self, page, found):
+        """By kind of rows, what rules of each row may use: the row, the one before, the page.
+
+        The page gets the values of all rows, as ``rows_line``.
+        """
+        rows = {kind: rows_of(self.document, kind, found) for kind in self.rules.rows}
+        for kind, each in rows.items():
+            page[f"rows_{kind.name}"] = [[_values_of_row(kind, row) for row in each]]
+        of_row = self._options_of_row
+        return {
+            kind.name: [
+                page | of_row(kind, row) | of_row(kind, last, "previous_")
+                for last, row in zip([[], *each], each, strict=False)
+            ]
+            for kind, each in rows.items()
+        }
+
+    def _options_of_row(self, kind, row, before=""):
+        places = self._options_of_places(kind.fields, row, before)
+        for name in kind.fields:
+            places[f"{before}{name}"] = [first_value(name, row)]
+            places[f"count_{before}{name}"] = [sum(each.name == name for each in row)]
+        return places
+
+
+def is_place(parameter, name):
+    """Whether a parameter of a check is about the place of this field."""
+    what, _, whose = parameter.partition("_")
+    return what in ("first", "last", *PLACES) and whose.removeprefix("previous_") == name
+
+
+def is_listed(text, lexicon):
+    return " ".join(text.split()).casefold() in lexicon.texts
+
+
+def _values_of_row(kind, row):
+    """The values and counts of the fields of a row."""
+    counts = {f"count_{name}": sum(each.name == name for each in row) for name in kind.fields}
+    return counts | {name: first_value(name, row) for name in kind.fields}
 
 
 def _ask(rule, asked, reads, options, unchecked):

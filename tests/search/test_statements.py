@@ -14,8 +14,10 @@ import pytest
 
 from lawful import Document, Field, Rule, RuleDefaults, Rules, Scores, decode
 from lawful.values import read
-from tests.fuzz import ENOUGH, EXACT, Asked, FalseStatementError, check_decoding, draw, run
-from tests.oracles.checks_by_hand import CHECKS, WORDS, hand_made, possible_values
+from tests.drawing import ENOUGH, EXACT, Asked, draw
+from tests.fuzz import FalseStatementError, check_decoding, run
+from tests.oracles.checks_by_hand import WORDS, possible_values
+from tests.oracles.row_checks_by_hand import hand_made
 from tests.oracles.statements import Oracle, Span, is_legal, plain, spans_of
 
 
@@ -246,12 +248,6 @@ def test_checks_by_hand(check, values, tolerance, expected):
     function, reads = hand_made(check)
     values = {"t": Fraction(tolerance), **values}
     assert function(*(values.get(name) for name in reads)) is expected
-
-
-def test_checks_read_fields_that_they_name():
-    for text, function in CHECKS.items():
-        for name in hand_made(text)[1]:
-            assert name == "t" or name.removeprefix("count_") in text, (text, function)
 
 
 # Decodings, by hand.
