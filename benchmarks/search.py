@@ -41,7 +41,7 @@ def check_speed(extensions: int = 20_000) -> tuple[float, float]:
     page = max(demo.generate(40, seed=11), key=lambda page: len(page.document))
     problem = Problem(page.document, page.scores, rules)
     judge = problem.judge
-    search, _, _ = Lattice(problem.scores, judge, plan_of(rules)).open_search(16.0, inf, inf)
+    search, _, _ = Lattice(problem.costs, judge, plan_of(rules)).open_search(16.0, inf, inf)
     begin = perf_counter()
     while search.extended < extensions:
         if search.next(extensions - search.extended) is _core.SearchStatus.nothing:

@@ -45,7 +45,7 @@ def check_decoding(oracle, found, asked, count):
     if oracle.is_legal(found.labels):
         answer = _check_answer(oracle, found, asked, say)
     else:
-        may = asked.decoder == "argmax" or oracle.best_legal == -inf
+        may = asked.decoder == "argmax" or oracle.fallback == -inf
         say("labels", may, f"{found.labels} is not legal")
         say("labels", not found.optimal, "an illegal labelling is said to be optimal")
 
@@ -106,9 +106,9 @@ def _check_answer(oracle, found, asked, say):
     true.update((name, "satisfied") for name in verdict.holding)
     say("checks", said == true, f"said, not true: {said - true}; true, not said: {true - said}")
     if log_prob == -inf:
-        say("labels", asked.decoder == "argmax" or oracle.best_legal == -inf, "impossible labels")
+        say("labels", asked.decoder == "argmax" or oracle.fallback == -inf, "impossible labels")
     elif verdict.cost == inf and asked.decoder not in ("argmax", "beam"):
-        say("fallback", _close(log_prob, oracle.best_legal), "not the best legal labelling")
+        say("fallback", _close(log_prob, oracle.fallback), "not the best legal labelling")
     if asked.budget.max_cost is not None and asked.decoder != "argmax":
         floor = oracle.best_legal - asked.budget.max_cost
         say("max_cost", log_prob >= floor - CLOSE, f"log p is to be at least {floor}")
@@ -132,7 +132,7 @@ def _check_clash(oracle, found, asked, say):
         named = asked.generous and asked.decoder in EXPLAINING
         say("clash", not named, "infeasible without a clash")
         return
-    if oracle.best_legal == -inf:
+    if oracle.fallback == -inf:
         say("clash", found.clash == ("legal",), f"nothing is legal, but {found.clash} clash")
         return
     say("clash", len(clash) == len(found.clash), f"{found.clash} has something twice")

@@ -22,6 +22,7 @@ ORDER = (
     "chain",
     "labels",
     "scores",
+    "pins",
     "document",
     "values",
     "rules",

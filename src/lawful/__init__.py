@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # the table below once more, as type checkers want it
     from lawful.labels import Span as Span
     from lawful.models.tagger import Tagger as Tagger
     from lawful.models.tagger import from_pretrained as from_pretrained
+    from lawful.pins import Pin as Pin
     from lawful.rules import PAPER as PAPER
     from lawful.rules import Boundaries as Boundaries
     from lawful.rules import Check as Check
@@ -85,6 +86,7 @@ _MODULES = {
     "io.jsonl": ["read_jsonl", "write_jsonl"],
     "labels": ["Scheme", "Span"],
     "models.tagger": ["Tagger", "from_pretrained"],
+    "pins": ["Pin"],
     "rules": [
         "PAPER",
         "Boundaries",

@@ -167,7 +167,8 @@ class _DecodeRecord:
             return record
         try:
             scored = self.preparation.apply(record)
-            return scored, self.call.decode(scored)
+            decoding = self.call.decode(scored)
+            return replace(scored, document=scored.document.corrected()), decoding
         except LawfulError as error:
             return bad_line(record, str(error))
         except MemoryError:

@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from lawful.errors import InputError, shown
+from lawful.pins import Pin
 from lawful.rules.checks import Check
 from lawful.rules.judge import FieldValue
 from lawful.values import format_value
@@ -120,6 +121,15 @@ class ClassValue:
         return _why(self.because)
 
 
+class Move(NamedTuple):
+    """A word that has another label than before: without pins, or in another decoding."""
+
+    word: int
+    old: str
+    new: str
+    pinned: bool  # whether a pin is about this word; if not, it moved because others did
+
+
 class Confidence(NamedTuple):
     """Bounds on the probability that a field's value is right, under the model and the weights.
 
@@ -163,6 +173,10 @@ class Decoding:
     ``stopped_by`` is set, infinite if it is proven that there are none, ``None`` if the decoding is
     not proven or alternatives were not requested. ``confidence`` is, by class and by field, the
     probability that its value is right.
+
+    ``pins`` are a person's word, which the decoding agrees with unless it is infeasible or
+    exhausted. ``moved`` are the words whose labels differ from the decoding without pins, or from
+    the one that ``decode`` was given as ``before``; ``None`` if there was no time to compare.
     """
 
     id: str
@@ -189,6 +203,8 @@ class Decoding:
     chosen: str = ""
     row_kinds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # their fields, by name
     classes: Mapping[str, ClassValue] = field(default_factory=dict)
+    pins: tuple[Pin, ...] = ()
+    moved: tuple[Move, ...] | None = ()
 
     def rows(self, kind: str) -> list[dict[str, FieldValue]]:
         """The rows of a kind, in order: by field, its first readable value in the row."""
@@ -238,6 +254,9 @@ class Decoding:
         more: dict[str, Any] = {}
         if self.classes:
             more["classes"] = {name: _class_dict(found) for name, found in self.classes.items()}
+        if self.pins:
+            more["pins"] = [pin.to_dict() for pin in self.pins]
+            more["moved"] = None if self.moved is None else list(map(_move_dict, self.moved))
         if self.clash:
             more["clash"] = list(self.clash)
             more["clash_minimal"] = self.clash_minimal
@@ -325,6 +344,11 @@ class Decoding:
             word = f" {self.words[c.word]!r}" if self.words else ""
             why = f", {c.why}" if c.why else ""
             lines.append(f"  word {c.word}{word}: {c.old} -> {c.new} ({c.price:.2f} nats{why})")
+        for pin in self.pins:
+            lines.append(f"  {pin.id}")
+        for move in self.moved or ():
+            word = f" {self.words[move.word]!r}" if self.words else ""
+            lines.append(f"  moved word {move.word}{word}: {move.old} -> {move.new}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -421,6 +445,19 @@ def _rows_dict(decoding: Decoding) -> dict[str, Any]:
         ]
         for kind in decoding.row_kinds
     }
+
+
+def _move_dict(move: Move) -> dict[str, Any]:
+    return {"word": move.word, "from": move.old, "to": move.new, "pinned": move.pinned}
+
+
+def moves(before: Decoding, after: Decoding, pins: Iterable[Pin]) -> tuple[Move, ...]:
+    """The words whose labels differ between two decodings, the second with these pins."""
+    pinned = {word for pin in pins if pin.words for word in range(*pin.words)}
+    labels = zip(before.labels, after.labels, strict=True)
+    return tuple(
+        Move(word, old, new, word in pinned) for word, (old, new) in enumerate(labels) if old != new
+    )
 
 
 def how_checked(rules: Iterable[Check]) -> str:

@@ -16,6 +16,7 @@ from numbers import Real
 from typing import NamedTuple
 
 from lawful.errors import DocumentError, InputError, shown
+from lawful.pins import Pin, as_pins
 from lawful.scores import TOLERANCE, Pooling, Scores
 
 
@@ -47,6 +48,7 @@ class Document:
     document's line in its file; it does not count for equality. ``given`` has values that are known
     besides the words, as texts or numbers by name, for rules that use them. ``classes`` says
     what the document may be: by name, as in ``kind``, a model's log-probabilities of its classes.
+    ``pins`` are a person's word about the document, which decoders obey (``lawful.Pin``).
     """
 
     id: str
@@ -58,6 +60,7 @@ class Document:
     line: int | None = field(default=None, compare=False, repr=False)
     given: Mapping[str, str | float | None] | None = field(default=None, hash=False)
     classes: Mapping[str, Mapping[str, float]] | None = field(default=None, hash=False)
+    pins: tuple[Pin, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not self.id:
@@ -97,6 +100,8 @@ class Document:
             object.__setattr__(self, "given", self._given())
         if self.classes is not None:
             object.__setattr__(self, "classes", self._classes())
+        if self.pins != ():
+            object.__setattr__(self, "pins", self._pins())
 
     def _given(self) -> dict[str, str | float | None]:
         given = self.given
@@ -140,6 +145,17 @@ class Document:
             found[name] = {value: min(0.0, float(p)) for value, p in scores.items()}
         return found
 
+    def _pins(self) -> tuple[Pin, ...]:
+        try:
+            pins = as_pins(self.pins)
+        except InputError as error:
+            raise DocumentError(f"{self._name}: {error}") from None
+        for pin in pins:
+            if pin.words is not None and pin.words[1] > len(self):
+                count = f"{len(self)} word{'s' * (len(self) != 1)}"
+                raise DocumentError(f"{self._name} has {count}, but a pin: {pin.said}")
+        return pins
+
     @property
     def _name(self) -> str:
         return f"document {shown(self.id)}"
@@ -167,6 +183,26 @@ class Document:
             return " ".join(self.words[start:end])
         glue = ("" if i == start or self.joins[i] else " " for i in range(start, end))
         return "".join(map("".join, zip(glue, self.words[start:end], strict=True)))
+
+    def corrected(self) -> Document:
+        """The same document with the texts that pins say its words have.
+
+        A text with as many words as the pin has, separated by blanks, is theirs word by word.
+        Any other text is that of the first word, and the other words are joined to it, empty.
+        """
+        texts = [pin for pin in self.pins if pin.kind == "text"]
+        if not texts:
+            return self
+        words = list(self.words)
+        joins = [False] * len(words) if self.joins is None else list(self.joins)
+        for pin in texts:
+            (start, end), text = pin.words or (0, 0), str(pin.value)
+            parts = text.split() if end - start > 1 else [text]
+            if len(parts) != end - start or any(joins[start + 1 : end]):
+                parts = [text, *([""] * (end - start - 1))]
+                joins[start + 1 : end] = [True] * (end - start - 1)
+            words[start:end] = parts
+        return replace(self, words=tuple(words), joins=tuple(joins) if any(joins) else self.joins)
 
     def box(self, start: int, end: int) -> Box | None:
         """The smallest box around a span, on the page where it starts."""
@@ -224,7 +260,7 @@ class Labelled:
         """One document per page that has words; itself if there is at most one such page.
 
         The id of a page is ``document/number``, from 0. BIO labels stay legal, unless an entity
-        continues on the next page.
+        continues on the next page. Pages have no pins.
         """
         document = self.document
         numbers = sorted(set(document.pages or ()))
@@ -277,7 +313,10 @@ class Scored:
         return self.document.line
 
     def to_words(self, how: Pooling = "mean") -> Scored:
-        """The same document with word pieces joined to words; itself if nothing joins."""
+        """The same document with word pieces joined to words; itself if nothing joins.
+
+        A pin about pieces becomes one about their words, if it is about whole words.
+        """
         joins = self.document.joins
         if joins is None or not any(joins):
             return self
@@ -298,10 +337,24 @@ class Scored:
                 line=document.line,
                 given=document.given,
                 classes=document.classes,
+                pins=tuple(_pin_of_words(document, pin, starts, ends) for pin in document.pins),
             ),
             scores=scores,
             gold=None if self.gold is None else tuple(self.gold[i] for i in starts),
         )
+
+
+def _pin_of_words(document: Document, pin: Pin, starts: list[int], ends: list[int]) -> Pin:
+    """A pin about word pieces as one about words, which begin and end at these pieces."""
+    if pin.words is None:
+        return pin
+    start, end = pin.words
+    if start not in starts or end not in ends:
+        raise DocumentError(
+            f"document {shown(document.id)} has a pin about a part of a word, expected whole "
+            f"words: {pin.said}"
+        )
+    return pin.moved(starts.index(start), ends.index(end) + 1)
 
 
 @dataclass(frozen=True, slots=True)

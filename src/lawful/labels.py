@@ -322,6 +322,11 @@ class Scheme:
             found.append(Span(types[last_type], start, end))
         return found
 
+    @property
+    def transition_costs(self) -> tuple[NDArray[np.float64], ...]:
+        """The costs to start with a label, to follow another, to end; infinite if forbidden."""
+        return tuple(self._costs)
+
     @cached_property
     def allowed(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
         """Which labels may start (labels,), follow another (labels, labels) and end (labels,)."""

@@ -49,6 +49,10 @@ LINES = (
     _line("h", ["7", "3", "4"], rows=[1, 1, None], given={"po": "7", "n": 3, "none": None},
           classes={"kind": {"bill": -0.105, "memo": -2.303, "note": None}, "tone": {"a": 0}}),
     {"id": "g", "words": [], "labels": LABELS, "probs": []},
+    _line("h", ["Total", "56.000", "20.000", "36.000"],
+          pins=[{"words": [1, 2], "field": "total"}, {"words": [0, 1], "field": None},
+                {"words": [2, 4], "not": "total"}, {"field": "total", "value": "56.000"},
+                {"field": "day", "value": None}, {"words": [2, 4], "text": "20.000 36"}]),
 )  # fmt: skip
 PARSER = LineParser("-")
 

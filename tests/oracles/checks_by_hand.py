@@ -41,8 +41,9 @@ WORDS = (*NUMBERS, *POSSIBLE_VALUES["date"], "net", "A", "B", "Rp")
 
 def possible_values(text, type_):
     """The possible values of a text of ``WORDS``; amounts may have a currency on either side."""
+    text = text.strip()
     if type_ == "text":
-        return (text,)
+        return (text,) if text else ()
     if type_ == "money":
         text = text.removeprefix("Rp ").removesuffix(" Rp")
     return POSSIBLE_VALUES[type_].get(text, ())

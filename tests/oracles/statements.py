@@ -178,6 +178,11 @@ class Oracle:
                 self.masses[seen] = self.masses.get(seen, 0.0) + mass
         self.best = max(self.worths.values(), default=-inf)
 
+    @property
+    def fallback(self):
+        """The log-probability of the answer if everything violates what is hard."""
+        return self.best_legal
+
     def best_without(self, seen):
         """The highest worth of a reading with other values than these."""
         return max((w for values, w in self.worths.items() if values not in seen), default=-inf)

@@ -8,8 +8,9 @@ from math import inf
 import pytest
 from hypothesis import given, settings
 
-from lawful import Budget, decode
-from lawful.search.clash import _demands, find_clash
+from lawful import Budget, Document, Field, Pin, Rule, Rules, Scores, decode
+from lawful.decoders.exact import _is_feasible
+from lawful.search.clash import _demands, _relaxed, find_clash
 from lawful.search.problem import Problem
 from tests.fixtures.slow import clashing
 from tests.oracles.labellings import every_legal_row
@@ -41,6 +42,18 @@ def test_a_clash_is_rules_that_cannot_hold_none_of_which_can_be_left_out(problem
     assert clash(found.clash)
     assert found.clash_minimal
     assert not any(clash(some) for some in combinations(found.clash, len(found.clash) - 1))
+
+
+def test_without_its_pin_a_text_has_any_of_its_possible_values():
+    rules = Rules(
+        [Field("day", "day", "date", presence="required")],
+        [Rule("day == date('2024-05-04')", id="May", weight=inf)],
+    ).with_defaults(weight=inf)
+    scores = Scores.from_probs([[0.5, 0.5]], ["O", "B-day"])
+    for pins, expected in {(): False, (Pin("value", None, "day", "2024-05-04"),): True}.items():
+        whole = Problem(Document("d", ["05/04/2024"], pins=pins), scores, rules)
+        some = _relaxed(whole, ("May", "day:required"))
+        assert _is_feasible(some, Budget(candidates=100))[0] is expected
 
 
 def test_a_clash_is_the_same_at_every_call_and_says_when_it_may_be_too_large():

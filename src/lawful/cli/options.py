@@ -107,15 +107,16 @@ Documents = Annotated[
     str,
     typer.Argument(
         metavar="DOCUMENTS",
-        help="Scored documents as JSON lines (plain or gzipped); - reads standard input.",
+        help="Scored documents as JSON lines (plain or gzipped), with pins if a person has said "
+        "something about them; - reads standard input.",
     ),
 ]
 UnscoredDocuments = Annotated[
     str,
     typer.Argument(
         metavar="DOCUMENTS",
-        help="Documents as JSON lines with words and boxes (plain or gzipped); - reads standard "
-        "input.",
+        help="Documents as JSON lines with words and boxes, and pins if there are any (plain or "
+        "gzipped); - reads standard input.",
     ),
 ]
 RuleFile = Annotated[Path, rules_option("Rules")]

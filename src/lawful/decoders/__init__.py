@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from numbers import Integral
 from time import perf_counter
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from lawful.decoders.argmax import Argmax
 from lawful.decoders.auto import Auto
@@ -17,9 +17,10 @@ from lawful.decoders.lazy_ilp import LazyIlp
 from lawful.decoders.lazyk import LazyK
 from lawful.decoders.paths import Paths
 from lawful.decoders.readings import Readings
-from lawful.decoding import Budget, Decoding
-from lawful.document import Document
+from lawful.decoding import Budget, Decoding, moves
+from lawful.document import Document, check_length
 from lawful.errors import InputError, shown
+from lawful.pins import Pin, as_pins
 from lawful.rules.rule_set import Rules
 from lawful.scores import Scores
 from lawful.search.classes import best_of_classes
@@ -86,17 +87,25 @@ def decode(
     decoder: str | Decoder = "auto",
     budget: Budget | None = None,
     alternatives: int = 0,
+    pins: Iterable[Pin | Mapping[str, Any]] = (),
+    before: Decoding | None = None,
 ) -> Decoding:
     """The most probable labelling that the rules accept, or the best trade-off where they clash.
 
     Maximises log-probability minus penalty over legal labellings; without rules, that is the best
     legal labelling. The decoding says whether it is proven to be optimal, which labels it changed
     and why. ``alternatives`` is how many of the next best decodings to add, each with other field
-    values; then every field also has a confidence.
+    values; then every field also has a confidence. ``pins``, and those that the document has, are
+    a person's word (``lawful.Pin``), which the labelling must agree with. ``before`` is the
+    decoding that ``moved`` compares with: by default the one without pins, which takes as long.
     """
     began = perf_counter()
     chosen = check_call(decoder, budget, alternatives)
+    if pins != () and isinstance(document, Document):
+        document = replace(document, pins=(*document.pins, *as_pins(pins)))
     problem = Problem(document, scores, rules)
+    if before is not None:
+        _check_before(before, document)
     if scores.chain is not None and (alternatives or not chosen.chains):
         what = "alternatives" if alternatives else f"decoder {chosen.name}"
         raise InputError(
@@ -104,14 +113,38 @@ def decode(
             "use decoder paths, or pass scores.marginals()"
         )
     filled = (budget or Budget()).filled(chosen.default_budget)
-    if filled.seconds is not None:
-        filled = replace(filled, seconds=max(1e-9, filled.seconds - (perf_counter() - began)))
     if alternatives and isinstance(chosen, Ranked):
-        return chosen.decode_ranked(problem, filled, alternatives)
+        decoding = chosen.decode_ranked(problem, _left(filled, began), alternatives)
+    else:
+        decoding = _decode(chosen, problem, _left(filled, began))
+    if not document.pins:
+        return decoding
+    if before is None and (filled.seconds is None or perf_counter() < began + filled.seconds):
+        without = Problem(replace(document, pins=()), scores, rules)
+        before = _decode(chosen, without, _left(filled, began))
+    moved = None if before is None else moves(before, decoding, document.pins)
+    return replace(decoding, pins=document.pins, moved=moved, seconds=perf_counter() - began)
+
+
+def _decode(decoder: Decoder, problem: Problem, budget: Budget) -> Decoding:
+    """The best decoding over all classes of the document; argmax is the model's own choice."""
     choices = problem.judge.choices
-    if len(choices) == 1 or isinstance(chosen, Argmax):  # argmax is the model's choice
-        return chosen.decode(problem, filled)
-    return best_of_classes(problem, filled, choices, chosen.decode)
+    if len(choices) == 1 or isinstance(decoder, Argmax):
+        return decoder.decode(problem, budget)
+    return best_of_classes(problem, budget, choices, decoder.decode)
+
+
+def _check_before(before: Any, document: Document) -> None:
+    if not isinstance(before, Decoding):
+        raise InputError(f"before is of type {type(before).__name__}, expected a Decoding")
+    check_length(document, len(before.labels), "label before", "labels before")
+
+
+def _left(budget: Budget, began: float) -> Budget:
+    """The budget with the time that is left."""
+    if budget.seconds is None:
+        return budget
+    return replace(budget, seconds=max(1e-9, budget.seconds - (perf_counter() - began)))
 
 
 def check_call(decoder: str | Decoder, budget: Budget | None, alternatives: int) -> Decoder:

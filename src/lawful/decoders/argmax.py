@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from lawful.decoding import Budget, Decoding
+from lawful.errors import InputError
 from lawful.search.problem import Problem
 from lawful.search.walk import Chunk, walk
 
@@ -18,7 +19,7 @@ class Argmax:
     """The baseline: one candidate, the model's own first choices. Not exact.
 
     The answer is ``optimal`` if it is legal and has no penalty; otherwise it comes back all the
-    same, with the status ``exhausted``.
+    same, with the status ``exhausted``. It cannot obey pins, and refuses them.
     """
 
     name: ClassVar[str] = "argmax"
@@ -27,6 +28,11 @@ class Argmax:
     default_budget: ClassVar[Budget] = Budget(candidates=1)
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
+        if problem.document.pins:
+            raise InputError(
+                f"document {problem.document.id!r} has pins, which decoder argmax cannot obey; "
+                "use another decoder"
+            )
         return walk(
             self.name,
             problem,

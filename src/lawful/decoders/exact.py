@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from lawful import _core
 from lawful.clock import seconds_left
 from lawful.decoding import Budget, Decoding, Limit
-from lawful.rules.plan import Plan, plan_of
+from lawful.rules.plan import Plan
 from lawful.search.clash import find_clash
 from lawful.search.classes import ClassSearch, best_of_classes
 from lawful.search.confidence import confidences
@@ -47,7 +47,7 @@ class Exact:
     default_budget: ClassVar[Budget] = Budget(candidates=2**17)
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
-        found = find_best(problem, budget, plan_of(problem.judge.rules))
+        found = find_best(problem, budget, problem.judge.plan())
         return self._conclude(found)
 
     def decode_ranked(self, problem: Problem, budget: Budget, alternatives: int) -> Decoding:
@@ -209,7 +209,7 @@ def rank(problem: Problem, budget: Budget, count: int) -> tuple[Walk, Ranking]:
     """
     found = Walk(problem, budget, perf_counter())
     judge = problem.judge
-    plan = plan_of(judge.rules, whole=True)
+    plan = judge.plan(whole=True)
     walked = _walked(budget)
     candidates = _candidates(found, plan, reserved=walked)
     best: dict[Any, Walk] = {}
@@ -266,7 +266,7 @@ def _candidates(found: Walk, plan: Plan | None, reserved: int) -> Candidates:
     problem, budget = found.problem, found.budget
     most = inf if plan is None or budget.candidates is None else budget.candidates - 1 - reserved
     return Candidates(
-        Lattice(problem.scores, problem.judge, plan),
+        Lattice(problem.costs, problem.judge, plan),
         extensions=most,
         until=found.began + PROOF_SHARE * (found.until - found.began),
         max_cost=inf if budget.max_cost is None else budget.max_cost,
@@ -318,6 +318,6 @@ def _is_feasible(problem: Problem, budget: Budget) -> tuple[bool | None, int]:
 
     ``None`` if the budget ended first.
     """
-    found = find_best(problem, budget, plan_of(problem.judge.rules))
+    found = find_best(problem, budget, problem.judge.plan())
     feasible = True if found.best is not None else False if found.proven else None
     return feasible, found.tried

@@ -5,10 +5,10 @@
 
 Instead of ``probs``, a line may have ``log_probs`` or ``logits``, or its scores may be in the
 ``.npz`` file of the same name (``lawful.io.npz``). ``boxes``, ``pages``, ``joins``, ``rows``,
-``gold``, ``given`` (values by name) and ``classes`` (log-probabilities by name and class, ``null``
-for minus infinity) are optional, and so is ``chain``, a CRF's scores of transitions: ``{"start":
-[..], "between": [[..]..], "end": [..]}``. Files are read and written line by line, so they may be
-larger than memory.
+``gold``, ``given`` (values by name), ``classes`` (log-probabilities by name and class, ``null`` for
+minus infinity) and ``pins`` (a person's word: ``lawful.pins``) are optional, and so is ``chain``, a
+CRF's scores of transitions: ``{"start": [..], "between": [[..]..], "end": [..]}``. Files are read
+and written line by line, so they may be larger than memory.
 
 ``read_labelled`` ignores scores and requires ``gold``; a line may then have a ``split``, the part
 of the data set that it belongs to.
@@ -73,6 +73,7 @@ class _Line(msgspec.Struct):
     rows: list[int | None] | None = None
     given: dict[str, str | int | float | None] | None = None
     classes: dict[str, dict[str, float | None]] | None = None
+    pins: list[dict[str, str | int | float | list[int] | None]] = []
     gold: list[str] | None = None
     split: str | None = None
     probs: list[list[float]] | None = None
@@ -230,6 +231,7 @@ def _document(line: _Line, number: int) -> Document:
         number,
         line.given,
         _classes(line),
+        line.pins,  # type: ignore[arg-type]
     )
 
 
@@ -372,6 +374,8 @@ def _document_record(document: Document) -> dict[str, Any]:
     for name in ("pages", "joins", "rows", "given", "classes"):
         if (values := getattr(document, name)) is not None:
             record[name] = values
+    if document.pins:
+        record["pins"] = [pin.to_dict() for pin in document.pins]
     return record
 
 

@@ -65,6 +65,12 @@ class WordPieces:
             pages=None if pages is None else tuple(pages[i] for i in at),
             joins=tuple(join or glued[i] for i, join in zip(at, joins, strict=True)),
             rows=None if document.rows is None else tuple(document.rows[i] for i in at),
+            pins=tuple(
+                pin
+                if pin.words is None
+                else pin.moved(*np.searchsorted(self.words, pin.words).tolist())
+                for pin in document.pins
+            ),
         )
 
     def labels(self, gold: Sequence[str]) -> tuple[str, ...]:

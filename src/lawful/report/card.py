@@ -54,7 +54,7 @@ def draw_card(view: View) -> str:
         f"{decoding.seconds * 1000:,.1f} ms</small></summary>"
         f'<div class="body{" wide" * (widest > _WIDE)}"><div>{pages}{draw_legend(view)}</div>'
         f'<div class="facts"><div>{_fields(view)}{_rows(view)}</div><div>{_clash(view)}'
-        f"{_checks(view)}{_corrections(view)}{_alternatives(view)}"
+        f"{_checks(view)}{_corrections(view)}{_pins(view)}{_alternatives(view)}"
         f'<p class="quiet">{meaning} {proof}<br>Decoder {as_text(decoding.decoder)}, '
         f"p = {exp(decoding.log_prob):.2g}{gold}</p></div></div></div></details>\n"
     )
@@ -160,6 +160,16 @@ def _change(what: str, old: str, new: str, change: Correction | ClassValue) -> s
         f"<li>{what}: <del>{as_text(old)}</del> → <b>{as_text(new)}</b>, "
         f"{change.price:.2f} nats{', ' * bool(why)}{why}</li>"
     )
+
+
+def _pins(view: View) -> str:
+    """What a person said, and the words that moved because of it."""
+    rows = [f"<li><code>{as_text(pin.id)}</code></li>" for pin in view.decoding.pins]
+    for move in view.decoding.moved or ():
+        old, new = map(as_text, short_labels(move.old, move.new))
+        word = as_text(view.document.words[move.word])
+        rows.append(f"<li>moved “<bdi>{word}</bdi>”: <del>{old}</del> → <b>{new}</b></li>")
+    return f"<h3>Pins</h3><ol>{''.join(rows)}</ol>" if rows else ""
 
 
 def _alternatives(view: View) -> str:

@@ -50,9 +50,10 @@ Weight: TypeAlias = float
 
 Condition: TypeAlias = Literal[
     "reads", "max_words", "pattern", "starts", "ends", "in", "where", "words", "boundary",
-    "required", "agrees", "kept",
+    "required", "agrees", "kept", "pinned",
 ]  # fmt: skip
-"""The conditions that a field implies. All but ``kept``, which is hard, have a weight."""
+"""The conditions that a field implies. ``kept`` and ``pinned`` are hard, the others have
+weights."""
 
 DEFAULT_WEIGHT = 10.0
 DEFAULT_UNCHECKED = 0.5

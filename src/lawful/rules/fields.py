@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from math import inf
 from typing import Any, NamedTuple
 
 from lawful.cache import Cache, size_of_texts
 from lawful.document import Document
 from lawful.errors import RuleFailure
+from lawful.pins import Pin
 from lawful.rules.definitions import Condition, Field
 from lawful.rules.patterns import compiled
+from lawful.rules.pinned import Pinned
 from lawful.rules.places import Places
 from lawful.rules.reading import Occurrence, Spans
 from lawful.rules.rule_set import Rules
@@ -38,6 +41,7 @@ class Fault(NamedTuple):
     weight: float
     word: int | None = None  # the one that may not be in this field
     only: tuple[str, ...] = ()  # the fields that it may be in
+    pin: Pin | None = None  # that is broken
 
 
 class DocumentFields:
@@ -46,6 +50,7 @@ class DocumentFields:
     def __init__(self, document: Document, rules: Rules) -> None:
         self.document = document
         self.rules = rules
+        self.pinned = Pinned(document, rules) if document.pins else None
         self._types = [(f.type, f.name in rules.printed) for f in rules.fields]
         self._values: Cache[tuple[str, bool, int, int], tuple[Any, ...]] = Cache(MOST_BYTES)
         self._faults: Cache[tuple[int, int, int], tuple[Fault, ...]] = Cache(MOST_BYTES)
@@ -62,7 +67,7 @@ class DocumentFields:
                 currency = read_currency(text) if type_ == "money" else None
                 found = tuple(Printed.of(value, currency) for value in found)
             values = self._values.keep(key, found, size_of_texts(found))
-        return values
+        return values if self.pinned is None else self.pinned.choose(index, values)
 
     def chosen(self, index: int, spans: Spans) -> list[Any]:
         """The chosen values of the spans that are readable."""
@@ -104,6 +109,9 @@ class DocumentFields:
         one = len(spans) < 2 or f.many or f.repeat != "agree"
         if not one and len(dict.fromkeys(self.chosen(index, spans))) > 1:
             found.append(Fault("agrees", spans, weight_of(f, "agrees")))
+        if self.pinned is not None:
+            unmet = self.pinned.unmet(index, spans, is_present=self.is_present(index, spans))
+            found += (Fault("pinned", spans, inf, pin=pin) for pin in unmet)
         return found
 
     def faults_of_span(self, index: int, start: int, end: int) -> tuple[Fault, ...]:
@@ -121,11 +129,23 @@ class DocumentFields:
                 found += self._faults_of_words(f, spans)
             if (at := self.rules.boundaries) is not None and start in self._no_boundaries:
                 found.append(Fault("boundary", spans, weight_of(f, "boundary", at.weight)))
+            if self.pinned is not None:
+                broken = self.pinned.broken_by(index, start, end, self.values(index, start, end))
+                found += (Fault("pinned", spans, inf, pin=pin) for pin in broken)
             faults = self._faults.keep(key, tuple(found), BYTES_PER_FAULT * len(found))
         return faults
 
     def first_that_fits(self, fields: Sequence[int], start: int, end: int) -> int:
-        """The first of these fields whose own conditions a span meets, or else the last."""
+        """The first of these fields whose own conditions a span meets, or else the last.
+
+        With pins, it is one that is pinned to its value, or else one whose pins it does not break,
+        if there are such fields.
+        """
+        if (pins := self.pinned) is not None:
+            values = {i: self.values(i, start, end) for i in fields}
+            agree = [i for i in fields if not any(pins.broken_by(i, start, end, values[i]))]
+            meant = [i for i in agree if pins.is_meant(i, values[i])]
+            fields = meant or agree or fields
         return next((i for i in fields if not any(self._violated(i, start, end))), fields[-1])
 
     def _faults_of_words(self, f: Field, spans: Spans) -> Iterator[Fault]:
@@ -196,10 +216,12 @@ class DocumentFields:
     def complaint(self, index: int, fault: Fault) -> str:
         """The message of a fault."""
         f = self.rules.fields[index]
-        if fault.condition == "required":
-            return f"{f.name} is missing"
-        if fault.condition == "kept":
-            return f"{f.name} is missing, but the best legal labelling has it"
+        if fault.pin is not None:
+            texts = (f"{self.document.text(a, b)!r} (words {a}:{b})" for a, b, _ in fault.spans)
+            return f"{f.name} is {', '.join(texts) or 'missing'}"
+        if fault.condition in ("required", "kept"):
+            but = ", but the best legal labelling has it" * (fault.condition == "kept")
+            return f"{f.name} is missing{but}"
         if fault.condition == "agrees":
             distinct = dict.fromkeys(self.chosen(index, fault.spans))
             return f"{f.name} is {' and '.join(map(format_value, distinct))}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from datetime import date
 from typing import Any
 
 from lawful.document import Document
@@ -33,15 +34,20 @@ def given_values(document: Document, types: Mapping[str, str]) -> dict[str, Any]
     found: dict[str, Any] = {}
     for name, type_ in types.items():
         given = (document.given or {}).get(name)
-        found[name] = None if given is None else _value(document, name, given, type_)
+        where = f"document {shown(document.id)}: given {name}"
+        found[name] = None if given is None else value_of(given, type_, where)
         found[COUNT + name] = int(given is not None)
     return found
 
 
-def _value(document: Document, name: str, given: str | float, type_: str) -> Any:
-    where = f"document {shown(document.id)}: given {name} is {shown(given)}"
+def value_of(given: Any, type_: str, where: str) -> Any:
+    """The most plausible value of a text, or a number as it is.
+
+    Raises a ``DocumentError`` that begins with ``where`` if it is no value of this type.
+    """
+    where = f"{where} is {shown(given)}"
     values: tuple[Any, ...] = ()
-    if isinstance(given, str) or type_named(type_).kind != "number":
+    if isinstance(given, str | date) or type_named(type_).kind != "number":
         values = read(str(given), type_)
     else:
         number = as_decimal(given)  # 1.234 as a number is never 1234

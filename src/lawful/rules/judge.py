@@ -33,7 +33,9 @@ from lawful.rules.classes import ClassChoice, class_choices
 from lawful.rules.fields import MOST_BYTES, DocumentFields
 from lawful.rules.given import given_values
 from lawful.rules.nodes import COUNT, PLACE, ROWS, Environment
+from lawful.rules.pinned import Pinned
 from lawful.rules.places import Place, Places
+from lawful.rules.plan import Plan, plan_of
 from lawful.rules.reading import Cost, Occurrence, Reading, Spans
 from lawful.rules.rows import PREVIOUS, Row, RowKind, RowNumbers, rows_of, table_numbers
 from lawful.rules.rule_set import ParsedRule, Rules
@@ -92,6 +94,8 @@ class Judge:
         self._placed = sorted({name for rule in rules.parsed for name in rule.places})
         self._places = Places(document) if self._placed else None
         self._kept: frozenset[str] = frozenset()
+        pinned = self._fields.pinned
+        self._pinned = frozenset() if pinned is None else pinned.present
         self._settler: Settler | None = None
         self._choices: Cache[Any, tuple[Outcome, Environment]] = Cache(MOST_BYTES)
 
@@ -123,6 +127,15 @@ class Judge:
     def kept(self) -> frozenset[str]:
         """The fields that may not be missing."""
         return self._kept
+
+    @property
+    def pinned(self) -> Pinned | None:
+        """What pins demand of the fields; none if the document has no pins."""
+        return self._fields.pinned
+
+    def plan(self, *, whole: bool = False) -> Plan:
+        """The plan of the rules for this document; see ``plan_of``."""
+        return plan_of(self.rules, whole=whole, present=self._pinned)
 
     def read(self, labels: Labels) -> Reading:
         """The reading of a labelling, with the most plausible values."""
@@ -371,18 +384,17 @@ class Judge:
             if missing or not {"satisfied", "violated", "undecided"} & set(outcomes):
                 found.append(check_of_vacuous_rows(rule, missing, len(outcomes)))
         found += self._checks_of_orders(reading)
+        said = set[str]()  # pins, each of which is said once, however many spans break it
         for i, spans in enumerate(reading):
-            found += (
-                Check(
-                    f"{self._names[i]}:{fault.condition}",
-                    "violated",
-                    self._fields.complaint(i, fault),
-                    fault.weight,
-                    price=fault.weight,
-                    implied=True,
-                )
-                for fault in self._fields.faults(i, spans, self._kept)
-            )
+            for fault in self._fields.faults(i, spans, self._kept):
+                id_ = f"{self._names[i]}:{fault.condition}"
+                if fault.pin is not None:
+                    id_ = fault.pin.id
+                    if id_ in said:
+                        continue
+                    said.add(id_)
+                complaint, weight = self._fields.complaint(i, fault), fault.weight
+                found.append(Check(id_, "violated", complaint, weight, price=weight, implied=True))
         return found
 
     def fields(self, reading: Reading) -> dict[str, list[FieldValue]]:
@@ -425,8 +437,8 @@ class Judge:
         """The weights of conditions that are violated if the field is missing."""
         f = self.rules.fields[index]
         if f.presence == "required":
-            return self.rules.weight_of(f, "required")
-        return inf if f.name in self._kept else 0.0
+            return inf if f.name in self._pinned else self.rules.weight_of(f, "required")
+        return inf if f.name in self._kept or f.name in self._pinned else 0.0
 
     def _judge_rule(
         self,

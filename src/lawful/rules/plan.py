@@ -164,27 +164,30 @@ def _outcome(value: Any, kind: str, texts: dict[Any, int]) -> tuple[_core.Outcom
     return (_KNOWN, scaled) if not rest and abs(scaled) <= LARGEST else (_UNSURE, 0)
 
 
-_PLANS: WeakKeyDictionary[Rules, dict[bool, Plan]] = WeakKeyDictionary()
+_PLANS: WeakKeyDictionary[Rules, dict[tuple[bool, frozenset[str]], Plan]] = WeakKeyDictionary()
 
 
-def plan_of(rules: Rules, *, whole: bool = False) -> Plan:
+def plan_of(rules: Rules, *, whole: bool = False, present: frozenset[str] = frozenset()) -> Plan:
     """The plan of these rules; made once.
 
     With ``whole``, the state holds all values of all fields, so that the search tells apart
-    readings that differ in any value, even if rules treat them alike.
+    readings that differ in any value, even if rules treat them alike. It says whether the fields
+    ``present`` are there, even if no rule asks for it.
     """
     plans = _PLANS.setdefault(rules, {})
-    if whole not in plans:
-        plans[whole] = _Planner(rules, whole=whole).plan()
-    return plans[whole]
+    asked = frozenset(f.name for f in rules.fields if f.name in present and f.presence == "free")
+    if (key := (whole, asked)) not in plans:
+        plans[key] = _Planner(rules, whole=whole, present=asked).plan()
+    return plans[key]
 
 
 class _Planner:
     """Hands out slots and lookups, and compiles the rules one by one."""
 
-    def __init__(self, rules: Rules, *, whole: bool) -> None:
+    def __init__(self, rules: Rules, *, whole: bool, present: frozenset[str]) -> None:
         self.rules = rules
         self.whole = whole
+        self.present = present
         self.index: Mapping[str, int] = {f.name: i for i, f in enumerate(rules.fields)}
         self.slots: dict[tuple[int, Aspect], int] = {}
         self.lookups: list[_Lookup] = []
@@ -344,7 +347,7 @@ class _Planner:
             if self.whole:
                 self.slot(index, "all")
             return
-        if self.whole or f.presence != "free" or f.repeat == "agree":
+        if self.whole or f.presence != "free" or f.repeat == "agree" or f.name in self.present:
             self.slot(index, "first")
         if f.repeat == "agree":
             self.slot(index, "disagrees")

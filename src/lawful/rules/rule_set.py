@@ -418,7 +418,7 @@ def _check_rows(rows: tuple[RowKind, ...], fields: Iterable[Field]) -> None:
 
 
 def _check_weights(weights: Mapping[str, Weight], fields: Iterable[str]) -> None:
-    conditions = [condition for condition in get_args(Condition) if condition != "kept"]
+    conditions = [each for each in get_args(Condition) if each not in ("kept", "pinned")]
     known = {f"{name}:{condition}" for name in fields for condition in conditions}
     for name in weights:
         if name in known:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lawful import _core
 from lawful.clock import seconds_left
 from lawful.errors import MemoryBudgetError, TimeBudgetError
-from lawful.rules.plan import Tables, plan_of
+from lawful.rules.plan import Tables
 from lawful.rules.reading import Cost, Reading
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Settler:
 
     def __init__(self, judge: Judge) -> None:
         self.judge = judge
-        self.plan = plan_of(judge.rules)
+        self.plan = judge.plan()
         self.tables = Tables(judge.rules, self.plan, judge.document.id, judge.given)
 
     def settle(self, reading: Reading, cost: Cost, until: float) -> tuple[Reading, Cost]:

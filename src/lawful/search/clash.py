@@ -26,10 +26,10 @@ def find_clash(
 ) -> tuple[tuple[str, ...], bool]:
     """The ids of hard rules that clash, and whether the set is minimal.
 
-    Only ``legal`` if no labelling is legal. Fields that must be present are ``name:kept`` and
-    ``name:required``. Repeatable, unless the time is limited.
+    Only ``legal`` if no labelling is legal. Pins have their ids, fields that must be present are
+    ``name:kept`` and ``name:required``. Repeatable, unless the time is limited.
     """
-    if problem.best_legal is None:
+    if problem.best_without_pins is None:
         return ("legal",), True
     demands = _demands(problem)
     trials = _Trials(problem, budget, is_feasible)
@@ -91,12 +91,16 @@ class _Trials:
 
 
 def _demands(problem: Problem) -> tuple[str, ...]:
-    """Everything that is hard: rules, required and kept fields, and demands on spans."""
+    """Everything that is hard: pins, rules, required and kept fields, and demands on spans.
+
+    The text that a pin gives is part of the document, not a demand.
+    """
     rules = problem.judge.rules
     own = rules.defaults.weights
     of_spans = [rule.weight for rule in (*rules.words, rules.boundaries) if rule is not None]
     of_spans.append(rules.defaults.weight)
     return (
+        *(pin.id for pin in problem.document.pins if pin.kind != "text"),
         *(rule.id for rule in rules.parsed if rule.weight == inf),
         *(order.id or "" for order in rules.orders if order.weight == inf),
         *(f"{f.name}:kept" for f in rules.fields if f.name in problem.judge.kept),
@@ -119,6 +123,8 @@ def _relaxed(problem: Problem, demands: tuple[str, ...]) -> Problem:
         if f"{f.name}:kept" in demands or f"{f.name}:required" in demands
     }
 
+    settled = {pin.field for pin in problem.document.pins if pin.kind == "value"}
+
     def of_spans(weight: float) -> float:
         return inf if weight == inf and SPANS in demands else 0.0
 
@@ -128,7 +134,13 @@ def _relaxed(problem: Problem, demands: tuple[str, ...]) -> Problem:
         rules,
         # The search keeps track of a field's presence only where it matters.
         fields=tuple(
-            replace(f, presence="keep" if f.name in kept else "free") for f in rules.fields
+            replace(
+                f,
+                presence="keep" if f.name in kept else "free",
+                # A pin settles which of its possible values a text has; without it, all count.
+                ambiguity=0.0 if f.name in settled else f.ambiguity,
+            )
+            for f in rules.fields
         ),
         rules=tuple(
             replace(rule, weight=inf, unchecked=0.0) for rule in rules.rules if rule.id in demands
@@ -140,7 +152,8 @@ def _relaxed(problem: Problem, demands: tuple[str, ...]) -> Problem:
         boundaries=boundaries
         and replace(boundaries, weight=boundaries.weight and of_spans(boundaries.weight)),
     )
-    some = Problem(problem.document, problem.scores, relaxed, keep=False)
-    some = some.of_class(problem.judge.choice)
+    pins = tuple(pin for pin in problem.document.pins if pin.id in demands)
+    document = replace(problem.document, pins=pins)
+    some = Problem(document, problem.scores, relaxed, keep=False).of_class(problem.judge.choice)
     some.judge.keep_fields(kept)
     return some

@@ -20,7 +20,6 @@ from lawful.clock import seconds_left
 from lawful.decoding import Confidence
 from lawful.errors import MemoryBudgetError, TimeBudgetError
 from lawful.rules.judge import Judge
-from lawful.rules.plan import plan_of
 from lawful.rules.rule_set import ParsedRule
 from lawful.search.problem import ROUNDING, Problem
 from lawful.search.reading_search import LAST_SLACK, MEMORY, Lattice
@@ -174,12 +173,12 @@ class _MassesOfClass:
         self, problem: Problem, found: Walk, others: Sequence[Walk], effort: Effort, until: float
     ) -> None:
         judge, rules = problem.judge, problem.judge.rules
-        plan = plan_of(rules)
+        plan = judge.plan()
         self.judge, self.effort, self.until = judge, effort, until
         self.found = found
         known = [found, *others]
         self.known = [walk for walk in known if walk.problem.judge.choice == judge.choice]
-        self.lattice = lattice = Lattice(problem.scores, judge, plan)
+        self.lattice = lattice = Lattice(problem.costs, judge, plan)
         self.worth = found.total - problem.prior  # of the answer, among labellings of this class
         spans, self.everything = self._spans(-self.worth - lattice.best + effort.beyond)
         values, span, price = lattice.read(spans, until)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lawful.decoding import ClassValue, Correction
+from lawful.pins import PREFIX
 from lawful.rules.judge import Judge
 from lawful.search.problem import Labels, Problem
 
@@ -21,7 +22,8 @@ def corrections(
     """Every word that did not keep the model's first choice, with its price and its reasons.
 
     Reasons are found by putting old labels back: the word's own, and those of all adjacent changed
-    words, which often had to change together. A rule that is then violated more often is a reason;
+    words, which often had to change together. A rule that is then violated more often is a reason,
+    and so is a pin that is then broken;
     so is the scheme (``legal``) if the labelling is illegal with all of them put back. ``now``
     counts the violations of each rule in ``labels``. Reasons are ``None`` once the time is up.
     """
@@ -95,9 +97,13 @@ def _reasons(
         return None
     back = labels.astype(np.intp)
     back[words] = problem.argmax[words]
+    pins = () if problem.pin_labels is None else problem.pin_labels.broken(back, unlike=labels)
     if not problem.scheme.allows(back):
-        return ("legal",)
+        return pins or ("legal",)
     if not problem.judge.tells_apart(labels, back):
-        return ()
+        return pins
     then = _violations(problem.judge, back, until)
-    return None if then is None else tuple(sorted(then - now))
+    if then is None:
+        return None
+    rules = sorted(then - now, key=lambda id_: (not id_.startswith(PREFIX), id_))
+    return tuple(dict.fromkeys((*pins, *rules)))

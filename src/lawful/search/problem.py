@@ -16,6 +16,7 @@ from lawful.rules.classes import ClassChoice
 from lawful.rules.judge import Judge
 from lawful.rules.rule_set import Rules
 from lawful.scores import Scores
+from lawful.search.pin_labels import PinLabels
 
 Labels: TypeAlias = NDArray[np.integer[Any]]  # (words,)
 
@@ -27,7 +28,8 @@ class Problem:
     """One document with its scores and rules: everything that a decoder needs.
 
     A document that may be of several classes is a problem for each of them; this one is about the
-    most probable class. See ``of_class``.
+    most probable class. See ``of_class``. ``document`` has the texts that pins say. ``costs`` are
+    those of the scores, and infinite for labels that pins forbid.
     """
 
     def __init__(
@@ -43,13 +45,18 @@ class Problem:
                 found = type(given).__name__
                 raise InputError(f"{name} is of type {found}, expected a {expected.__name__}")
         check_length(document, len(scores), "row of scores", "rows of scores")
-        self.document = document
+        self.document = document = document.corrected()
         self.scores = scores
         self.scheme = rules.scheme_for(scores.labels)
         self.costs = scores.costs
         if scores.chain is not None:
             self.scheme = self.scheme.with_scores(**scores.chain._asdict())
         self.judge = Judge(document, rules, self.scheme)
+        self.pin_labels: PinLabels | None = None
+        if (pinned := self.judge.pinned) is not None:
+            self.pin_labels = PinLabels(pinned, rules, self.scheme, len(document))
+            # The scores keep their meaning: what pins forbid is not renormalised.
+            self.costs = np.where(self.pin_labels.allowed, scores.costs, np.inf)
         if keep and self.best_legal is not None:
             self.judge.keep(self.best_legal)
 
@@ -76,11 +83,24 @@ class Problem:
 
     @cached_property
     def best_legal(self) -> Labels | None:
-        """The most probable legal labelling; ``None`` when no labelling is legal."""
-        labels, _ = _core.paths(self.costs, self.scheme.transitions).take(1)
+        """The most probable legal labelling that agrees with what pins say about words.
+
+        ``None`` when there is none.
+        """
+        if self.pin_labels is not None and self.pin_labels.cuts:
+            return self.pin_labels.best(self.costs)
+        return self._best_path(self.costs)
+
+    @cached_property
+    def best_without_pins(self) -> Labels | None:
+        """The most probable legal labelling, whatever pins say."""
+        return self.best_legal if self.pin_labels is None else self._best_path(self.scores.costs)
+
+    def _best_path(self, costs: NDArray[np.float64]) -> Labels | None:
+        labels, _ = _core.paths(costs, self.scheme.transitions).take(1)
         return labels[0] if len(labels) else None
 
     def log_prob(self, labels: Labels) -> float:
         """The log-probability of a labelling, without that of the class."""
-        costs = float(self.costs[np.arange(len(labels)), labels].sum())
+        costs = float(self.scores.costs[np.arange(len(labels)), labels].sum())
         return -costs if self.scores.chain is None else self.scheme.score(labels) - costs

@@ -29,7 +29,6 @@ from lawful.rules.judge import Judge
 from lawful.rules.plan import Plan, Tables
 from lawful.rules.reading import Occurrence, Reading
 from lawful.rules.rule_set import Rules
-from lawful.scores import Scores
 from lawful.search.problem import ROUNDING
 
 MEMORY = 2**29
@@ -59,8 +58,8 @@ class Candidate(NamedTuple):
 class Lattice:
     """The spans of one document under its rules, and the numbers of their values."""
 
-    def __init__(self, scores: Scores, judge: Judge, plan: Plan | None) -> None:
-        self.core = _core.Lattice(scores.costs, layout_of(judge.rules, scores.labels))
+    def __init__(self, costs: NDArray[np.float64], judge: Judge, plan: Plan | None) -> None:
+        self.core = _core.Lattice(costs, layout_of(judge.rules, judge.scheme.labels))
         self.judge = judge
         self.plan = plan
         self.tables = Tables(judge.rules, plan, judge.document.id, judge.given)
@@ -213,6 +212,10 @@ class Candidates:
                     return
                 needed = self._ceiling - self.lattice.best + ROUNDING
                 slack = yield from self._go(min(slack, needed))
+                judge = self.lattice.judge
+                if not self._seen and judge.pinned is not None:
+                    # To prove this by searching would take all spans.
+                    self.complete |= judge.pinned.lacks_a_value(judge.values, self._until)
         except MemoryBudgetError:
             self.stopped_by = "memory"
         except TimeBudgetError:

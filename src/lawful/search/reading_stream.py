@@ -31,12 +31,15 @@ class DocumentReading:
 
 
 class ReadingStream(Iterator[DocumentReading]):
-    """Readings by falling ``log_prob - price``; no two have the same spans and values."""
+    """Readings by falling ``log_prob - price``; no two have the same spans and values.
+
+    All agree with the document's pins.
+    """
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._candidates = Candidates(Lattice(problem.scores, problem.judge, None))
-        self._found = iter(self._candidates)
+        self._candidates = Candidates(Lattice(problem.costs, problem.judge, None))
+        self._found = filter(self._agrees, self._candidates)
 
     def __next__(self) -> DocumentReading:
         candidate = next(self._found, None)
@@ -56,6 +59,11 @@ class ReadingStream(Iterator[DocumentReading]):
         for row, candidate in zip(labels, found, strict=True):
             row[:] = candidate.labels
         return labels, np.array([candidate.log_prob for candidate in found], np.float64)
+
+    def _agrees(self, candidate: Candidate) -> bool:
+        judge = self._problem.judge
+        reading = self._candidates.lattice.reading(candidate.spans)
+        return judge.pinned is None or judge.pinned.are_met(reading, judge.values)
 
     def _check_memory(self, found: int) -> None:
         """Raises ``MemoryBudgetError`` if the memory budget ended the stream and ``found`` is 0."""

@@ -215,6 +215,8 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
     if labels is None:
         labels = problem.best_legal if fallback is None else fallback
     if labels is None:
+        labels = problem.best_without_pins
+    if labels is None:
         labels = problem.argmax
     reading = found.reading
     if reading is None:
