@@ -47,6 +47,7 @@ faults: .venv/installed  ## kills, full disks, closed pipes and dying workers du
 fuzz: .venv/installed  ## a million hostile inputs; then statements about documents against brute force
 	$(BIN)/python -m tests.hostile 1000000 --workers 2
 	$(BIN)/python -m tests.fuzz 20000 --workers 2
+	$(BIN)/python -m tests.fuzz_pins 5000
 
 bench: .venv/benched  ## compare with peer libraries; takes ten minutes
 	$(BIN)/python -m benchmarks

@@ -354,7 +354,7 @@ def _pin_of_words(document: Document, pin: Pin, starts: list[int], ends: list[in
             f"document {shown(document.id)} has a pin about a part of a word, expected whole "
             f"words: {pin.said}"
         )
-    return pin.moved(starts.index(start), ends.index(end) + 1)
+    return pin.about(starts.index(start), ends.index(end) + 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ class Pin:
         """What it says, for messages that call it a pin."""
         return self.id.removeprefix(PREFIX)
 
-    def moved(self, start: int, end: int) -> Pin:
+    def about(self, start: int, end: int) -> Pin:
         """The same pin about other words."""
         return replace(self, words=(start, end))
 

@@ -30,6 +30,16 @@ def test_every_word_has_pieces_and_they_read_as_the_words_did(word_tokenizer):
     assert tuple(texts) == ODD
 
 
+def test_pins_are_about_the_pieces_of_their_words(word_tokenizer):
+    pins = [{"words": (1, 3), "field": "total"}, {"field": "tip", "value": None}]
+    document = Document("d", ODD, pins=pins)
+    pieces = word_tokenizer.tokenize(document)
+    (start, end), nothing = (pin.words for pin in pieces.document(document).pins)
+    assert set(pieces.words[start:end].tolist()) == {1, 2}
+    assert (pieces.words == 1).sum() + (pieces.words == 2).sum() == end - start
+    assert nothing is None
+
+
 @pytest.mark.parametrize("word", ODD)
 def test_a_word_is_cut_alike_wherever_it_stands(word_tokenizer, word):
     alone = word_tokenizer.tokenize(Document("d", (word,)))

@@ -68,7 +68,7 @@ class WordPieces:
             pins=tuple(
                 pin
                 if pin.words is None
-                else pin.moved(*np.searchsorted(self.words, pin.words).tolist())
+                else pin.about(*np.searchsorted(self.words, pin.words).tolist())
                 for pin in document.pins
             ),
         )
