@@ -208,8 +208,9 @@ class Oracle:
         return rules | orders | {f"{name}:kept" for name in self.kept} | implied | shared
 
     def weight_of(self, name):
-        """The weight of an implied condition: its own, or that of the file."""
-        return self.rules.defaults.weights.get(name, self.weight)
+        """The weight of an implied condition: its own, or the file's, of a boundary up to 5."""
+        most = 5 if name.endswith(":boundary") and self.weight < inf else inf
+        return self.rules.defaults.weights.get(name, min(self.weight, most))
 
     def spans_of(self, labels):
         return spans_of(labels, self.scheme, self.types)

@@ -112,3 +112,13 @@ def test_an_unknown_name_has_its_line(tmp_path):
     path.write_text("fields:\n  total: {label: total}\nweights:\n  total:agree: 3\n")
     with pytest.raises(RulesError, match=r"line 3: weights: unknown condition 'total:agree'"):
         Rules.load(path)
+
+
+@pytest.mark.parametrize(("weight", "expected"), [(10, 5), (3, 3), (inf, inf)])
+def test_boundaries_weigh_at_most_five_by_default(weight, expected):
+    fields = [Field("a", "a")]
+    rules = Rules(fields, boundaries=Boundaries(r"\.$"), defaults=RuleDefaults(weight=weight))
+    assert rules.weight_of(rules.fields[0], "boundary") == expected
+    assert rules.weight_of(rules.fields[0], "boundary", 7.0) == 7
+    own = rules.with_defaults(weights={"a:boundary": 8})
+    assert own.weight_of(own.fields[0], "boundary") == 8

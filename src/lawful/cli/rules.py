@@ -99,7 +99,8 @@ def _rule_table(loaded: Rules) -> Table:
         what = words.match if words.lexicon is None else words.lexicon.name
         table.add_row(f"words: {what}", weight_of(words.weight), "", ", ".join(words.only), alone)
     if (at := loaded.boundaries) is not None:
-        table.add_row(f"boundaries: {at.after}", weight_of(at.weight), "", "", alone)
+        weight = loaded.boundary_weight if at.weight is None else at.weight
+        table.add_row(f"boundaries: {at.after}", weight_of(weight), "", "", alone)
     for name, weight in loaded.defaults.weights.items():
         table.add_row(name, weight_of(weight), "", name.partition(":")[0], "implied by the field")
     return table

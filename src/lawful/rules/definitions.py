@@ -56,6 +56,9 @@ Condition: TypeAlias = Literal[
 weights."""
 
 DEFAULT_WEIGHT = 10.0
+BOUNDARY_WEIGHT = 5.0
+"""The most that a boundary weighs by default: real texts often begin a field elsewhere."""
+
 DEFAULT_UNCHECKED = 0.5
 """Half a nat: that a rule can be checked, and holds, is some evidence that its fields are right."""
 

@@ -21,7 +21,15 @@ from lawful.cache import Cache
 from lawful.errors import RulesError, did_you_mean, shown
 from lawful.labels import SCHEMES, Scheme
 from lawful.rules.classes import check_classes
-from lawful.rules.definitions import Condition, Field, Rule, RuleDefaults, Weight, as_rule
+from lawful.rules.definitions import (
+    BOUNDARY_WEIGHT,
+    Condition,
+    Field,
+    Rule,
+    RuleDefaults,
+    Weight,
+    as_rule,
+)
 from lawful.rules.expression import Expression, parse
 from lawful.rules.given import check_given
 from lawful.rules.lexicons import Lexicon
@@ -316,7 +324,14 @@ class Rules:
             return inf
         if own is not None:
             return own
-        return self.defaults.weights.get(f"{f.name}:{condition}", self.defaults.weight)
+        default = self.boundary_weight if condition == "boundary" else self.defaults.weight
+        return self.defaults.weights.get(f"{f.name}:{condition}", default)
+
+    @property
+    def boundary_weight(self) -> Weight:
+        """The weight of boundaries that have none of their own."""
+        weight = self.defaults.weight
+        return weight if weight == inf else min(weight, BOUNDARY_WEIGHT)
 
     def scheme_for(self, labels: tuple[str, ...]) -> Scheme:
         """The scheme over a model's labels; checked and cached per list of labels."""
