@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <utility>
 
 #include "base/costs.hpp"
@@ -71,7 +72,10 @@ Residues::Addend Residues::addend_of(const FieldValue& given) const {
     for (const Term& term : field.each) {
         Outcome number{kUnit, Outcome::kKnown};
         if (term.kind != Term::Kind::kCount) number = tables_.lookups[term.lookup].at(value);
-        if (number.state != Outcome::kKnown) addend.free = true;
+        // Of a list with a number that is not known, the search knows no sum at all.
+        const bool unsure =
+            term.kind != Term::Kind::kCount && tables_.lookups[term.lookup].has_unsure();
+        if (number.state != Outcome::kKnown || unsure) addend.free = true;
         addend.each += term.factor * number.number;
     }
     if (!is_readable(value)) return addend;
@@ -94,31 +98,39 @@ bool Residues::open_without(std::uint32_t field, Wide& sum) const {
 }
 
 bool Residues::choose_prime(std::size_t steps, std::size_t work, std::size_t bytes,
-                            std::size_t memory) {
+                            std::size_t memory, std::size_t largest) {
     if (bits_.size() > kMostBits) return false;
     for (const std::size_t prime : kPrimes) {
         // Modulo a smaller prime, too many sums would fall within the tolerance.
         const bool tells =
             2 * std::min<Wide>(tolerance_, prime) + 1 <= static_cast<Wide>(prime / 8);
         if (steps * masks() * prime > work || bytes * masks() * prime > memory) break;
+        if (prime > largest && prime_ != 0) break;
         if (tells || prime_ != 0) prime_ = prime;
     }
-    return prime_ != 0;
+    width_ = static_cast<std::uint32_t>(std::bit_width(prime_));
+    if (prime_ == 0) return false;
+    for (Addend& addend : addends_) {
+        addend.shift = residue(addend.each);
+        addend.shift_first = residue(addend.each + addend.first);
+    }
+    return true;
 }
 
-std::vector<double> Residues::ends() const {
-    std::vector<double> ends(classes());
+std::vector<double> Residues::ends(std::span<const double> missing) const {
+    std::vector<double> ends(classes(), kForbidden);
     for (std::uint32_t mask = 0; mask < masks(); ++mask) {
         bool open = false;
-        double missing = 0;
+        double absent = 0;
         Wide sum = equation_.constant;
         for (std::uint32_t bit = 0; bit < bits_.size(); ++bit)
             if ((mask >> bit & 1) == 0) {
                 open = open_without(bits_[bit], sum) || open;
-                missing += tables_.missing[bits_[bit]];
+                absent += missing[bits_[bit]];
             }
         for (std::size_t r = 0; r < prime_; ++r) {
-            double& end = ends[mask * prime_ + r] = missing + (open ? equation_.unchecked : 0);
+            double& end = ends[(std::size_t{mask} << width_) + r] =
+                absent + (open ? equation_.unchecked : 0);
             if (open) continue;
             // The distance from zero of the nearest sum with this residue.
             const Wide apart = residue(sum / divisor_ + static_cast<Wide>(r));
@@ -153,9 +165,8 @@ std::uint32_t Residues::class_of(std::span<const Wide> state) const {
             sum += term.factor * number.number;
         }
     }
-    const bool all = mask + 1 == masks();
-    if (equation_.early && all) return kFree;
-    return mask * static_cast<std::uint32_t>(prime_) + residue(sum / divisor_);
+    const std::uint32_t found = mask << width_ | residue(sum / divisor_);
+    return decided(found) ? kFree : found;
 }
 
 }  // namespace lawful

@@ -19,49 +19,80 @@ namespace lawful {
 class Residues {
 public:
     static constexpr std::uint32_t kFree = std::numeric_limits<std::uint32_t>::max();
-    static constexpr std::uint32_t kNoBit = 32;
 
     /// A span value, as far as equations depend on it.
     struct FieldValue {
         std::uint32_t field, value;
     };
+
+    Residues(const Plan& plan, const Equation& equation, const DocumentTables& tables,
+             std::span<const FieldValue> values);
+
+    /// Chooses the largest prime up to `largest` that fits into `work` elementary steps and
+    /// `memory` bytes, where each class takes `steps` and `bytes`, or if that is too small to help,
+    /// the least larger one; false if none fits.
+    bool choose_prime(std::size_t steps, std::size_t work, std::size_t bytes, std::size_t memory,
+                      std::size_t largest = 4093);
+    std::size_t prime() const { return prime_; }
+    std::uint32_t masks() const { return std::uint32_t{1} << bits_.size(); }
+    /// A few of them, between the prime and the next power of two, stand for nothing.
+    std::size_t classes() const { return std::size_t{masks()} << width_; }
+    /// The fields whose absence matters.
+    std::span<const std::uint32_t> needed() const { return bits_; }
+
+    /// The class of the state before the first span.
+    static std::uint32_t begin() { return 0; }
+    /// The class of a state; kFree if the equation is decided already, or cannot be decided.
+    std::uint32_t class_of(std::span<const Wide> state) const;
+    /// Whether the equation is decided after such a class, so that its violation is charged.
+    bool decided(std::uint32_t residue_class) const {
+        return equation_.early && (residue_class >> width_) + 1 == masks();
+    }
+    /// What a span value costs at once; an equation counts as open until the end.
+    static double charge(std::uint32_t, std::uint32_t) { return 0; }
+    /// The class after a span value; the class before it is not kFree.
+    std::uint32_t next(std::uint32_t before, std::uint32_t choice) const {
+        const Addend& addend = addends_[choice];
+        if (addend.free) return kFree;
+        std::uint32_t mask = before >> width_, residue = before & ((1u << width_) - 1);
+        const bool first = addend.bit != kNoBit && (mask >> addend.bit & 1) == 0;
+        residue += first ? addend.shift_first : addend.shift;
+        if (residue >= prime_) residue -= static_cast<std::uint32_t>(prime_);
+        if (first) mask |= std::uint32_t{1} << addend.bit;
+        return mask << width_ | residue;
+    }
+    /// By class, the cost at the end: of the equation, and of its fields that are missing, where
+    /// `missing` is the cost by field.
+    std::vector<double> ends(std::span<const double> missing) const;
+
+    /// Whether the class after a span value is kFree.
+    bool frees(std::uint32_t choice) const { return addends_[choice].free; }
+    /// Calls `take(before, after, length)` for the ranges of classes that a span value connects.
+    template <class Take>
+    void each_range(std::uint32_t choice, Take&& take) const {
+        const Addend& addend = addends_[choice];
+        if (addend.bit == kNoBit && addend.shift == 0) return take(0, 0, classes());
+        for (std::uint32_t mask = 0; mask < masks(); ++mask) {
+            const std::uint32_t set =
+                addend.bit == kNoBit ? mask : mask | std::uint32_t{1} << addend.bit;
+            const std::size_t shift = set == mask ? addend.shift : addend.shift_first;
+            const std::size_t before = std::size_t{mask} << width_;
+            const std::size_t after = std::size_t{set} << width_;
+            take(before, after + shift, prime_ - shift);
+            take(before + prime_ - shift, after, shift);
+        }
+    }
+
+private:
+    static constexpr std::uint32_t kNoBit = 32;
+
     /// The contribution of a span value to the sum, in units of the common divisor of all addends.
     struct Addend {
         std::uint32_t bit = kNoBit;  // in the mask of fields that have occurred
         Wide first = 0, each = 0;    // added by the first readable span of a field; by every span
         bool free = false;           // the equation can no longer be decided
+        std::uint32_t shift = 0, shift_first = 0;  // the residues of `each`; of both
     };
-
-    Residues(const Plan& plan, const Equation& equation, const DocumentTables& tables,
-             std::span<const FieldValue> values);
-
-    /// Chooses the largest prime that fits into `work` elementary steps and `memory` bytes, where
-    /// each class takes `steps` and `bytes`; false if only primes fit that are too small to help.
-    bool choose_prime(std::size_t steps, std::size_t work, std::size_t bytes, std::size_t memory);
-    std::size_t prime() const { return prime_; }
-    std::uint32_t masks() const { return std::uint32_t{1} << bits_.size(); }
-    std::size_t classes() const { return prime_ * masks(); }
-
-    const Addend& addend(std::uint32_t choice) const { return addends_[choice]; }
-    /// The class of a state; kFree if the equation is decided already, or cannot be decided.
-    std::uint32_t class_of(std::span<const Wide> state) const;
-    /// By class, the cost at the end: of the equation, and of its fields that are missing.
-    std::vector<double> ends() const;
-
-    /// Calls `take(before, after, length)` for the ranges of classes that an addend connects.
-    template <class Take>
-    void each_range(const Addend& addend, Take&& take) const {
-        for (std::uint32_t mask = 0; mask < masks(); ++mask) {
-            const std::uint32_t set =
-                addend.bit == kNoBit ? mask : mask | std::uint32_t{1} << addend.bit;
-            const std::size_t shift =
-                residue(set == mask ? addend.each : addend.each + addend.first);
-            take(mask * prime_, set * prime_ + shift, prime_ - shift);
-            take(mask * prime_ + prime_ - shift, set * prime_, shift);
-        }
-    }
-
-private:
     /// The terms of one field.
     struct FieldTerms {
         std::uint32_t bit = kNoBit;
@@ -87,6 +118,7 @@ private:
     Wide divisor_ = 0;
     Wide tolerance_ = 0;
     std::size_t prime_ = 0;
+    std::uint32_t width_ = 0;  // bits of a residue
 };
 
 }  // namespace lawful

@@ -38,8 +38,8 @@ std::vector<SurvivalBound> Mass::survivals(const Limits& limits, Clock& clock) c
         values.push_back({chain_.span(value.span).seen_as(), value.value});
     std::vector<SurvivalBound> made;
     for (const Equation& equation : plan_->equations) {
-        SurvivalBound survival(Residues(*plan_, equation, tables_, values), words, limits.work,
-                               limits.memory, clock);
+        SurvivalBound survival(Residues(*plan_, equation, tables_, values), tables_.missing, words,
+                               limits.work, limits.memory, clock);
         if (!survival.empty()) made.push_back(std::move(survival));
     }
     return made;

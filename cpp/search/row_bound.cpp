@@ -44,15 +44,6 @@ Plan rows_only(const Plan& plan, const DocumentTables& tables) {
 
 }  // namespace
 
-StepExcess excess_of(const ReadingGraph& graph) {
-    StepExcess excess(graph.nodes());
-    for (std::uint32_t node = 0; node < graph.nodes(); ++node)
-        for (const ReadingGraph::Step& step : graph.steps_from(node))
-            excess[node].push_back(
-                std::max(0.0, step.cost + graph.rest(step.to) - graph.rest(node)));
-    return excess;
-}
-
 RowBound::RowBound(const ReadingGraph& graph, const Plan& plan, const DocumentTables& tables,
                    std::size_t most, Clock& clock)
     : graph_(graph),

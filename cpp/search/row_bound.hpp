@@ -11,17 +11,11 @@
 #include "base/hash_table.hpp"
 #include "rules/plan.hpp"
 #include "rules/rule_tracker.hpp"
+#include "search/excess.hpp"
 #include "search/reading_graph.hpp"
 #include "search/state_table.hpp"
 
 namespace lawful {
-
-/// By node and step of a graph, how much the cheapest path over the step costs more than the
-/// cheapest path from the node.
-using StepExcess = std::vector<std::vector<double>>;
-
-/// The excess of steps if no rule plays a part.
-StepExcess excess_of(const ReadingGraph& graph);
 
 /// A lower bound on the cost from every node on: exact under the rules of rows alone.
 ///

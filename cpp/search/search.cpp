@@ -24,20 +24,18 @@ Search::Search(std::shared_ptr<const ReadingGraph> graph, std::shared_ptr<const 
       arena_(limits.memory),
       states_(arena_, plan_ ? plan_->slots + 1 : 1),
       partials_(arena_),
+      bounds_(*graph_, plan_.get(), tables_, states_),
       scratch_(plan_ ? plan_->slots + 1 : 1) {
     if (plan_) find_gone(clock);
-    const std::uint32_t nothing = number_of(scratch_);
+    const std::uint32_t nothing = states_.number_of(scratch_);
     const double violated = plan_ ? tracker_.begin(scratch_) : 0;
     const Partial root{violated, violated, ReadingGraph::kRoot, nothing, kNone, 0};
     if (!lost(root)) add(root, graph_->rest(ReadingGraph::kRoot));
 }
 
 std::size_t Search::held() const {
-    std::size_t bytes = arena_.held() + tracker_.held() + open_.capacity() * sizeof(Open) +
-                        cheapest_.held() + bound_classes_.capacity() * sizeof(std::uint32_t);
-    for (const ResidueBound& bound : bounds_) bytes += bound.held();
-    if (row_bound_) bytes += row_bound_->held();
-    return bytes;
+    return arena_.held() + tracker_.held() + open_.capacity() * sizeof(Open) + cheapest_.held() +
+           bounds_.held();
 }
 
 double Search::bound() const { return open_.empty() ? kForbidden : open_.front().bound; }
@@ -57,18 +55,22 @@ Search::Status Search::next(std::size_t extensions, Clock& clock) {
         }
         --extensions;
         extend(first.partial);
-        clock.tick(64 * graph_->steps_from(partial.node).size());
-        if (++extended_ == limits_.patience) make_bounds(clock);
+        clock.tick(64 * bounds_.steps_from(partial.node).size());
+        ++extended_;
+        if (tried_ >= limits_.patience) make_bounds(clock);
     }
     return Status::kNothing;
 }
 
 void Search::extend(std::uint32_t index) {
     const Partial from = partials_[index];
-    for (const ReadingGraph::Step& step : graph_->steps_from(from.node)) {
+    for (const ReadingGraph::Step& step : bounds_.steps_from(from.node)) {
         if (from.cost + step.cost + graph_->rest(step.to) > graph_->limit()) return;  // all others
+        ++tried_;
+        const double rest = bounds_.rest_after(from.node, from.state, step);
+        if (from.cost + step.cost + rest > graph_->limit()) continue;
         Partial next;
-        if (advance(from, index, step, next)) add(next, rest(step.to, next.state));
+        if (advance(from, index, step, next)) add(next, bounds_.rest(step.to, next.state));
     }
 }
 
@@ -117,7 +119,7 @@ bool Search::dive(std::size_t tries, Clock& clock) {
 bool Search::dive_from(std::uint32_t index, Partial& last, std::vector<std::uint32_t>& choices,
                        Clock& clock) {
     while (last.node != ReadingGraph::kEnd) {
-        const auto steps = graph_->steps_from(last.node);
+        const auto steps = bounds_.steps_from(last.node);
         clock.tick(64 * steps.size());
         Partial best, next;
         double promised = kForbidden;
@@ -125,7 +127,7 @@ bool Search::dive_from(std::uint32_t index, Partial& last, std::vector<std::uint
             if (last.cost + step.cost + graph_->rest(step.to) >= promised) break;
             if (!advance(last, index, step, next)) continue;
             const double labelling = next.cost - next.violated + graph_->rest_of_labels(next.node);
-            const double bound = next.cost + rest(next.node, next.state);
+            const double bound = next.cost + bounds_.rest(next.node, next.state);
             if (bound < promised && labelling <= limits_.labelling) {
                 promised = bound;
                 best = next;
@@ -151,7 +153,11 @@ double Search::update_state(Partial& partial) {
         scratch_.back() = std::bit_cast<std::uint64_t>(
             std::bit_cast<double>(static_cast<std::uint64_t>(scratch_.back())) + chosen.price);
     const double violated = tracker_.extend(scratch_, place, chosen.value);
-    if (violated < kForbidden) partial.state = number_of(scratch_);
+    if (violated == kForbidden) return violated;
+    const std::size_t known = states_.size();
+    const std::uint32_t number = states_.number_of(scratch_);
+    if (states_.size() > known) bounds_.add_state(number, partial.state, partial.choice);
+    partial.state = number;
     return violated;
 }
 
@@ -216,76 +222,18 @@ bool Search::is_cheapest(std::uint32_t index) const {
     return !plan_ || cheapest_.find(PartialKeys{partials_}, partials_[index]) == index;
 }
 
-/// A lower bound on the cost of the rest.
-double Search::rest(std::uint32_t node, std::uint32_t state) const {
-    if (node == ReadingGraph::kEnd) return 0;
-    double rest = graph_->rest(node);
-    if (row_bound_) {
-        // What equations add is on top of the rest under rules of rows, so that must be known.
-        if (!row_bound_->knows(node, row_classes_[state])) return rest;
-        rest = row_bound_->rest(node, row_classes_[state]);
-    }
-    double more = 0;
-    for (std::size_t i = 0; i < bounds_.size(); ++i)
-        more = std::max(more, bounds_[i].more(node, bound_classes_[state * bounds_.size() + i]));
-    return rest + more;
-}
-
-std::uint32_t Search::number_of(std::span<const Wide> state) {
-    const std::uint32_t number = states_.number_of(state);
-    if (number * bounds_.size() >= bound_classes_.size() ||
-        (row_bound_ && number >= row_classes_.size()))
-        classify_states();
-    return number;
-}
-
-/// Finds the classes of the states that have none yet: all of them, or none if memory runs out.
-void Search::classify_states() {
-    const std::size_t size = states_.size() * bounds_.size();
-    if (size > bound_classes_.capacity()) bound_classes_.reserve(2 * size);
-    while (bound_classes_.size() < size) {
-        const auto number = static_cast<std::uint32_t>(bound_classes_.size() / bounds_.size());
-        for (const ResidueBound& bound : bounds_)
-            bound_classes_.push_back(bound.class_of(states_[number]));
-    }
-    if (!row_bound_) return;
-    while (row_classes_.size() < states_.size())
-        row_classes_.push_back(row_bound_->class_of(
-            states_[static_cast<std::uint32_t>(row_classes_.size())].first(plan_->slots)));
-}
-
-void Search::make_row_bound(Clock& clock) {
-    if (row_bound_ || plan_->rows.empty()) return;
-    auto made = std::make_unique<RowBound>(*graph_, *plan_, tables_, bound_work_ / 4, clock);
-    if (!made->empty()) row_bound_ = std::move(made);
-}
-
+/// Makes bounds, or finer ones, and applies them to the partial readings that are open.
 void Search::make_bounds(Clock& clock) {
+    limits_.patience = kGrowth * tried_;
     if (!plan_) return;
-    bounds_.clear();
-    bound_classes_.clear();
-    make_row_bound(clock);
-    const StepExcess own = row_bound_ ? StepExcess{} : excess_of(*graph_);
-    const StepExcess& excess = row_bound_ ? row_bound_->excess() : own;
-    std::vector<ResidueBound> made;  // assigned only when complete: time may run out
+    const Partial& root = partials_[0];
+    const std::size_t work = std::clamp(kWorkPerStep * tried_, kLeastWork, kMostWork);
     // Half of the memory is left to the search itself.
-    const std::size_t share =
-        limits_.memory / 2 / std::max<std::size_t>(1, plan_->equations.size());
-    for (const Equation& equation : plan_->equations) {
-        ResidueBound bound(*graph_, excess, *plan_, equation, tables_, bound_work_, share, clock);
-        if (!bound.empty()) made.push_back(std::move(bound));
-    }
-    bound_classes_.reserve(states_.size() * made.size());  // may throw, so before the bounds
-    bounds_ = std::move(made);
-    if (bound_work_ < kMostWork) {
-        limits_.patience *= kGrowth;
-        bound_work_ *= kGrowth;
-    }
-    if (bounds_.empty() && !row_bound_) return;
-    classify_states();
+    const std::size_t memory = std::min(limits_.memory / 2, kMostBytes);
+    if (!bounds_.make(root.state, graph_->limit() - root.cost, work, memory, clock)) return;
     for (Open& open : open_) {
         const Partial& partial = partials_[open.partial];
-        open.bound = std::max(open.bound, partial.cost + rest(partial.node, partial.state));
+        open.bound = std::max(open.bound, partial.cost + bounds_.rest(partial.node, partial.state));
     }
     std::erase_if(open_, [&](const Open& open) { return !(open.bound <= graph_->limit()); });
     std::make_heap(open_.begin(), open_.end());

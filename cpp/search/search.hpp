@@ -12,9 +12,8 @@
 #include "base/hash_table.hpp"
 #include "rules/plan.hpp"
 #include "rules/rule_tracker.hpp"
+#include "search/bounds.hpp"
 #include "search/reading_graph.hpp"
-#include "search/residue_bound.hpp"
-#include "search/row_bound.hpp"
 #include "search/state_table.hpp"
 
 namespace lawful {
@@ -23,17 +22,16 @@ namespace lawful {
 ///
 /// An A* search from left to right. A partial reading is a node of the graph and the state of the
 /// rules there; of two with the same node and state, only the cheaper one is kept. The bound of a
-/// partial reading is its cost so far plus the exact rest of the graph without rules. If the search
-/// turns out to be long, the rest under rules of rows (`RowBound`) and what the dearest equation
-/// adds to it (`ResidueBound`) raise it. Readings that end in the same state count as one; without
-/// a plan, all are different.
+/// partial reading is its cost so far plus the exact rest of the graph without rules; if the search
+/// turns out to be long, rules raise it (`Bounds`). Readings that end in the same state count as
+/// one; without a plan, all are different.
 class Search {
 public:
     struct Limits {
         /// The most that a labelling may cost, without its penalty.
         double labelling = std::numeric_limits<double>::infinity();
         std::size_t memory = std::numeric_limits<std::size_t>::max();
-        std::size_t patience = 256;  // extensions before the rest is bounded by equations
+        std::size_t patience = 1024;  // steps that are tried before bounds are made
     };
     struct Found {
         double cost;                         // of the labelling, above Lattice::least()
@@ -68,10 +66,12 @@ public:
 
 private:
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-    // Bounds by equations pay off if a search is long, and finer ones if it is very long.
-    static constexpr std::size_t kFirstWork = std::size_t{1} << 20;
-    static constexpr std::size_t kGrowth = 8;
+    // Bounds pay off if a search is long, and finer ones if it is very long.
+    static constexpr std::size_t kGrowth = 4;
+    static constexpr std::size_t kWorkPerStep = 2048;  // in bounds, per step that was tried
+    static constexpr std::size_t kLeastWork = std::size_t{1} << 20;
     static constexpr std::size_t kMostWork = std::size_t{1} << 27;
+    static constexpr std::size_t kMostBytes = std::size_t{1} << 25;  // of bounds
 
     struct Partial {
         double cost;      // penalty included
@@ -112,10 +112,6 @@ private:
     void add(const Partial& partial, double at_least);
     bool enter_if_cheaper(const Partial& partial);
     bool is_cheapest(std::uint32_t index) const;
-    double rest(std::uint32_t node, std::uint32_t state) const;
-    std::uint32_t number_of(std::span<const Wide> state);
-    void classify_states();
-    void make_row_bound(Clock& clock);
     void find_gone(Clock& clock);
     void make_bounds(Clock& clock);
     void collect(const Partial& last, std::span<const std::uint32_t> more = {});
@@ -128,17 +124,14 @@ private:
     Arena arena_;
     StateTable states_;
     Chunked<Partial> partials_;
-    std::vector<Open> open_;            // a heap
-    HashTable<PartialKeys> cheapest_;   // partial readings by node and state
-    std::vector<ResidueBound> bounds_;  // of the equations that are small enough
-    std::size_t bound_work_ = kFirstWork;
-    std::vector<std::uint32_t> bound_classes_;  // (states, bounds)
-    std::unique_ptr<RowBound> row_bound_;       // if there are rules of rows
-    std::vector<std::uint32_t> row_classes_;    // by state
-    std::uint64_t required_ = 0;                // required fields, one bit each
+    std::vector<Open> open_;           // a heap
+    HashTable<PartialKeys> cheapest_;  // partial readings by node and state
+    Bounds bounds_;
+    std::uint64_t required_ = 0;       // required fields, one bit each
     std::vector<std::uint64_t> gone_;  // by node, fields of which no first value can follow
     std::vector<Wide> scratch_;
     std::size_t extended_ = 0;
+    std::size_t tried_ = 0;  // steps
     Found found_{};
 };
 

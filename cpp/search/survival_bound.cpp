@@ -5,20 +5,22 @@
 
 namespace lawful {
 
-SurvivalBound::SurvivalBound(Residues residues, const std::vector<Word>& words, std::size_t work,
-                             std::size_t memory, Clock& clock)
+SurvivalBound::SurvivalBound(Residues residues, std::span<const double> missing,
+                             const std::vector<Word>& words, std::size_t work, std::size_t memory,
+                             Clock& clock)
     : residues_(std::move(residues)) {
     std::size_t steps = 0;
     for (const Word& word : words) steps += 2 + word.labels.size() + word.spans.size();
     const std::size_t bytes = 2 * (words.size() + 1) * sizeof(double);
-    if (residues_.choose_prime(steps, work, bytes, memory)) fill(words, clock);
+    if (residues_.choose_prime(steps, work, bytes, memory)) fill(words, missing, clock);
 }
 
-void SurvivalBound::fill(const std::vector<Word>& words, Clock& clock) {
+void SurvivalBound::fill(const std::vector<Word>& words, std::span<const double> missing,
+                         Clock& clock) {
     const std::size_t classes = residues_.classes();
     boundary_.assign((words.size() + 1) * classes, 0);
     within_.assign((words.size() + 1) * classes, 0);
-    const std::vector<double> ends = residues_.ends();
+    const std::vector<double> ends = residues_.ends(missing);
     for (std::size_t s = 0; s < classes; ++s)
         boundary_[words.size() * classes + s] = std::exp(-ends[s]);
     Runs runs, next_runs;
@@ -72,15 +74,16 @@ void SurvivalBound::add_spans(const Word& word, std::size_t at, Clock& clock) {
     double* const here = boundary_.data() + at * classes;
     for (const Word::Span& span : word.spans) {
         clock.tick(classes);
-        const Residues::Addend& addend = residues_.addend(span.choice);
         const double* const there = boundary_.data() + span.end * classes;
-        if (addend.free) {
+        if (residues_.frees(span.choice)) {
             for (std::size_t s = 0; s < classes; ++s) here[s] += span.share;
             continue;
         }
-        residues_.each_range(addend, [&](std::size_t before, std::size_t after, std::size_t n) {
-            for (std::size_t i = 0; i < n; ++i) here[before + i] += span.share * there[after + i];
-        });
+        residues_.each_range(span.choice,
+                             [&](std::size_t before, std::size_t after, std::size_t n) {
+                                 for (std::size_t i = 0; i < n; ++i)
+                                     here[before + i] += span.share * there[after + i];
+                             });
     }
 }
 

@@ -31,9 +31,11 @@ public:
         double unlisted;  // the share of spans that are not listed
     };
 
-    /// Empty if the equation is too large for `work` elementary steps or `memory` bytes.
-    SurvivalBound(Residues residues, const std::vector<Word>& words, std::size_t work,
-                  std::size_t memory, Clock& clock);
+    /// `missing` is the cost of absence by field. Empty if the equation is too large for `work`
+    /// elementary steps or `memory` bytes.
+    SurvivalBound(Residues residues, std::span<const double> missing,
+                  const std::vector<Word>& words, std::size_t work, std::size_t memory,
+                  Clock& clock);
 
     bool empty() const { return boundary_.empty(); }
     std::uint32_t class_of(std::span<const Wide> state) const { return residues_.class_of(state); }
@@ -51,7 +53,7 @@ public:
     }
 
 private:
-    void fill(const std::vector<Word>& words, Clock& clock);
+    void fill(const std::vector<Word>& words, std::span<const double> missing, Clock& clock);
     using Runs = std::vector<std::vector<double>>;  // (labels, classes), within a span
     void add_labels(const Word& word, std::size_t at, const Runs& next_runs, Runs& runs,
                     Clock& clock);

@@ -38,7 +38,7 @@ MOST_SPANS = 2**16
 FIRST_SLACK = 4.0  # nats
 LAST_SLACK = 128.0  # beyond this, all spans are included
 LEAST_SLACK = 0.1
-PATIENCE = 256
+PATIENCE = 1024
 """Partial readings that are extended before the search computes bounds on sums."""
 
 Labels: TypeAlias = NDArray[np.unsignedinteger[Any]]

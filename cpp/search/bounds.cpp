@@ -1,0 +1,156 @@
+#include "search/bounds.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/costs.hpp"
+#include "rules/residues.hpp"
+
+namespace lawful {
+
+namespace {
+
+constexpr double kRounding = 1e-9;
+// A long search gets finer bounds. A prime of 127 is enough to drop most steps.
+constexpr std::array<std::size_t, 4> kLargestPrimes{127, 509, 2039, 4093};
+constexpr std::size_t kMostRowSteps = std::size_t{1} << 18;
+constexpr int kMostPasses = 4;
+
+std::vector<Residues::FieldValue> field_values(const ReadingGraph& graph) {
+    std::vector<Residues::FieldValue> values;
+    for (std::uint32_t r = 0; r < graph.span_values(); ++r)
+        values.push_back({graph.span_of(r).field, graph.span_value(r).value});
+    return values;
+}
+
+}  // namespace
+
+bool Bounds::make(std::uint32_t first, double most, std::size_t work, std::size_t memory,
+                  Clock& clock) {
+    if (rounds_ == 0 && !plan_->rows.empty()) {
+        auto rows = std::make_unique<RowBound>(graph_, *plan_, tables_, kMostRowSteps, clock);
+        if (!rows->empty()) row_bound_ = std::move(rows);
+    }
+    const std::uint32_t root = ReadingGraph::kRoot;
+    most -= row_bound_
+                ? row_bound_->rest(root, row_bound_->class_of(states_[first].first(plan_->slots)))
+                : graph_.rest(root);
+    Made made;
+    for (int pass = 0; pass < kMostPasses; ++pass) {
+        StepExcess excess = left_by_rows();
+        const std::size_t open = open_steps(excess);
+        Made again;
+        const double left = add_equations(again, excess, most, work, memory, clock);
+        made = std::move(again);
+        keep_steps(excess);
+        if (made.empty() || left < -kRounding || 4 * open_steps(excess) > 3 * open) break;
+    }
+    ++rounds_;
+    bounds_ = std::move(made);
+    classes_.clear();
+    classify_states();
+    return row_bound_ || !bounds_.empty();
+}
+
+/// The excess of the steps that are open, without what rules of rows demand.
+StepExcess Bounds::left_by_rows() const {
+    StepExcess excess = row_bound_ ? row_bound_->excess() : excess_of(graph_);
+    if (steps_.empty()) return excess;
+    for (std::uint32_t node = 0; node < graph_.nodes(); ++node) {
+        const auto all = graph_.steps_from(node);
+        auto open = steps_[node].begin();
+        for (std::size_t i = 0; i < all.size(); ++i)
+            if (open != steps_[node].end() && open->to == all[i].to &&
+                open->choice == all[i].choice)
+                ++open;
+            else
+                excess[node][i] = kForbidden;
+    }
+    return excess;
+}
+
+/// Adds the bounds of equations, smallest first: each drops steps that others need not look at.
+/// Returns what is left of `most`.
+double Bounds::add_equations(Made& made, StepExcess& excess, double most, std::size_t& work,
+                             std::size_t memory, Clock& clock) const {
+    const std::size_t largest = kLargestPrimes[std::min(rounds_, kLargestPrimes.size() - 1)];
+    const std::vector<Residues::FieldValue> values = field_values(graph_);
+    std::vector<Residues> equations;
+    for (const Equation& equation : plan_->equations)
+        equations.emplace_back(*plan_, equation, tables_, values);
+    std::vector<std::size_t> order(equations.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return equations[a].masks() < equations[b].masks();
+    });
+    std::vector<double> missing = tables_.missing;
+    for (const std::size_t i : order) {
+        const std::size_t steps = open_steps(excess), share = memory / equations.size();
+        if (!equations[i].choose_prime(2 * steps, work, 2 * graph_.nodes() * sizeof(double), share,
+                                       largest))
+            continue;
+        work -= 2 * steps * equations[i].classes();
+        made.push_back(std::make_unique<ClassBound<Residues>>(std::move(equations[i])));
+        most -= made.back()->fill(graph_, excess, missing, most, clock);
+        if (most < -kRounding) break;
+    }
+    return most;
+}
+
+void Bounds::keep_steps(const StepExcess& excess) {
+    steps_.resize(graph_.nodes());
+    for (std::uint32_t node = 0; node < graph_.nodes(); ++node) {
+        steps_[node].clear();
+        for (std::size_t i = 0; i < excess[node].size(); ++i)
+            if (excess[node][i] < kForbidden) steps_[node].push_back(graph_.steps_from(node)[i]);
+    }
+}
+
+double Bounds::rest(std::uint32_t node, std::uint32_t state) const {
+    if (node == ReadingGraph::kEnd) return 0;
+    double rest = graph_.rest(node);
+    if (row_bound_) {
+        // What equations add is on top of the rest under rules of rows, so that must be known.
+        if (!row_bound_->knows(node, row_classes_[state])) return rest;
+        rest = row_bound_->rest(node, row_classes_[state]);
+    }
+    for (std::size_t i = 0; i < bounds_.size(); ++i)
+        rest += bounds_[i]->more(node, classes_[state * bounds_.size() + i]);
+    return rest;
+}
+
+double Bounds::rest_after(std::uint32_t node, std::uint32_t state,
+                          const ReadingGraph::Step& step) const {
+    double rest = graph_.rest(step.to);
+    if (step.to == ReadingGraph::kEnd) return rest;
+    if (row_bound_ && !row_bound_->knows(node, row_classes_[state])) return rest;
+    for (std::size_t i = 0; i < bounds_.size(); ++i)
+        rest += bounds_[i]->more_with(step.choice, step.to, classes_[state * bounds_.size() + i]);
+    return rest;
+}
+
+void Bounds::add_state(std::uint32_t number, std::uint32_t before, std::uint32_t choice) {
+    if (row_bound_)
+        row_classes_.push_back(row_bound_->class_of(states_[number].first(plan_->slots)));
+    for (std::size_t i = 0; i < bounds_.size(); ++i)
+        classes_.push_back(bounds_[i]->next(classes_[before * bounds_.size() + i], choice));
+}
+
+void Bounds::classify_states() {
+    for (std::uint32_t state = 0; state < states_.size(); ++state)
+        for (const auto& bound : bounds_) classes_.push_back(bound->class_of(states_[state]));
+    if (!row_bound_) return;
+    while (row_classes_.size() < states_.size())
+        row_classes_.push_back(row_bound_->class_of(
+            states_[static_cast<std::uint32_t>(row_classes_.size())].first(plan_->slots)));
+}
+
+std::size_t Bounds::held() const {
+    std::size_t bytes = (classes_.capacity() + row_classes_.capacity()) * sizeof(std::uint32_t);
+    for (const auto& bound : bounds_) bytes += bound->held();
+    if (row_bound_) bytes += row_bound_->held();
+    return bytes;
+}
+
+}  // namespace lawful

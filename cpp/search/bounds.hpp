@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "rules/plan.hpp"
+#include "search/class_bound.hpp"
+#include "search/excess.hpp"
+#include "search/reading_graph.hpp"
+#include "search/row_bound.hpp"
+#include "search/state_table.hpp"
+
+namespace lawful {
+
+/// Lower bounds on the cost of the rest of a reading, made when a search turns out to be long.
+///
+/// Without rules, the rest of the graph is known exactly. Rules of rows (`RowBound`) raise it, and
+/// each further bound adds what its rules demand on top. Steps that are on no path up to the limit
+/// are dropped, so bounds that are made again are tighter.
+class Bounds {
+public:
+    Bounds(const ReadingGraph& graph, const Plan* plan, const DocumentTables& tables,
+           const StateTable& states)
+        : graph_(graph), plan_(plan), tables_(tables), states_(states) {}
+
+    /// Makes the bounds, or makes them again, within about `work` elementary steps and `memory`
+    /// bytes. `first` is the number of the state at the root, from where readings may cost up to
+    /// `most`. False if there are none. If time runs out, the bounds are those before.
+    bool make(std::uint32_t first, double most, std::size_t work, std::size_t memory, Clock& clock);
+
+    /// The steps from a node that may be on a path up to the limit.
+    std::span<const ReadingGraph::Step> steps_from(std::uint32_t node) const {
+        return steps_.empty() ? graph_.steps_from(node) : steps_[node];
+    }
+    /// A lower bound on the cost of the rest from a node on, for the state with this number.
+    double rest(std::uint32_t node, std::uint32_t state) const;
+    /// A lower bound on the cost after a step from a node, with what rules charge for the step.
+    double rest_after(std::uint32_t node, std::uint32_t state,
+                      const ReadingGraph::Step& step) const;
+    /// Tells that the last state, with this number, came after a span value in another state.
+    void add_state(std::uint32_t number, std::uint32_t before, std::uint32_t choice);
+    /// Bytes in use.
+    std::size_t held() const;
+
+private:
+    using Made = std::vector<std::unique_ptr<RestBound>>;
+
+    StepExcess left_by_rows() const;
+    double add_equations(Made& made, StepExcess& excess, double most, std::size_t& work,
+                         std::size_t memory, Clock& clock) const;
+    void keep_steps(const StepExcess& excess);
+    void classify_states();
+
+    const ReadingGraph& graph_;
+    const Plan* plan_;
+    const DocumentTables& tables_;
+    const StateTable& states_;
+    std::size_t rounds_ = 0;
+    std::unique_ptr<RowBound> row_bound_;  // if there are rules of rows
+    Made bounds_;
+    std::vector<std::uint32_t> row_classes_;              // by state
+    std::vector<std::uint32_t> classes_;                  // (states, bounds)
+    std::vector<std::vector<ReadingGraph::Step>> steps_;  // by node; empty if all are open
+};
+
+}  // namespace lawful

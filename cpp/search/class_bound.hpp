@@ -1,0 +1,192 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/costs.hpp"
+#include "rules/program.hpp"
+#include "search/excess.hpp"
+#include "search/reading_graph.hpp"
+
+namespace lawful {
+
+/// A lower bound on what some rules add to the cost of the rest, by node and class of the state.
+///
+/// Bounds add up: each takes what it counts from the excess of steps and from the cost of missing
+/// fields, and the next one counts only what is left (saturated cost partitioning).
+class RestBound {
+public:
+    /// The class of states that a bound says nothing about.
+    static constexpr std::uint32_t kFree = std::numeric_limits<std::uint32_t>::max();
+
+    virtual ~RestBound() = default;
+
+    /// Finds the bound for steps of this excess and fields whose absence costs `missing`, and takes
+    /// from both what it counts. Forbids the steps that are on no path of excess up to `most` from
+    /// the root on. Returns the bound at the root.
+    virtual double fill(const ReadingGraph& graph, StepExcess& excess, std::vector<double>& missing,
+                        double most, Clock& clock) = 0;
+    /// The class of a state.
+    virtual std::uint32_t class_of(std::span<const Wide> state) const = 0;
+    /// The class of the state after a span value.
+    virtual std::uint32_t next(std::uint32_t before, std::uint32_t choice) const = 0;
+    /// How much more the rest from a node costs because of the rules.
+    virtual double more(std::uint32_t node, std::uint32_t at) const = 0;
+    /// The same before a span value that leads to the node: with what rules charge for it.
+    virtual double more_with(std::uint32_t choice, std::uint32_t node,
+                             std::uint32_t before) const = 0;
+    /// Bytes in use.
+    virtual std::size_t held() const = 0;
+};
+
+/// The bound that is exact for given classes of states.
+///
+/// `Classes` says which class a span value leads to and what it costs: see `Residues`.
+template <class Classes>
+class ClassBound final : public RestBound {
+public:
+    explicit ClassBound(Classes classes) : classes_(std::move(classes)) {}
+
+    double fill(const ReadingGraph& graph, StepExcess& excess, std::vector<double>& missing,
+                double most, Clock& clock) override {
+        ends_ = classes_.ends(missing);
+        for (const std::uint32_t field : classes_.needed())
+            if (missing[field] < kForbidden) missing[field] = 0;
+        find_rows(graph, excess);
+        find_more(graph, excess, clock);
+        take_up(graph, excess, most + kRounding, clock);
+        return more(ReadingGraph::kRoot, classes_.begin());
+    }
+
+    std::uint32_t class_of(std::span<const Wide> state) const override {
+        return classes_.class_of(state);
+    }
+    std::uint32_t next(std::uint32_t before, std::uint32_t choice) const override {
+        if (before == kFree) return kFree;
+        const std::uint32_t after = classes_.next(before, choice);
+        return after == kFree || classes_.decided(after) ? kFree : after;
+    }
+    double more(std::uint32_t node, std::uint32_t at) const override {
+        if (at == kFree) return 0;
+        return row_[node] == kNoRow ? kForbidden : row(node)[at];
+    }
+    double more_with(std::uint32_t choice, std::uint32_t node,
+                     std::uint32_t before) const override {
+        if (before == kFree) return 0;
+        return classes_.charge(before, choice) + more(node, classes_.next(before, choice));
+    }
+    std::size_t held() const override {
+        return rows_ * classes_.classes() * sizeof(double) + row_.capacity() * sizeof(row_[0]);
+    }
+
+private:
+    static constexpr double kRounding = 1e-9;
+    static constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
+
+    double* row(std::uint32_t node) const {
+        return more_.get() + std::size_t{row_[node]} * classes_.classes();
+    }
+
+    /// Gives a row of the table to every node that open steps lead to.
+    void find_rows(const ReadingGraph& graph, const StepExcess& excess) {
+        row_.assign(graph.nodes(), kNoRow);
+        row_[ReadingGraph::kRoot] = 0;
+        rows_ = 1;
+        for (std::uint32_t node = 0; node < graph.nodes(); ++node) {
+            if (row_[node] == kNoRow) continue;
+            const auto steps = graph.steps_from(node);
+            for (std::size_t i = 0; i < steps.size(); ++i)
+                if (excess[node][i] < kForbidden && steps[i].to != ReadingGraph::kEnd &&
+                    row_[steps[i].to] == kNoRow)
+                    row_[steps[i].to] = static_cast<std::uint32_t>(rows_++);
+        }
+        more_ = std::make_unique_for_overwrite<double[]>(rows_ * classes_.classes());
+    }
+
+    void find_more(const ReadingGraph& graph, const StepExcess& excess, Clock& clock) {
+        const std::size_t classes = classes_.classes();
+        for (std::uint32_t node = static_cast<std::uint32_t>(graph.nodes()); node-- > 0;) {
+            if (row_[node] == kNoRow) continue;
+            double* const here = row(node);
+            std::fill_n(here, classes, kForbidden);
+            const auto steps = graph.steps_from(node);
+            for (std::size_t i = 0; i < steps.size(); ++i) {
+                const double cost = excess[node][i];
+                if (cost == kForbidden) continue;
+                clock.tick(classes);
+                const std::uint32_t to = steps[i].to;
+                const auto take = [&](const double* there, std::size_t before, std::size_t after,
+                                      std::size_t length, double charge = 0) {
+                    for (std::size_t k = 0; k < length; ++k)
+                        here[before + k] =
+                            std::min(here[before + k], cost + charge + there[after + k]);
+                };
+                if (to == ReadingGraph::kEnd)
+                    take(ends_.data(), 0, 0, classes);
+                else if (classes_.frees(steps[i].choice))
+                    for (std::size_t c = 0; c < classes; ++c) here[c] = std::min(here[c], cost);
+                else
+                    classes_.each_range(steps[i].choice,
+                                        [&](auto... range) { take(row(to), range...); });
+            }
+        }
+    }
+
+    /// Reduces the excess of each step to what no class on a path up to `most` needs of it.
+    void take_up(const ReadingGraph& graph, StepExcess& excess, double most, Clock& clock) const {
+        const std::size_t classes = classes_.classes();
+        // The least excess up to a row and class; the last one is for kFree.
+        std::vector<double> reach(rows_ * (classes + 1), kForbidden);
+        reach[classes_.begin()] = 0;
+        std::vector<std::uint32_t> alive;
+        for (std::uint32_t node = 0; node < graph.nodes(); ++node) {
+            if (row_[node] == kNoRow) continue;
+            const double* const reached = reach.data() + row_[node] * (classes + 1);
+            const double* const here = row(node);
+            alive.clear();
+            for (std::uint32_t c = 0; c < classes; ++c)
+                if (reached[c] + here[c] <= most) alive.push_back(c);
+            const auto steps = graph.steps_from(node);
+            for (std::size_t i = 0; i < steps.size(); ++i) {
+                const double cost = excess[node][i];
+                if (cost == kForbidden) continue;
+                clock.tick(4 * alive.size() + 1);
+                const std::uint32_t to = steps[i].to;
+                const bool ended = to == ReadingGraph::kEnd;
+                double* const there = ended ? nullptr : reach.data() + row_[to] * (classes + 1);
+                double left = kForbidden;
+                if (const double through = reached[classes] + cost; through <= most) {
+                    left = cost;
+                    if (!ended) there[classes] = std::min(there[classes], through);
+                }
+                for (const std::uint32_t c : alive) {
+                    const std::uint32_t after = ended ? c : classes_.next(c, steps[i].choice);
+                    const double charge = ended ? 0 : classes_.charge(c, steps[i].choice);
+                    const double rest = ended ? ends_[c] : more(to, after);
+                    const double through = reached[c] + cost + charge;
+                    if (!(through + rest <= most)) continue;
+                    left = std::min(left, cost + charge + rest - here[c]);
+                    if (ended) continue;
+                    double& least = there[after == kFree ? classes : after];
+                    least = std::min(least, through);
+                }
+                excess[node][i] = left == kForbidden ? left : std::clamp(left, 0.0, cost);
+            }
+        }
+    }
+
+    Classes classes_;
+    std::vector<double> ends_;        // by class
+    std::vector<std::uint32_t> row_;  // by node
+    std::size_t rows_ = 0;
+    std::unique_ptr<double[]> more_;  // (rows, classes)
+};
+
+}  // namespace lawful
