@@ -183,6 +183,11 @@ public:
         return status;
     }
 
+    void stop_above(double cost) {
+        const Turns::Turn turn(turns_);
+        search_->stop_above(cost - least());
+    }
+
     bool dive(std::size_t tries, Seconds seconds) {
         const Turns::Turn turn(turns_);
         bool found = false;
@@ -327,6 +332,7 @@ void bind_searches(nb::module_& m) {
              "limit"_a, "memory"_a, "patience"_a, "seconds"_a.none() = nb::none(),
              "row"_a = nb::none(), "closes"_a = nb::none())
         .def("next", &PySearch::next, "extensions"_a, "seconds"_a.none() = nb::none())
+        .def("stop_above", &PySearch::stop_above, "cost"_a)
         .def("dive", &PySearch::dive, "tries"_a, "seconds"_a.none() = nb::none())
         .def_prop_ro("cost", &PySearch::cost)
         .def_prop_ro("violated", &PySearch::violated)

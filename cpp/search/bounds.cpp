@@ -20,7 +20,7 @@ constexpr int kMostPasses = 4;
 std::vector<Residues::FieldValue> field_values(const ReadingGraph& graph) {
     std::vector<Residues::FieldValue> values;
     for (std::uint32_t r = 0; r < graph.span_values(); ++r)
-        values.push_back({graph.span_of(r).field, graph.span_value(r).value});
+        values.push_back({graph.span_of(r).seen_as(), graph.span_value(r).value});
     return values;
 }
 
@@ -51,6 +51,41 @@ bool Bounds::make(std::uint32_t first, double most, std::size_t work, std::size_
     classes_.clear();
     classify_states();
     return row_bound_ || !bounds_.empty();
+}
+
+void Bounds::drop_doubles(const RuleTracker& tracker) {
+    struct Effect {
+        std::uint32_t to, field, value, row, start;
+        auto operator<=>(const Effect&) const = default;
+    };
+    const auto effect_of = [&](const ReadingGraph::Step& step) {
+        Effect effect{step.to, 0, 0, 0, 0};
+        if (step.to == ReadingGraph::kEnd) return effect;
+        const SpanPlace place = graph_.span_of(step.choice).place();
+        if (!tracker.tracks(place.field)) return effect;
+        const FieldPlan& field = plan_->fields[place.field];
+        effect.field = place.field + 1;
+        effect.value = graph_.span_value(step.choice).value;
+        if (field.rows) effect.row = 2 * place.row + place.closes;
+        if (field.places) effect.start = place.start;
+        return effect;
+    };
+    std::vector<std::pair<Effect, std::uint32_t>> effects;
+    steps_.resize(graph_.nodes());
+    for (std::uint32_t node = 0; node < graph_.nodes(); ++node) {
+        const auto steps = graph_.steps_from(node);
+        effects.clear();
+        for (std::uint32_t i = 0; i < steps.size(); ++i)
+            effects.emplace_back(effect_of(steps[i]), i);
+        // Of equal effects, the first step is the cheapest one.
+        std::sort(effects.begin(), effects.end());
+        const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+        effects.erase(std::unique(effects.begin(), effects.end(), same), effects.end());
+        std::sort(effects.begin(), effects.end(),
+                  [](const auto& a, const auto& b) { return a.second < b.second; });
+        steps_[node].clear();
+        for (const auto& [effect, i] : effects) steps_[node].push_back(steps[i]);
+    }
 }
 
 /// The excess of the steps that are open, without what rules of rows demand.

@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "rules/plan.hpp"
+#include "rules/rule_tracker.hpp"
 #include "search/class_bound.hpp"
 #include "search/excess.hpp"
 #include "search/reading_graph.hpp"
@@ -27,11 +28,16 @@ public:
            const StateTable& states)
         : graph_(graph), plan_(plan), tables_(tables), states_(states) {}
 
+    /// Drops steps that differ from a cheaper one in nothing that rules can see.
+    void drop_doubles(const RuleTracker& tracker);
+
     /// Makes the bounds, or makes them again, within about `work` elementary steps and `memory`
     /// bytes. `first` is the number of the state at the root, from where readings may cost up to
     /// `most`. False if there are none. If time runs out, the bounds are those before.
     bool make(std::uint32_t first, double most, std::size_t work, std::size_t memory, Clock& clock);
 
+    /// Whether bounds were made.
+    bool made() const { return rounds_ > 0; }
     /// The steps from a node that may be on a path up to the limit.
     std::span<const ReadingGraph::Step> steps_from(std::uint32_t node) const {
         return steps_.empty() ? graph_.steps_from(node) : steps_[node];

@@ -20,6 +20,7 @@ Search::Search(std::shared_ptr<const ReadingGraph> graph, std::shared_ptr<const 
       plan_(std::move(plan)),
       tables_(std::move(tables)),
       limits_(limits),
+      most_(graph_->limit()),
       tracker_(plan_ ? *plan_ : kNoPlan, tables_),
       arena_(limits.memory),
       states_(arena_, plan_ ? plan_->slots + 1 : 1),
@@ -65,10 +66,10 @@ Search::Status Search::next(std::size_t extensions, Clock& clock) {
 void Search::extend(std::uint32_t index) {
     const Partial from = partials_[index];
     for (const ReadingGraph::Step& step : bounds_.steps_from(from.node)) {
-        if (from.cost + step.cost + graph_->rest(step.to) > graph_->limit()) return;  // all others
+        if (from.cost + step.cost + graph_->rest(step.to) > most_) return;  // all others
         ++tried_;
         const double rest = bounds_.rest_after(from.node, from.state, step);
-        if (from.cost + step.cost + rest > graph_->limit()) continue;
+        if (from.cost + step.cost + rest > most_) continue;
         Partial next;
         if (advance(from, index, step, next)) add(next, bounds_.rest(step.to, next.state));
     }
@@ -195,7 +196,7 @@ bool Search::lost(const Partial& partial) const {
 
 void Search::add(const Partial& partial, double at_least) {
     const double bound = partial.cost + at_least;
-    if (!(bound <= graph_->limit())) return;
+    if (!(bound <= most_)) return;
     const double labelling = partial.cost - partial.violated;
     if (labelling + graph_->rest_of_labels(partial.node) > limits_.labelling) return;
     const auto index = static_cast<std::uint32_t>(partials_.size());
@@ -226,17 +227,30 @@ bool Search::is_cheapest(std::uint32_t index) const {
 void Search::make_bounds(Clock& clock) {
     limits_.patience = kGrowth * tried_;
     if (!plan_) return;
+    // If the cost of labellings is limited, prices matter besides the cost.
+    if (!bounds_.made() && limits_.labelling == kForbidden) bounds_.drop_doubles(tracker_);
     const Partial& root = partials_[0];
     const std::size_t work = std::clamp(kWorkPerStep * tried_, kLeastWork, kMostWork);
     // Half of the memory is left to the search itself.
     const std::size_t memory = std::min(limits_.memory / 2, kMostBytes);
-    if (!bounds_.make(root.state, graph_->limit() - root.cost, work, memory, clock)) return;
+    if (!bounds_.make(root.state, most_ - root.cost, work, memory, clock)) return;
     for (Open& open : open_) {
         const Partial& partial = partials_[open.partial];
         open.bound = std::max(open.bound, partial.cost + bounds_.rest(partial.node, partial.state));
     }
-    std::erase_if(open_, [&](const Open& open) { return !(open.bound <= graph_->limit()); });
+    drop_above();
+}
+
+void Search::drop_above() {
+    std::erase_if(open_, [&](const Open& open) { return !(open.bound <= most_); });
     std::make_heap(open_.begin(), open_.end());
+}
+
+void Search::stop_above(double cost) {
+    if (!(cost < most_)) return;
+    most_ = cost;
+    drop_above();
+    if (bounds_.made()) limits_.patience = tried_;  // they get much tighter
 }
 
 /// Stores a complete reading: the choices up to the partial reading before `last`, then `more`.

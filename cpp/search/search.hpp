@@ -48,9 +48,11 @@ public:
     Search& operator=(const Search&) = delete;
 
     /// Searches until one more reading is found (kFound), `extensions` more partial readings were
-    /// extended (kPaused), or no reading is left up to the graph's limit (kNothing).
+    /// extended (kPaused), or no reading is left up to the graph's limit or stop_above (kNothing).
     /// Throws OutOfMemoryBudget; or OutOfTime if the clock does, after which the search may go on.
     Status next(std::size_t extensions, Clock& clock);
+    /// Drops all readings that cost more: next() finds nothing above.
+    void stop_above(double cost);
     /// Follows the `tries` best partial readings greedily to the end; found() is then the cheapest,
     /// a good reading that is not proven to be the best. False if none reaches the end.
     bool dive(std::size_t tries, Clock& clock);
@@ -114,12 +116,14 @@ private:
     bool is_cheapest(std::uint32_t index) const;
     void find_gone(Clock& clock);
     void make_bounds(Clock& clock);
+    void drop_above();
     void collect(const Partial& last, std::span<const std::uint32_t> more = {});
 
     std::shared_ptr<const ReadingGraph> graph_;
     std::shared_ptr<const Plan> plan_;
     DocumentTables tables_;
     Limits limits_;
+    double most_;  // that readings may cost
     RuleTracker tracker_;
     Arena arena_;
     StateTable states_;

@@ -384,6 +384,9 @@ class Search:
         closes: Flags | None = None,
     ) -> None: ...
     def next(self, extensions: int, seconds: float | None = None) -> SearchStatus: ...
+    def stop_above(self, cost: float) -> None:
+        """Drops all readings that cost more, penalty included."""
+
     def dive(self, tries: int, seconds: float | None = None) -> bool:
         """Completes the best partial readings greedily; returns whether one was completed.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from heapq import nlargest
 from math import exp, inf
@@ -16,7 +17,7 @@ from lawful.search.clash import find_clash
 from lawful.search.classes import ClassSearch, best_of_classes
 from lawful.search.confidence import confidences
 from lawful.search.problem import ROUNDING, Problem
-from lawful.search.reading_search import Candidates, Lattice
+from lawful.search.reading_search import SLACKS, Candidates, Lattice
 from lawful.search.walk import Walk, chunked, conclude
 
 PROOF_SHARE = 0.6
@@ -27,6 +28,10 @@ MOST_WALKED = 1024
 
 LEAST_FOR_A_CLASH = 2**14
 """Least number of candidates, in total, for finding out which rules clash."""
+
+TRIAL_SLACKS = (8.0, 32.0, inf)
+"""Nats above the best labelling within which a labelling that satisfies some rules is looked for:
+most are near, and a proof that there is none needs all spans."""
 
 TRIES = 32
 """Partial readings that are completed greedily for an answer after an unfinished search."""
@@ -88,7 +93,9 @@ class Exact:
         )
 
 
-def find_best(problem: Problem, budget: Budget, plan: Plan | None) -> Walk:
+def find_best(
+    problem: Problem, budget: Budget, plan: Plan | None, slacks: Sequence[float] = SLACKS
+) -> Walk:
     """The finished search for the best labelling.
 
     Without a plan, every reading is judged in Python and counts as one candidate.
@@ -105,7 +112,7 @@ def find_best(problem: Problem, budget: Budget, plan: Plan | None) -> Walk:
     if found.stopped_by is not None:
         return found
     walked = 0 if plan is None else _walked(budget)
-    candidates = _candidates(found, plan, reserved=walked)
+    candidates = _candidates(found, plan, reserved=walked, slacks=slacks)
     candidates.stop_above(-found.worth)
     found.tried = 0  # the best legal labelling may come again, among the readings
     for candidate in candidates:
@@ -262,7 +269,9 @@ def _walked(budget: Budget) -> int:
     return int(min(MOST_WALKED, most))
 
 
-def _candidates(found: Walk, plan: Plan | None, reserved: int) -> Candidates:
+def _candidates(
+    found: Walk, plan: Plan | None, reserved: int, slacks: Sequence[float] = SLACKS
+) -> Candidates:
     problem, budget = found.problem, found.budget
     most = inf if plan is None or budget.candidates is None else budget.candidates - 1 - reserved
     return Candidates(
@@ -270,6 +279,8 @@ def _candidates(found: Walk, plan: Plan | None, reserved: int) -> Candidates:
         extensions=most,
         until=found.began + PROOF_SHARE * (found.until - found.began),
         max_cost=inf if budget.max_cost is None else budget.max_cost,
+        guess=plan is not None,
+        slacks=slacks,
     )
 
 
@@ -318,6 +329,6 @@ def _is_feasible(problem: Problem, budget: Budget) -> tuple[bool | None, int]:
 
     ``None`` if the budget ended first.
     """
-    found = find_best(problem, budget, problem.judge.plan())
+    found = find_best(problem, budget, problem.judge.plan(), TRIAL_SLACKS)
     feasible = True if found.best is not None else False if found.proven else None
     return feasible, found.tried

@@ -55,6 +55,10 @@ class DocumentFields:
         self._values: Cache[tuple[str, bool, int, int], tuple[Any, ...]] = Cache(MOST_BYTES)
         self._faults: Cache[tuple[int, int, int], tuple[Fault, ...]] = Cache(MOST_BYTES)
 
+    def share_values(self, other: DocumentFields) -> None:
+        """Uses what other rules have read of the same document: values do not depend on rules."""
+        self._values = other._values
+
     def values(self, index: int, start: int, end: int) -> tuple[Any, ...]:
         """The possible values of a span as a field's type, the most plausible first."""
         type_, printed = self._types[index]

@@ -423,6 +423,10 @@ class Judge:
                 )
         return found
 
+    def share_values(self, other: Judge) -> None:
+        """Uses what another judge of the same document has read, under any rules."""
+        self._fields.share_values(other._fields)
+
     def values(self, index: int, start: int, end: int) -> tuple[Any, ...]:
         """The possible values of a span as a field's type, the most plausible first."""
         return self._fields.values(index, start, end)

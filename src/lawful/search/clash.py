@@ -156,4 +156,5 @@ def _relaxed(problem: Problem, demands: tuple[str, ...]) -> Problem:
     document = replace(problem.document, pins=pins)
     some = Problem(document, problem.scores, relaxed, keep=False).of_class(problem.judge.choice)
     some.judge.keep_fields(kept)
+    some.judge.share_values(problem.judge)
     return some

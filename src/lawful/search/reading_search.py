@@ -9,7 +9,7 @@ the lattice.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from hashlib import blake2b
 from itertools import chain
 from math import inf
@@ -35,11 +35,20 @@ MEMORY = 2**29
 """Bytes that a search may hold; its graph may hold as many again."""
 
 MOST_SPANS = 2**16
-FIRST_SLACK = 4.0  # nats
-LAST_SLACK = 128.0  # beyond this, all spans are included
+SLACKS = (4.0, 8.0, 16.0, 32.0, 64.0, inf)
+"""Nats above the best labelling, one after another until the answer is proven; the last one
+includes all spans."""
+
 LEAST_SLACK = 0.1
+LAST_SLACK = 128.0  # stands for an infinite slack that has to be reduced
 PATIENCE = 1024
-"""Partial readings that are extended before the search computes bounds on sums."""
+"""Steps that the search tries before it computes bounds on what rules cost."""
+
+FIRST_PAUSE = 256
+"""Partial readings that are extended before a good reading is guessed."""
+
+TRIES = 4
+"""Partial readings that are completed greedily for a guess."""
 
 Labels: TypeAlias = NDArray[np.unsignedinteger[Any]]
 SpanValue: TypeAlias = tuple[int, int, int, int]
@@ -63,6 +72,9 @@ class Lattice:
         self.judge = judge
         self.plan = plan
         self.tables = Tables(judge.rules, plan, judge.document.id, judge.given)
+        rules = judge.rules
+        self._must_read = [rules.weight_of(f, "reads") == inf for f in rules.fields]
+        self._read: dict[tuple[int, int, int], list[tuple[int, float]]] = {}
 
     @property
     def best(self) -> float:
@@ -146,24 +158,35 @@ class Lattice:
 
         Raises ``TimeBudgetError`` when the time is up.
         """
-        judge = self.judge
-        fields = judge.rules.fields
         values: list[SpanValue] = []
-        span: list[int] = []
+        index: list[int] = []
         prices: list[float] = []
-        for at, (field, start, end) in enumerate(self.spans_by_field(spans)):
-            if perf_counter() > until:
-                raise TimeBudgetError("the time is up")
-            faults = price = judge.faults(field, start, end)
-            for value in judge.values(field, start, end) or (None,):
-                if price == inf:
-                    break
-                number = self.tables.number_of(field, value)
-                values.append((field, start, end, number))
-                span.append(at)
+        for at, span in enumerate(self.spans_by_field(spans)):
+            found = self._read.get(span)
+            if found is None:
+                if perf_counter() > until:
+                    raise TimeBudgetError("the time is up")
+                found = self._read[span] = self._values(*span)
+            for number, price in found:
+                values.append((*span, number))
+                index.append(at)
                 prices.append(price)
-                price = faults + (fields[field].ambiguity or 0.0)
-        return values, span, prices
+        return values, index, prices
+
+    def _values(self, field: int, start: int, end: int) -> list[tuple[int, float]]:
+        """The numbers and prices of the values of a span that no hard rule refuses."""
+        judge = self.judge
+        found: list[tuple[int, float]] = []
+        values = judge.values(field, start, end)
+        if not values and self._must_read[field]:
+            return found  # most spans of a page
+        faults = price = judge.faults(field, start, end)
+        for value in values or (None,):
+            if price == inf:
+                break
+            found.append((self.tables.number_of(field, value), price))
+            price = faults + (judge.rules.fields[field].ambiguity or 0.0)
+        return found
 
 
 class Candidates:
@@ -171,8 +194,9 @@ class Candidates:
 
     With a plan, hard rules prune the search, and readings that the rules cannot tell apart come
     once; without one, all readings come. Readings still to come cost at least ``bound``, and there
-    are none if ``complete``. ``stopped_by`` is the limit that ended the search: ``extensions`` of
-    partial readings, the time ``until``, or memory.
+    are none if ``complete``. With ``guess``, good readings also come early, before it is known that
+    they are next: with ``stop_above``, they keep the search short. ``stopped_by`` is the limit that
+    ended the search: ``extensions`` of partial readings, the time ``until``, or memory.
     """
 
     def __init__(
@@ -182,6 +206,8 @@ class Candidates:
         extensions: float = inf,
         until: float = inf,
         max_cost: float = inf,
+        guess: bool = False,
+        slacks: Sequence[float] = SLACKS,
     ) -> None:
         self.bound = lattice.best
         self.complete = lattice.best == inf
@@ -192,6 +218,8 @@ class Candidates:
         self._extensions = extensions
         self._until = until
         self._max_cost = max_cost
+        self._guess = guess
+        self._slacks = slacks
         self._seen: set[bytes] = set()
         self._search: tuple[_core.Search, list[SpanValue]] | None = None
 
@@ -204,7 +232,7 @@ class Candidates:
         self.stopped_by = limit
 
     def __iter__(self) -> Iterator[Candidate]:
-        slack = FIRST_SLACK
+        slack = self._slacks[0]
         try:
             while not self.complete and self.stopped_by is None and self.bound < self._ceiling:
                 if perf_counter() >= self._until:
@@ -225,29 +253,41 @@ class Candidates:
         """Yields all readings within a slack; returns the next slack."""
         search, values, slack = self._open(wanted)
         self._search = search, values
-        limit = self.lattice.best + slack
+        pause: float = FIRST_PAUSE if self._guess else inf
         while True:
             if perf_counter() >= self._until:  # the caller may have spent it on the last one
                 self.stopped_by = "seconds"
                 return slack
-            before = search.extended
-            try:
-                status = search.next(self._extensions_left(), seconds_left(self._until))
-            finally:
-                self.extended += search.extended - before
+            limit = min(self.lattice.best + slack, self._ceiling + ROUNDING)
+            search.stop_above(limit)
+            status = self._advance(search, pause)
             self.bound = max(self.bound, min(search.bound, limit))
             if status is _core.SearchStatus.nothing:
-                self.complete = slack == inf
+                self.complete = limit == inf
                 if slack < wanted:
                     self.stopped_by = "memory"  # too many spans for the wanted slack
-                return inf if 2 * slack > LAST_SLACK else 2 * slack
+                return next((more for more in self._slacks if more > slack), inf)
             if status is _core.SearchStatus.paused:
-                self.stopped_by = "seconds" if self._extensions_left() else "candidates"
-                return slack
-            found = tuple(values[i] for i in search.choices.tolist())
-            if (digest := _digest(found)) not in self._seen:
+                if not self._extensions_left():
+                    self.stopped_by = "candidates"
+                    return slack
+                pause *= 4
+                if self._guess and (found := self.guess(TRIES, self._until)):
+                    yield found
+                continue
+            spans = tuple(values[i] for i in search.choices.tolist())
+            if (digest := _digest(spans)) not in self._seen:
                 self._seen.add(digest)
-                yield Candidate(search.labels, -search.cost, search.violated, found)
+                yield Candidate(search.labels, -search.cost, search.violated, spans)
+
+    def _advance(self, search: _core.Search, pause: float) -> _core.SearchStatus:
+        """Searches for the next reading, at most until ``pause`` extensions later."""
+        before = search.extended
+        try:
+            most = int(min(self._extensions_left(), pause, 2**62))
+            return search.next(most, seconds_left(self._until))
+        finally:
+            self.extended += search.extended - before
 
     def guess(self, tries: int, until: float) -> Candidate | None:
         """A good reading, not proven to be the best, from an unfinished search."""
