@@ -105,7 +105,8 @@ void bind_plans(nb::module_& m) {
                FieldPlan::Slot readable, FieldPlan::Slot sum, FieldPlan::Slot least,
                FieldPlan::Slot greatest, FieldPlan::Slot all, FieldPlan::Slot places,
                FieldPlan::Slot in_row, std::optional<std::uint32_t> rows,
-               std::optional<std::uint32_t> numbers, std::optional<std::uint32_t> equal) {
+               std::optional<std::uint32_t> numbers, std::optional<std::uint32_t> equal,
+               bool whole) {
                 new (self) FieldPlan{.many = many,
                                      .has_default = has_default,
                                      .first = first,
@@ -121,13 +122,15 @@ void bind_plans(nb::module_& m) {
                                      .rows = rows,
                                      .numbers = numbers,
                                      .equal = equal,
-                                     .disagreement = disagreement};
+                                     .disagreement = disagreement,
+                                     .whole = whole};
             },
             nb::kw_only(), "many"_a, "has_default"_a, "disagreement"_a, "first"_a = nb::none(),
             "disagrees"_a = nb::none(), "count"_a = nb::none(), "readable"_a = nb::none(),
             "sum"_a = nb::none(), "least"_a = nb::none(), "greatest"_a = nb::none(),
             "all"_a = nb::none(), "places"_a = nb::none(), "in_row"_a = nb::none(),
-            "rows"_a = nb::none(), "numbers"_a = nb::none(), "equal"_a = nb::none());
+            "rows"_a = nb::none(), "numbers"_a = nb::none(), "equal"_a = nb::none(),
+            "whole"_a = false);
     nb::class_<RulePlan>(m, "RulePlan")
         .def(
             "__init__",

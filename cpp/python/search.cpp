@@ -125,15 +125,35 @@ std::vector<FieldSpan> placed(std::vector<FieldSpan> spans, const Rows& row, con
     return spans;
 }
 
+/// All kinds of bounds but those named.
+Bounds::Kinds all_bounds_but(const std::vector<std::string>& without) {
+    Bounds::Kinds kinds;
+    for (const std::string& kind : without)
+        if (kind == "rows")
+            kinds.rows = false;
+        else if (kind == "equations")
+            kinds.equations = false;
+        else if (kind == "projections")
+            kinds.projections = false;
+        else if (kind == "doubles")
+            kinds.doubles = false;
+        else
+            throw std::invalid_argument("unknown bounds '" + kind +
+                                        "'; known are rows, equations, projections, doubles");
+    return kinds;
+}
+
 /// A search for Python; threads that share it wait for each other.
 class PySearch {
 public:
     PySearch(const PySpans& spans, const Numbers& span, const Numbers& value, const Vector& price,
              std::shared_ptr<const Plan> plan, std::vector<Lookup> lookups, const Vector& missing,
              double slack, std::optional<double> max_cost, std::size_t memory, std::size_t patience,
-             Seconds seconds, const Rows& row, const Closes& closes, const SeenAs& seen_as)
+             Seconds seconds, const Rows& row, const Closes& closes, const SeenAs& seen_as,
+             const std::vector<std::string>& without)
         : memory_(memory) {
-        Search::Limits limits{.memory = memory, .patience = patience};
+        Search::Limits limits{
+            .memory = memory, .patience = patience, .bounds = all_bounds_but(without)};
         if (max_cost) limits.labelling = spans.lattice->best() + *max_cost;
         const std::size_t most = memory / sizeof(ReadingGraph::Step);
         std::vector<SpanValue> span_values = as_span_values(span, value, price, spans.spans.size());
@@ -188,10 +208,10 @@ public:
         search_->stop_above(cost - least());
     }
 
-    bool dive(std::size_t tries, Seconds seconds) {
+    bool dive(std::size_t width, Seconds seconds) {
         const Turns::Turn turn(turns_);
         bool found = false;
-        unlocked(seconds, [&](Clock& clock) { found = search_->dive(tries, clock); });
+        unlocked(seconds, [&](Clock& clock) { found = search_->dive(width, clock); });
         return found;
     }
 
@@ -320,11 +340,11 @@ void bind_searches(nb::module_& m) {
         .def(nb::init<const PySpans&, const Numbers&, const Numbers&, const Vector&,
                       std::shared_ptr<const Plan>, std::vector<Lookup>, const Vector&, double,
                       std::optional<double>, std::size_t, std::size_t, Seconds, const Rows&,
-                      const Closes&, const SeenAs&>(),
+                      const Closes&, const SeenAs&, const std::vector<std::string>&>(),
              "spans"_a, "span"_a, "value"_a, "price"_a, "plan"_a.none(), "lookups"_a, "missing"_a,
              "slack"_a, "max_cost"_a.none(), "memory"_a, "patience"_a,
              "seconds"_a.none() = nb::none(), "row"_a = nb::none(), "closes"_a = nb::none(),
-             "seen_as"_a = nb::none())
+             "seen_as"_a = nb::none(), "without"_a = std::vector<std::string>())
         .def(nb::init<const Numbers&, const Numbers&, const Numbers&, const Vector&,
                       std::shared_ptr<const Plan>, std::vector<Lookup>, const Vector&, double,
                       std::size_t, std::size_t, Seconds, const Rows&, const Closes&>(),
@@ -333,7 +353,7 @@ void bind_searches(nb::module_& m) {
              "row"_a = nb::none(), "closes"_a = nb::none())
         .def("next", &PySearch::next, "extensions"_a, "seconds"_a.none() = nb::none())
         .def("stop_above", &PySearch::stop_above, "cost"_a)
-        .def("dive", &PySearch::dive, "tries"_a, "seconds"_a.none() = nb::none())
+        .def("dive", &PySearch::dive, "width"_a, "seconds"_a.none() = nb::none())
         .def_prop_ro("cost", &PySearch::cost)
         .def_prop_ro("violated", &PySearch::violated)
         .def_prop_ro("labels", &PySearch::labels)

@@ -61,9 +61,7 @@ void check_slots(const Plan& plan) {
     if (plan.constant) take(*plan.constant);
     for (const FieldPlan& f : plan.fields) {
         require(is_cost(f.disagreement), "a disagreement costs less than nothing");
-        for (const FieldPlan::Slot slot : {f.first, f.disagrees, f.count, f.readable, f.sum,
-                                           f.least, f.greatest, f.all, f.places, f.in_row})
-            if (slot) take(*slot);
+        for (const std::uint32_t slot : slots_of(f)) take(slot);
         require(!f.rows || *f.rows < plan.rows.size(), "a kind of rows is out of range");
         require(!f.in_row || f.rows, "a field in no row has a slot in a row");
     }
@@ -111,6 +109,27 @@ void check_lookup(std::size_t index, std::uint32_t field, const DocumentTables& 
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> slots_of(const FieldPlan& field) {
+    std::vector<std::uint32_t> slots;
+    for (const FieldPlan::Slot slot :
+         {field.first, field.disagrees, field.count, field.readable, field.sum, field.least,
+          field.greatest, field.all, field.places, field.in_row})
+        if (slot) slots.push_back(*slot);
+    return slots;
+}
+
+std::vector<std::uint32_t> slots_of(const Program& program, const DocumentTables& tables) {
+    std::vector<std::uint32_t> slots;
+    for (const Instruction& instruction : program.instructions()) {
+        if (instruction.op == Op::kLookup)
+            slots.push_back(tables.lookups[instruction.index].slot());
+        if (instruction.op == Op::kSlot || instruction.op == Op::kOfList)
+            slots.push_back(instruction.index);
+        if (instruction.op == Op::kOfList) slots.push_back(instruction.operand);
+    }
+    return slots;
+}
 
 void check(const Plan& plan) {
     check_slots(plan);

@@ -33,6 +33,7 @@ struct FieldPlan {
     /// differ; with it, they may also be the same number printed in two ways.
     std::optional<std::uint32_t> equal;
     double disagreement = 0;  // the cost of another value
+    bool whole = false;       // all that the slots tell apart matters, also to rules in Python
 };
 
 /// A compiled rule.
@@ -114,6 +115,11 @@ struct DocumentTables {
                lookup.at(one).number == lookup.at(other).number;
     }
 };
+
+/// The slots of a field that are there.
+std::vector<std::uint32_t> slots_of(const FieldPlan& field);
+/// The slots that a program reads.
+std::vector<std::uint32_t> slots_of(const Program& program, const DocumentTables& tables);
 
 /// Throws std::invalid_argument unless all slots and fields are in range, no two slots are the
 /// same, every field has the slots that rules and equations read, and no cost is negative or NaN.

@@ -6,7 +6,11 @@
 namespace lawful {
 
 RuleTracker::RuleTracker(const Plan& plan, const DocumentTables& tables)
-    : plan_(plan), tables_(tables), early_(plan.fields.size()), in_row_(plan.rows.size()) {
+    : plan_(plan),
+      tables_(tables),
+      forgetting_(plan, tables),
+      early_(plan.fields.size()),
+      in_row_(plan.rows.size()) {
     for (const FieldPlan& f : plan.fields) {
         tracks_.push_back(f.first || f.count || f.readable || f.sum || f.least || f.greatest ||
                           f.all || f.places || f.rows);
@@ -24,7 +28,7 @@ double RuleTracker::extend(std::span<Wide> state, const SpanPlace& place, std::u
     const FieldPlan& f = plan_.fields[place.field];
     double violated = f.rows ? enter_row(state, place, value) : 0;
     for (const OrderPlan& order : plan_.orders) violated += follow(state, order, place.field);
-    count(state, f, value);
+    count(state, place.field, value);
     if (f.places) {
         Wide& places = state[*f.places];
         for (const std::uint32_t edge : {place.start, place.end})
@@ -91,8 +95,9 @@ void RuleTracker::remember(std::span<Wide> state, const RowPlan& rows, Wide what
     state[rows.history] = lists_.extended(list, static_cast<std::uint32_t>(what));
 }
 
-void RuleTracker::count(std::span<Wide> state, const FieldPlan& field, std::uint32_t value) {
-    if (field.count) ++state[*field.count];
+void RuleTracker::count(std::span<Wide> state, std::uint32_t index, std::uint32_t value) {
+    const FieldPlan& field = plan_.fields[index];
+    if (field.count && state[*field.count] < forgetting_.most_count(index)) ++state[*field.count];
     if (!field.all || !is_readable(value)) return;
     const auto list = static_cast<std::uint32_t>(state[*field.all]);
     // Of a field that is no list, only the set of values matters.
@@ -152,6 +157,7 @@ double RuleTracker::extend_single(std::span<Wide> state, std::uint32_t field, st
         for (const std::uint32_t r : early_[field])
             if (const RulePlan& rule = plan_.rules[r]; decided(rule, state))
                 violated += price(rule, outcome_of(rule, state));
+        if (forgetting_.forgets_first(field)) first = ValueNumber::kFirst;
         return violated;
     }
     if (!f.disagrees || state[*f.disagrees] != 0) return 0;

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "rules/forgetting.hpp"
 #include "rules/plan.hpp"
 #include "rules/value_lists.hpp"
 
@@ -34,6 +35,8 @@ public:
     double finish(std::span<const Wide> state) const;
     /// Whether the field has occurred with a readable value.
     bool seen(std::span<const Wide> state, std::uint32_t field) const;
+    /// Makes states that rules will never tell apart equal; `extend` does so.
+    void forget(std::span<Wide> state) const { forgetting_.apply(state); }
     /// Whether some rule could not be decided here and was assumed to be satisfied.
     bool undecided() const { return undecided_; }
     /// Bytes in use.
@@ -43,7 +46,7 @@ private:
     /// Rules with more combinations of values than this are left to Python.
     static constexpr std::size_t kMostCombinations = 4096;
 
-    void count(std::span<Wide> state, const FieldPlan& field, std::uint32_t value);
+    void count(std::span<Wide> state, std::uint32_t index, std::uint32_t value);
     void extend_list(std::span<Wide> state, std::uint32_t field, std::uint32_t value);
     double extend_single(std::span<Wide> state, std::uint32_t field, std::uint32_t value);
     void keep_apart(std::span<Wide> state, const FieldPlan& field, std::uint32_t value);
@@ -60,6 +63,7 @@ private:
 
     const Plan& plan_;
     const DocumentTables& tables_;
+    Forgetting forgetting_;
     mutable ValueLists lists_;
     std::vector<bool> tracks_;
     mutable bool undecided_ = false;

@@ -6,6 +6,7 @@
 
 #include "base/costs.hpp"
 #include "rules/residues.hpp"
+#include "search/projection.hpp"
 
 namespace lawful {
 
@@ -16,6 +17,7 @@ constexpr double kRounding = 1e-9;
 constexpr std::array<std::size_t, 4> kLargestPrimes{127, 509, 2039, 4093};
 constexpr std::size_t kMostRowSteps = std::size_t{1} << 18;
 constexpr int kMostPasses = 4;
+constexpr std::size_t kMostClasses = 512;  // of a projection
 
 std::vector<Residues::FieldValue> field_values(const ReadingGraph& graph) {
     std::vector<Residues::FieldValue> values;
@@ -26,34 +28,35 @@ std::vector<Residues::FieldValue> field_values(const ReadingGraph& graph) {
 
 }  // namespace
 
-bool Bounds::make(std::uint32_t first, double most, std::size_t work, std::size_t memory,
-                  Clock& clock) {
-    if (rounds_ == 0 && !plan_->rows.empty()) {
+bool Bounds::make(std::uint32_t first, double most, bool finer, std::size_t work,
+                  std::size_t memory, Clock& clock) {
+    if (fineness_ == 0 && !plan_->rows.empty() && kinds_.rows) {
         auto rows = std::make_unique<RowBound>(graph_, *plan_, tables_, kMostRowSteps, clock);
         if (!rows->empty()) row_bound_ = std::move(rows);
+        classify_rows();
     }
     const std::uint32_t root = ReadingGraph::kRoot;
-    most -= row_bound_
-                ? row_bound_->rest(root, row_bound_->class_of(states_[first].first(plan_->slots)))
-                : graph_.rest(root);
+    most -= row_bound_ ? row_bound_->rest(root, row_classes_[first]) : graph_.rest(root);
+    if (finer) ++fineness_;
     Made made;
     for (int pass = 0; pass < kMostPasses; ++pass) {
-        StepExcess excess = left_by_rows();
-        const std::size_t open = open_steps(excess);
-        Made again;
-        const double left = add_equations(again, excess, most, work, memory, clock);
-        made = std::move(again);
-        keep_steps(excess);
-        if (made.empty() || left < -kRounding || 4 * open_steps(excess) > 3 * open) break;
+        Left left{left_by_rows(), tables_.missing, most, work};
+        const std::size_t open = open_steps(left.excess);
+        made.clear();
+        const std::vector<std::uint32_t> equations = add_equations(made, left, memory, clock);
+        add_projections(made, equations, left, clock);
+        keep_steps(left.excess);
+        if (made.empty() || left.most < -kRounding || 4 * open_steps(left.excess) > 3 * open) break;
     }
-    ++rounds_;
     bounds_ = std::move(made);
     classes_.clear();
-    classify_states();
+    for (std::uint32_t state = 0; state < states_.size(); ++state)
+        for (const auto& bound : bounds_) classes_.push_back(bound->class_of(states_[state]));
     return row_bound_ || !bounds_.empty();
 }
 
 void Bounds::drop_doubles(const RuleTracker& tracker) {
+    if (!kinds_.doubles) return;
     struct Effect {
         std::uint32_t to, field, value, row, start;
         auto operator<=>(const Effect&) const = default;
@@ -106,31 +109,64 @@ StepExcess Bounds::left_by_rows() const {
 }
 
 /// Adds the bounds of equations, smallest first: each drops steps that others need not look at.
-/// Returns what is left of `most`.
-double Bounds::add_equations(Made& made, StepExcess& excess, double most, std::size_t& work,
-                             std::size_t memory, Clock& clock) const {
-    const std::size_t largest = kLargestPrimes[std::min(rounds_, kLargestPrimes.size() - 1)];
+/// Returns the equations that have a bound.
+std::vector<std::uint32_t> Bounds::add_equations(Made& made, Left& left, std::size_t memory,
+                                                 Clock& clock) const {
+    const std::size_t largest = kLargestPrimes[std::min(fineness_, kLargestPrimes.size()) - 1];
     const std::vector<Residues::FieldValue> values = field_values(graph_);
     std::vector<Residues> equations;
-    for (const Equation& equation : plan_->equations)
+    std::vector<std::uint32_t> order, bounded;
+    if (!kinds_.equations) return bounded;
+    for (const Equation& equation : plan_->equations) {
+        order.push_back(static_cast<std::uint32_t>(order.size()));
         equations.emplace_back(*plan_, equation, tables_, values);
-    std::vector<std::size_t> order(equations.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    }
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         return equations[a].masks() < equations[b].masks();
     });
-    std::vector<double> missing = tables_.missing;
-    for (const std::size_t i : order) {
-        const std::size_t steps = open_steps(excess), share = memory / equations.size();
-        if (!equations[i].choose_prime(2 * steps, work, 2 * graph_.nodes() * sizeof(double), share,
+    for (const std::uint32_t i : order) {
+        const std::size_t steps = 2 * open_steps(left.excess), share = memory / equations.size();
+        if (left.most < -kRounding ||
+            !equations[i].choose_prime(steps, left.work, 2 * graph_.nodes() * sizeof(double), share,
                                        largest))
             continue;
-        work -= 2 * steps * equations[i].classes();
-        made.push_back(std::make_unique<ClassBound<Residues>>(std::move(equations[i])));
-        most -= made.back()->fill(graph_, excess, missing, most, clock);
-        if (most < -kRounding) break;
+        left.work -= std::min(left.work, steps * equations[i].classes());
+        auto bound = std::make_unique<ClassBound<Residues>>(std::move(equations[i]));
+        left.most -= bound->fill(graph_, left.excess, left.missing, left.most, clock);
+        made.push_back(std::move(bound));
+        bounded.push_back(i);
     }
-    return most;
+    return bounded;
+}
+
+/// Adds the bounds of what no equation bounds, if they tell anything: presence and agreement of
+/// each field with the rules that read it alone, orders, and other rules.
+void Bounds::add_projections(Made& made, std::span<const std::uint32_t> equations, Left& left,
+                             Clock& clock) const {
+    if (!kinds_.projections) return;
+    const std::vector<Residues::FieldValue> values = field_values(graph_);
+    for (Subject& subject : subjects(*plan_, tables_, equations, left.missing)) {
+        if (left.most < -kRounding) return;
+        const std::size_t steps = 2 * open_steps(left.excess) + 1;
+        const std::size_t most = std::min(kMostClasses, left.work / steps);
+        auto classes = std::make_unique<Projection>(*plan_, tables_, subject, values);
+        bool few = classes->list_classes(most);
+        if (!few && subject.disagreement) {
+            subject.disagreement = false;
+            classes = std::make_unique<Projection>(*plan_, tables_, subject, values);
+            few = classes->list_classes(most);
+        }
+        clock.tick(64 * classes->classes());
+        if (!few) continue;
+        left.work -= std::min(left.work, steps * classes->classes());
+        ClassBound<Projection> bound(std::move(*classes));
+        Left after = left;
+        const double more = bound.fill(graph_, after.excess, after.missing, left.most, clock);
+        if (more <= 0 && open_steps(after.excess) == open_steps(left.excess)) continue;
+        left = std::move(after);
+        left.most -= more;
+        made.push_back(std::make_unique<ClassBound<Projection>>(std::move(bound)));
+    }
 }
 
 void Bounds::keep_steps(const StepExcess& excess) {
@@ -172,13 +208,10 @@ void Bounds::add_state(std::uint32_t number, std::uint32_t before, std::uint32_t
         classes_.push_back(bounds_[i]->next(classes_[before * bounds_.size() + i], choice));
 }
 
-void Bounds::classify_states() {
-    for (std::uint32_t state = 0; state < states_.size(); ++state)
-        for (const auto& bound : bounds_) classes_.push_back(bound->class_of(states_[state]));
+void Bounds::classify_rows() {
     if (!row_bound_) return;
-    while (row_classes_.size() < states_.size())
-        row_classes_.push_back(row_bound_->class_of(
-            states_[static_cast<std::uint32_t>(row_classes_.size())].first(plan_->slots)));
+    for (std::uint32_t state = 0; state < states_.size(); ++state)
+        row_classes_.push_back(row_bound_->class_of(states_[state].first(plan_->slots)));
 }
 
 std::size_t Bounds::held() const {

@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "rules/plan.hpp"
+#include "rules/residues.hpp"
 #include "rules/rule_tracker.hpp"
 #include "search/class_bound.hpp"
 #include "search/excess.hpp"
@@ -24,20 +25,30 @@ namespace lawful {
 /// are dropped, so bounds that are made again are tighter.
 class Bounds {
 public:
+    /// Which bounds are made; the optimum does not depend on it.
+    struct Kinds {
+        bool rows = true;
+        bool equations = true;
+        bool projections = true;
+        bool doubles = true;  // whether doubles are dropped
+    };
+
     Bounds(const ReadingGraph& graph, const Plan* plan, const DocumentTables& tables,
-           const StateTable& states)
-        : graph_(graph), plan_(plan), tables_(tables), states_(states) {}
+           const StateTable& states, const Kinds& kinds)
+        : graph_(graph), plan_(plan), tables_(tables), states_(states), kinds_(kinds) {}
 
     /// Drops steps that differ from a cheaper one in nothing that rules can see.
     void drop_doubles(const RuleTracker& tracker);
 
     /// Makes the bounds, or makes them again, within about `work` elementary steps and `memory`
     /// bytes. `first` is the number of the state at the root, from where readings may cost up to
-    /// `most`. False if there are none. If time runs out, the bounds are those before.
-    bool make(std::uint32_t first, double most, std::size_t work, std::size_t memory, Clock& clock);
+    /// `most`; `finer` than before, or for a lower `most` alone. False if there are none. If time
+    /// runs out, the bounds are those before.
+    bool make(std::uint32_t first, double most, bool finer, std::size_t work, std::size_t memory,
+              Clock& clock);
 
     /// Whether bounds were made.
-    bool made() const { return rounds_ > 0; }
+    bool made() const { return fineness_ > 0; }
     /// The steps from a node that may be on a path up to the limit.
     std::span<const ReadingGraph::Step> steps_from(std::uint32_t node) const {
         return steps_.empty() ? graph_.steps_from(node) : steps_[node];
@@ -56,16 +67,27 @@ private:
     using Made = std::vector<std::unique_ptr<RestBound>>;
 
     StepExcess left_by_rows() const;
-    double add_equations(Made& made, StepExcess& excess, double most, std::size_t& work,
-                         std::size_t memory, Clock& clock) const;
+    /// What is left to be counted while bounds are made.
+    struct Left {
+        StepExcess excess;
+        std::vector<double> missing;
+        double most;
+        std::size_t work;
+    };
+
+    std::vector<std::uint32_t> add_equations(Made& made, Left& left, std::size_t memory,
+                                             Clock& clock) const;
+    void add_projections(Made& made, std::span<const std::uint32_t> equations, Left& left,
+                         Clock& clock) const;
     void keep_steps(const StepExcess& excess);
-    void classify_states();
+    void classify_rows();
 
     const ReadingGraph& graph_;
     const Plan* plan_;
     const DocumentTables& tables_;
     const StateTable& states_;
-    std::size_t rounds_ = 0;
+    Kinds kinds_;
+    std::size_t fineness_ = 0;             // how often finer bounds were made
     std::unique_ptr<RowBound> row_bound_;  // if there are rules of rows
     Made bounds_;
     std::vector<std::uint32_t> row_classes_;              // by state

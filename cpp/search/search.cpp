@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <utility>
 
 #include "base/costs.hpp"
@@ -25,7 +26,7 @@ Search::Search(std::shared_ptr<const ReadingGraph> graph, std::shared_ptr<const 
       arena_(limits.memory),
       states_(arena_, plan_ ? plan_->slots + 1 : 1),
       partials_(arena_),
-      bounds_(*graph_, plan_.get(), tables_, states_),
+      bounds_(*graph_, plan_.get(), tables_, states_, limits.bounds),
       scratch_(plan_ ? plan_->slots + 1 : 1) {
     if (plan_) find_gone(clock);
     const std::uint32_t nothing = states_.number_of(scratch_);
@@ -58,7 +59,7 @@ Search::Status Search::next(std::size_t extensions, Clock& clock) {
         extend(first.partial);
         clock.tick(64 * bounds_.steps_from(partial.node).size());
         ++extended_;
-        if (tried_ >= limits_.patience) make_bounds(clock);
+        if (tried_ >= limits_.patience || lower_) make_bounds(clock);
     }
     return Status::kNothing;
 }
@@ -91,54 +92,85 @@ bool Search::advance(const Partial& from, std::uint32_t index, const ReadingGrap
     return violated < kForbidden && !lost(next);
 }
 
-bool Search::dive(std::size_t tries, Clock& clock) {
-    std::vector<Open> promising(std::min(tries, open_.size()));
-    std::partial_sort_copy(open_.begin(), open_.end(), promising.begin(), promising.end(),
-                           [](const Open& a, const Open& b) { return b < a; });
-    double least = kForbidden;
-    std::vector<std::uint32_t> choices;
+bool Search::dive(std::size_t width, Clock& clock) {
+    if (width == 0) return false;
+    Beam beam{{}, std::vector<std::vector<Open>>(graph_->nodes()), width};
+    std::optional<Partial> best;
+    for (const Open& open : open_) {
+        const Partial& partial = partials_[open.partial];
+        if (partial.node != ReadingGraph::kEnd)
+            beam.add(partial, open.bound, open.partial);
+        else if (!best || partial.cost < best->cost)
+            best = partial;
+    }
+    const double least = best ? best->cost : kForbidden;
     try {
-        for (std::size_t i = 0; i < promising.size(); ++i) {
-            Partial last = partials_[promising[i].partial];
-            choices.clear();
-            if (last.node != ReadingGraph::kEnd &&
-                !dive_from(promising[i].partial, last, choices, clock))
-                continue;
-            if (last.cost < least) {
-                least = last.cost;
-                collect(last, choices);
-            }
-        }
+        for (std::uint32_t node = 0; node < graph_->nodes(); ++node)
+            for (const Open& at : beam.at[node]) follow(beam, at, best, clock);
     } catch (const OutOfTime&) {
     } catch (const OutOfMemoryBudget&) {
     }
-    return least < kForbidden;
+    if (!best) return false;
+    std::vector<std::uint32_t> choices;
+    if (best->cost == least) {
+        collect(*best);
+        return true;
+    }
+    std::uint32_t local = best->before;
+    for (; beam.made[local].second == kNone; local = beam.made[local].first.before)
+        choices.push_back(beam.made[local].first.choice);
+    std::reverse(choices.begin(), choices.end());
+    best->before = beam.made[local].second;
+    collect(*best, choices);
+    return true;
 }
 
-/// Follows one partial reading to the end, choosing the step with the least bound; false if there
-/// is none.
-bool Search::dive_from(std::uint32_t index, Partial& last, std::vector<std::uint32_t>& choices,
-                       Clock& clock) {
-    while (last.node != ReadingGraph::kEnd) {
-        const auto steps = bounds_.steps_from(last.node);
-        clock.tick(64 * steps.size());
-        Partial best, next;
-        double promised = kForbidden;
-        for (const ReadingGraph::Step& step : steps) {
-            if (last.cost + step.cost + graph_->rest(step.to) >= promised) break;
-            if (!advance(last, index, step, next)) continue;
-            const double labelling = next.cost - next.violated + graph_->rest_of_labels(next.node);
-            const double bound = next.cost + bounds_.rest(next.node, next.state);
-            if (bound < promised && labelling <= limits_.labelling) {
-                promised = bound;
-                best = next;
-            }
-        }
-        if (promised == kForbidden) return false;
-        last = best;
-        if (last.node != ReadingGraph::kEnd) choices.push_back(last.choice);
+/// Extends a partial reading of a beam by those steps that enter the beam, or end below `best`.
+void Search::follow(Beam& beam, const Open& at, std::optional<Partial>& best, Clock& clock) {
+    const Partial from = beam.made[at.partial].first;
+    const double most = best ? best->cost : most_;
+    const auto steps = bounds_.steps_from(from.node);
+    clock.tick(64 * steps.size());
+    for (const ReadingGraph::Step& step : steps) {
+        const double cost = from.cost + step.cost;
+        if (cost + graph_->rest(step.to) >= most) return;  // all others
+        const bool ended = step.to == ReadingGraph::kEnd;
+        const double expected = cost + bounds_.rest_after(from.node, from.state, step);
+        if (expected >= most || (!ended && !beam.takes(step.to, expected))) continue;
+        Partial next;
+        if (!advance(from, at.partial, step, next)) continue;
+        const double labelling = next.cost - next.violated + graph_->rest_of_labels(next.node);
+        const double bound = next.cost + bounds_.rest(next.node, next.state);
+        if (bound >= most || labelling > limits_.labelling) continue;
+        if (!ended)
+            beam.add(next, bound, kNone);
+        else if (!best || next.cost < best->cost)
+            best = next;
     }
-    return true;
+}
+
+bool Search::Beam::takes(std::uint32_t node, double bound) const {
+    return at[node].size() < width || bound < at[node].front().bound;
+}
+
+void Search::Beam::add(const Partial& partial, double bound, std::uint32_t seed) {
+    std::vector<Open>& there = at[partial.node];
+    if (!takes(partial.node, bound)) return;
+    const auto dearer = [](const Open& a, const Open& b) { return a.bound < b.bound; };
+    const auto same = std::find_if(there.begin(), there.end(), [&](const Open& open) {
+        return made[open.partial].first.state == partial.state;
+    });
+    if (same != there.end()) {
+        if (same->bound <= bound) return;
+        there.erase(same);
+        std::make_heap(there.begin(), there.end(), dearer);
+    } else if (there.size() == width) {
+        std::pop_heap(there.begin(), there.end(), dearer);
+        there.pop_back();
+    }
+    there.push_back({bound, static_cast<std::uint32_t>(made.size())});
+    std::push_heap(there.begin(), there.end(), dearer);
+    made.emplace_back(partial, seed);
 }
 
 /// Updates the state by the last span value; returns the cost besides its price.
@@ -225,7 +257,9 @@ bool Search::is_cheapest(std::uint32_t index) const {
 
 /// Makes bounds, or finer ones, and applies them to the partial readings that are open.
 void Search::make_bounds(Clock& clock) {
-    limits_.patience = kGrowth * tried_;
+    const bool finer = tried_ >= limits_.patience;
+    if (finer) limits_.patience = kGrowth * tried_;
+    lower_ = false;
     if (!plan_) return;
     // If the cost of labellings is limited, prices matter besides the cost.
     if (!bounds_.made() && limits_.labelling == kForbidden) bounds_.drop_doubles(tracker_);
@@ -233,7 +267,7 @@ void Search::make_bounds(Clock& clock) {
     const std::size_t work = std::clamp(kWorkPerStep * tried_, kLeastWork, kMostWork);
     // Half of the memory is left to the search itself.
     const std::size_t memory = std::min(limits_.memory / 2, kMostBytes);
-    if (!bounds_.make(root.state, most_ - root.cost, work, memory, clock)) return;
+    if (!bounds_.make(root.state, most_ - root.cost, finer, work, memory, clock)) return;
     for (Open& open : open_) {
         const Partial& partial = partials_[open.partial];
         open.bound = std::max(open.bound, partial.cost + bounds_.rest(partial.node, partial.state));
@@ -248,9 +282,10 @@ void Search::drop_above() {
 
 void Search::stop_above(double cost) {
     if (!(cost < most_)) return;
+    // With a much lower limit, bounds drop many more steps.
+    lower_ = bounds_.made() && most_ - cost > (cost - bound()) / 8;
     most_ = cost;
     drop_above();
-    if (bounds_.made()) limits_.patience = tried_;  // they get much tighter
 }
 
 /// Stores a complete reading: the choices up to the partial reading before `last`, then `more`.

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/arena.hpp"
@@ -32,6 +34,7 @@ public:
         double labelling = std::numeric_limits<double>::infinity();
         std::size_t memory = std::numeric_limits<std::size_t>::max();
         std::size_t patience = 1024;  // steps that are tried before bounds are made
+        Bounds::Kinds bounds = {};
     };
     struct Found {
         double cost;                         // of the labelling, above Lattice::least()
@@ -53,9 +56,10 @@ public:
     Status next(std::size_t extensions, Clock& clock);
     /// Drops all readings that cost more: next() finds nothing above.
     void stop_above(double cost);
-    /// Follows the `tries` best partial readings greedily to the end; found() is then the cheapest,
-    /// a good reading that is not proven to be the best. False if none reaches the end.
-    bool dive(std::size_t tries, Clock& clock);
+    /// Completes open partial readings from left to right, of which it follows the `width` best at
+    /// each node; found() is then the cheapest, a good reading that is not proven to be the best.
+    /// False if none reaches the end.
+    bool dive(std::size_t width, Clock& clock);
     /// The last reading found.
     const Found& found() const { return found_; }
     /// A lower bound on the cost of all readings not yet found.
@@ -104,9 +108,19 @@ private:
         }
     };
 
+    /// The best partial readings at every node, while the search dives.
+    struct Beam {
+        /// Partial readings; those that the search has made before, with their index.
+        std::vector<std::pair<Partial, std::uint32_t>> made;
+        std::vector<std::vector<Open>> at;  // by node, a heap with the dearest first
+        std::size_t width;
+
+        bool takes(std::uint32_t node, double bound) const;
+        void add(const Partial& partial, double bound, std::uint32_t seed);
+    };
+
     void extend(std::uint32_t index);
-    bool dive_from(std::uint32_t index, Partial& last, std::vector<std::uint32_t>& choices,
-                   Clock& clock);
+    void follow(Beam& beam, const Open& at, std::optional<Partial>& best, Clock& clock);
     bool advance(const Partial& from, std::uint32_t index, const ReadingGraph::Step& step,
                  Partial& next);
     double update_state(Partial& partial);
@@ -123,7 +137,8 @@ private:
     std::shared_ptr<const Plan> plan_;
     DocumentTables tables_;
     Limits limits_;
-    double most_;  // that readings may cost
+    double most_;         // that readings may cost
+    bool lower_ = false;  // bounds were made for more
     RuleTracker tracker_;
     Arena arena_;
     StateTable states_;

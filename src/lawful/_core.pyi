@@ -174,7 +174,8 @@ class FieldPlan:
     ``greatest``, by the lookup ``numbers`` of its values. Both may have ``count``, the number of
     spans, ``all``, all values, and ``places``, the edges of all spans. A field of the kind ``rows``
     may have ``in_row``, the number of its first readable value in the open row. The lookup
-    ``equal`` gives equal values one number; without it, values with different numbers differ.
+    ``equal`` gives equal values one number; without it, values with different numbers differ. Of a
+    field that is ``whole``, nothing is forgotten, even if no rule of the plan looks at it.
     """
 
     def __init__(
@@ -196,6 +197,7 @@ class FieldPlan:
         rows: int | None = None,
         numbers: int | None = None,
         equal: int | None = None,
+        whole: bool = False,
     ) -> None: ...
 
 class RulePlan:
@@ -342,8 +344,10 @@ class Search:
 
     ``span``, ``value`` and ``price`` are parallel: each possible value of a span has the index of
     the span, the number of the value, and its price. ``readings`` are indices into these. Without
-    ``spans``, all readings have the same spans, whose fields are ``field``. Threads that share a
-    search wait for each other.
+    ``spans``, all readings have the same spans, whose fields are ``field``. After ``patience`` tried
+    steps, bounds are made, ``without`` some kinds of them: ``rows``, ``equations``,
+    ``projections``, and whether ``doubles`` of steps are dropped. Threads that share a search wait
+    for each other.
     """
 
     @overload
@@ -364,6 +368,7 @@ class Search:
         row: NDArray[np.uint32] | None = None,
         closes: Flags | None = None,
         seen_as: NDArray[np.uint32] | None = None,
+        without: Sequence[str] = (),
     ) -> None: ...
     @overload
     def __init__(
@@ -387,8 +392,10 @@ class Search:
     def stop_above(self, cost: float) -> None:
         """Drops all readings that cost more, penalty included."""
 
-    def dive(self, tries: int, seconds: float | None = None) -> bool:
-        """Completes the best partial readings greedily; returns whether one was completed.
+    def dive(self, width: int, seconds: float | None = None) -> bool:
+        """Completes the best partial readings, ``width`` of them at each node of the graph.
+
+        Returns whether one was completed.
 
         The result is a good reading, not proven to be the best.
         """

@@ -3,7 +3,8 @@
 //
 // Each word of a document has a small value. Field 0 has one value, field 1 is a list, and some
 // labels belong to no field. A span of one word has the value of the word, a longer one is
-// unreadable. The rule: the first value of field 0 is the sum of field 1.
+// unreadable. The rules: the first value of field 0 is the sum of field 1, and not below a number;
+// field 1 does not occur more often than a number of times.
 
 #include <algorithm>
 #include <cmath>
@@ -73,7 +74,10 @@ struct Instance {
     double disagreement = uniform(2);
     double missing = below(3) == 0 ? kInf : below(2) ? 0 : uniform(2);
     double unchecked = below(2) ? 0 : uniform(2);
-    double disorder = below(2) ? 0 : uniform(2);  // of an item after the total
+    double disorder = below(2) ? 0 : uniform(2);                      // of an item after the total
+    double crowd = below(2) ? 0 : below(3) == 0 ? kInf : uniform(3);  // of too many items
+    int most_items = static_cast<int>(below(3));
+    double small = below(2) ? 0 : below(3) == 0 ? kInf : uniform(3);  // of a small total
     int extra = static_cast<int>(below(3));  // added to the sum, so that it may never be satisfied
 
     Instance() {
@@ -140,6 +144,8 @@ struct Instance {
         const bool checked = first != 0 && items > 0 && !unknown;
         if (!checked) violated += unchecked;
         if (checked && first != sum + extra) violated += rule;
+        if (items > most_items) violated += crowd;
+        if (first == 1) violated += small;
         return violated;
     }
 
@@ -151,6 +157,15 @@ struct Instance {
             while (i < words && ++labels[i] == kLabels) labels[i++] = 0;
             if (i == words) return;
         }
+    }
+
+    /// The cost and penalty of the best labelling.
+    double least_total() const {
+        double least = kInf;
+        every_labelling([&](const std::vector<std::uint32_t>& labels) {
+            least = std::min(least, cost_of(labels) + violated_by(spans_of(labels)));
+        });
+        return least;
     }
 
     std::shared_ptr<const Lattice> lattice() const {
@@ -186,7 +201,8 @@ struct Instance {
     }
 
     std::shared_ptr<const Plan> plan() const {
-        // Slots: first value and disagreement of field 0; readability and sum of the list; order.
+        // Slots: first value and disagreement of field 0; readability and sum of the list; order;
+        // the number of items.
         auto plan = std::make_shared<Plan>();
         FieldPlan one, list;
         one.first = 0;
@@ -196,9 +212,16 @@ struct Instance {
         list.readable = 2;
         list.sum = 3;
         list.numbers = 1;
+        list.count = 5;
         plan->fields = {one, list};
         plan->orders = {{4, {2, 1}, disorder}};
-        plan->slots = 5;
+        plan->slots = 6;
+        std::vector<Instruction> counted{
+            {Op::kSlot, 0, 5}, {Op::kConstant, 0, 0}, {Op::kAtMost, 0, 1}};
+        plan->rules.push_back({Program(counted, {most_items, 0}), crowd, 0, {}, false, {}});
+        std::vector<Instruction> above{
+            {Op::kLookup, 0, 0}, {Op::kConstant, 0, 0}, {Op::kAbove, 0, 1}};
+        plan->rules.push_back({Program(above, {kUnit, 0}), small, 0, {0}, true, {}});
         const Wide more = Wide{extra} * kUnit;
         std::vector<Instruction> code{{Op::kLookup, 0, 0},
                                       {Op::kOfList, 2, 3},
@@ -272,21 +295,17 @@ void readings_case() {
     require(found == expected.size(), "all readings are found", instance);
 }
 
-/// The best labelling under the rule is found, with and without bounds by residues.
+/// The best labelling under the rules is found, with and without bounds.
 void rules_case() {
     const Instance instance;
-    double expected = kInf;
-    instance.every_labelling([&](const std::vector<std::uint32_t>& labels) {
-        const double total =
-            instance.cost_of(labels) + instance.violated_by(instance.spans_of(labels));
-        expected = std::min(expected, total);
-    });
+    const double expected = instance.least_total();
     if (instance.lattice()->best() == kInf) {
         require(expected == kInf, "no labelling where the lattice has none", instance);
         return;
     }
     Search::Limits limits;
-    limits.patience = below(2) ? 1 : kPlenty;
+    limits.patience = below(4) ? 1 : kPlenty;
+    limits.bounds = {true, below(3) > 0, below(3) > 0, below(3) > 0};
     Search search(instance.graph(kInf), instance.plan(), instance.tables(), limits, no_limit);
     double last = -kInf;
     for (bool first = true;; first = false) {
@@ -317,11 +336,7 @@ void rules_case() {
 void dive_case() {
     const Instance instance;
     if (instance.lattice()->best() == kInf) return;
-    double expected = kInf;
-    instance.every_labelling([&](const std::vector<std::uint32_t>& labels) {
-        expected = std::min(
-            expected, instance.cost_of(labels) + instance.violated_by(instance.spans_of(labels)));
-    });
+    const double expected = instance.least_total();
     Search search(instance.graph(kInf), instance.plan(), instance.tables(), {}, no_limit);
     search.next(below(6), no_limit);
     if (!search.dive(1 + below(4), no_limit)) return;
@@ -333,6 +348,29 @@ void dive_case() {
     require(std::abs(instance.cost_of(labels) + violated - total) < 1e-9,
             "a dive has the stated cost and penalty", instance);
     require(total >= expected - 1e-9, "a dive is no better than the best", instance);
+}
+
+/// A good reading that is found early does not hide the best one, though all that cost more are
+/// dropped.
+void stop_case() {
+    const Instance instance;
+    if (instance.lattice()->best() == kInf) return;
+    const double expected = instance.least_total();
+    Search::Limits limits;
+    limits.patience = below(4) ? 1 : kPlenty;
+    Search search(instance.graph(kInf), instance.plan(), instance.tables(), limits, no_limit);
+    const double offset = search.graph().lattice()->least();
+    Search::Status status;
+    while ((status = search.next(1 + below(3), no_limit)) == Search::Status::kPaused) {
+        if (!search.dive(1 + below(4), no_limit)) continue;
+        const double cost = search.found().cost + search.found().violated;
+        require(offset + cost >= expected - 1e-9, "a dive is no better than the best", instance);
+        search.stop_above(cost + 1e-9);
+    }
+    const bool found = status == Search::Status::kFound;
+    require(found == (expected < kInf), "the best is found if there is one", instance);
+    const double total = offset + search.found().cost + search.found().violated;
+    require(!found || std::abs(total - expected) < 1e-9, "it is the best", instance);
 }
 
 /// The cost of given spans is their penalty.
@@ -426,6 +464,7 @@ int main(int argc, char** argv) {
         readings_case();
         rules_case();
         dive_case();
+        stop_case();
         given_case();
         mass_case();
         memory_case();

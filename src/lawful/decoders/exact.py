@@ -33,8 +33,8 @@ TRIAL_SLACKS = (8.0, 32.0, inf)
 """Nats above the best labelling within which a labelling that satisfies some rules is looked for:
 most are near, and a proof that there is none needs all spans."""
 
-TRIES = 32
-"""Partial readings that are completed greedily for an answer after an unfinished search."""
+WIDTH = 32
+"""Partial readings that are followed at each word for an answer after an unfinished search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def _finish(found: Walk, candidates: Candidates, walked: int) -> None:
 def _look_for_an_answer(found: Walk, candidates: Candidates, walked: int) -> None:
     """After an unfinished search, tries labellings near the model's best; proves nothing."""
     problem, budget = found.problem, found.budget
-    guess = candidates.guess(TRIES, found.until)
+    guess = candidates.guess(WIDTH, found.until)
     if guess is not None:
         found.consider(guess.labels, guess.log_prob, candidates.lattice.reading(guess.spans))
         found.tried -= 1  # guesses do not count against the budget

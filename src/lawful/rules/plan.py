@@ -195,6 +195,7 @@ class _Planner:
         self.numbers_of: dict[int, int] = {}  # of lists: the lookup of their values
         self.equal_of: dict[int, int] = {}  # the lookup of values, whatever their print
         self.constant: tuple[int, Aspect] = (len(rules.fields), "first")  # of a field that never is
+        self.seen_by_python: set[int] = set()  # fields
         self.row_of = {name: i for i, kind in enumerate(rules.rows) for name in kind.fields}
 
     def plan(self) -> Plan:
@@ -267,6 +268,7 @@ class _Planner:
             rows=self.row_of.get(f.name),
             numbers=self.numbers_of.get(index),
             equal=self.equal_of.get(index),
+            whole=self.whole or index in self.seen_by_python,
         )
 
     def slot(self, field: int, aspect: Aspect) -> int:
@@ -357,6 +359,7 @@ class _Planner:
         for name in rule.names:
             index = self.index[name]
             f = self.rules.fields[index]
+            self.seen_by_python.add(index)
             if rule.function is None or rule.when is not None:
                 self.slot(index, "count")
             if name in rule.places:

@@ -44,11 +44,14 @@ LAST_SLACK = 128.0  # stands for an infinite slack that has to be reduced
 PATIENCE = 1024
 """Steps that the search tries before it computes bounds on what rules cost."""
 
+WITHOUT: tuple[str, ...] = ()
+"""Kinds of bounds that are not made, for tests: the answer does not depend on them."""
+
 FIRST_PAUSE = 256
 """Partial readings that are extended before a good reading is guessed."""
 
-TRIES = 4
-"""Partial readings that are completed greedily for a guess."""
+FIRST_WIDTH = 8
+"""Partial readings that the first guess follows at each word; later ones follow more."""
 
 Labels: TypeAlias = NDArray[np.unsignedinteger[Any]]
 SpanValue: TypeAlias = tuple[int, int, int, int]
@@ -111,6 +114,7 @@ class Lattice:
             memory=MEMORY,
             patience=PATIENCE,
             seconds=seconds_left(until),
+            without=WITHOUT,
             **self.places(spans),
         )
         return search, values, slack
@@ -254,6 +258,7 @@ class Candidates:
         search, values, slack = self._open(wanted)
         self._search = search, values
         pause: float = FIRST_PAUSE if self._guess else inf
+        width = FIRST_WIDTH
         while True:
             if perf_counter() >= self._until:  # the caller may have spent it on the last one
                 self.stopped_by = "seconds"
@@ -271,9 +276,9 @@ class Candidates:
                 if not self._extensions_left():
                     self.stopped_by = "candidates"
                     return slack
-                pause *= 4
-                if self._guess and (found := self.guess(TRIES, self._until)):
+                if self._guess and (found := self.guess(width, self._until)):
                     yield found
+                pause, width = 4 * pause, 4 * width
                 continue
             spans = tuple(values[i] for i in search.choices.tolist())
             if (digest := _digest(spans)) not in self._seen:
@@ -289,12 +294,12 @@ class Candidates:
         finally:
             self.extended += search.extended - before
 
-    def guess(self, tries: int, until: float) -> Candidate | None:
+    def guess(self, width: int, until: float) -> Candidate | None:
         """A good reading, not proven to be the best, from an unfinished search."""
         if self._search is None or seconds_left(until) == 0.0:
             return None
         search, values = self._search
-        if not search.dive(tries, seconds_left(until)):
+        if not search.dive(width, seconds_left(until)):
             return None
         found = tuple(values[i] for i in search.choices.tolist())
         return Candidate(search.labels, -search.cost, search.violated, found)
