@@ -344,9 +344,9 @@ class Search:
 
     ``span``, ``value`` and ``price`` are parallel: each possible value of a span has the index of
     the span, the number of the value, and its price. ``readings`` are indices into these. Without
-    ``spans``, all readings have the same spans, whose fields are ``field``. After ``patience`` tried
-    steps, bounds are made, ``without`` some kinds of them: ``rows``, ``equations``,
-    ``projections``, and whether ``doubles`` of steps are dropped. Threads that share a search wait
+    ``spans``, all readings have the same spans, whose fields are ``field``. Bounds are made when
+    ``patience`` steps have been tried, ``without`` some kinds of them: ``rows``, ``equations``,
+    ``projections``, and ``doubles`` of steps, which are dropped. Threads that share a search wait
     for each other.
     """
 

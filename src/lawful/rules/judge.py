@@ -437,6 +437,14 @@ class Judge:
         """The weights of conditions that a span violates by itself."""
         return sum((each.weight for each in self._fields.faults_of_span(index, start, end)), 0.0)
 
+    def only_if_unreadable(self, index: int) -> float | None:
+        """What an unreadable span costs, if spans have no other faults; else ``None``."""
+        f, rules = self.rules.fields[index], self.rules
+        conditions = (f.max_words, f.pattern, f.starts, f.ends, f.lexicon, rules.boundaries)
+        if rules.words or any(condition is not None for condition in conditions):
+            return None
+        return rules.weight_of(f, "reads")
+
     def missing(self, index: int) -> float:
         """The weights of conditions that are violated if the field is missing."""
         f = self.rules.fields[index]

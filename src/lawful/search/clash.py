@@ -37,7 +37,9 @@ def find_clash(
         if trials.clash((demand,)):
             return (demand,), True
     trials.decided = True
-    clash = _reduce(trials, (), demands, changed=False)
+    # What spans must be like rules out most of them, which makes trials short: it is tried last.
+    ordered = sorted(demands, key=lambda demand: demand != SPANS)
+    clash = _reduce(trials, (), tuple(ordered), changed=False)
     return tuple(demand for demand in demands if demand in clash), trials.decided
 
 

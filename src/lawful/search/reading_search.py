@@ -75,8 +75,7 @@ class Lattice:
         self.judge = judge
         self.plan = plan
         self.tables = Tables(judge.rules, plan, judge.document.id, judge.given)
-        rules = judge.rules
-        self._must_read = [rules.weight_of(f, "reads") == inf for f in rules.fields]
+        self._unreadable = [judge.only_if_unreadable(i) for i in range(len(judge.rules.fields))]
         self._read: dict[tuple[int, int, int], list[tuple[int, float]]] = {}
 
     @property
@@ -182,9 +181,12 @@ class Lattice:
         judge = self.judge
         found: list[tuple[int, float]] = []
         values = judge.values(field, start, end)
-        if not values and self._must_read[field]:
-            return found  # most spans of a page
-        faults = price = judge.faults(field, start, end)
+        unreadable = self._unreadable[field]
+        if unreadable is None:
+            faults = judge.faults(field, start, end)
+        else:
+            faults = 0.0 if values else unreadable
+        price = faults
         for value in values or (None,):
             if price == inf:
                 break
