@@ -4,10 +4,10 @@
         [--repeats 1] [--out build/tail.json]
 
 Each page is decoded by ``exact`` with its default budget, one after another in this process. Times
-are of the processor, and of several repeats the least counts: other load does not matter. A table per model and rules has the times, the share of pages whose optimum is proven, the most
-partial readings that were extended and the most memory that a search held; then come the worst
-pages. Where an optimum is not proven, ``gap`` is how much more another labelling could be worth, in
-nats.
+are of the processor, and of several repeats the least counts, so other load hardly matters. A table
+per model and rules has the times, the share of pages whose optimum is proven, the most partial
+readings that were extended and the most memory that a search held; then come the worst pages. Where
+an optimum is not proven, ``gap`` is how much more another labelling could be worth, in nats.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ namespace lawful {
 
 namespace {
 
-constexpr std::array<std::size_t, 6> kPrimes{127, 251, 509, 1021, 2039, 4093};
+constexpr std::array<std::size_t, 9> kPrimes{127, 251, 509, 1021, 2039, 4093, 8191, 16381, 32749};
 constexpr std::size_t kMostBits = 6;
 
 Wide greatest_common_divisor(Wide a, Wide b) {

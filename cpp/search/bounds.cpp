@@ -14,10 +14,19 @@ namespace {
 
 constexpr double kRounding = 1e-9;
 // A long search gets finer bounds. A prime of 127 is enough to drop most steps.
-constexpr std::array<std::size_t, 4> kLargestPrimes{127, 509, 2039, 4093};
+constexpr std::array<std::size_t, 5> kLargestPrimes{127, 509, 2039, 8191, 32749};
 constexpr std::size_t kMostRowSteps = std::size_t{1} << 18;
 constexpr int kMostPasses = 4;
 constexpr std::size_t kMostClasses = 512;  // of a projection
+
+/// Whether coarse costs are fine enough for paths up to `most`.
+bool is_coarse(double most) { return most < 256; }
+
+template <class Classes>
+std::unique_ptr<RestBound> bound_of(Classes classes, bool coarse) {
+    if (coarse) return std::make_unique<ClassBound<Classes, CoarseCosts>>(std::move(classes));
+    return std::make_unique<ClassBound<Classes, ExactCosts>>(std::move(classes));
+}
 
 std::vector<Residues::FieldValue> field_values(const ReadingGraph& graph) {
     std::vector<Residues::FieldValue> values;
@@ -125,13 +134,15 @@ std::vector<std::uint32_t> Bounds::add_equations(Made& made, Left& left, std::si
         return equations[a].masks() < equations[b].masks();
     });
     for (const std::uint32_t i : order) {
-        const std::size_t steps = 2 * open_steps(left.excess), share = memory / equations.size();
+        const bool coarse = is_coarse(left.most);
+        const std::size_t cell = coarse ? sizeof(CoarseCosts::Cell) : sizeof(ExactCosts::Cell);
+        const std::size_t steps = open_steps(left.excess) * cell / 4 + 1;
         if (left.most < -kRounding ||
-            !equations[i].choose_prime(steps, left.work, 2 * graph_.nodes() * sizeof(double), share,
-                                       largest))
+            !equations[i].choose_prime(steps, left.work, 2 * graph_.nodes() * cell,
+                                       memory / equations.size(), largest))
             continue;
         left.work -= std::min(left.work, steps * equations[i].classes());
-        auto bound = std::make_unique<ClassBound<Residues>>(std::move(equations[i]));
+        auto bound = bound_of(std::move(equations[i]), coarse);
         left.most -= bound->fill(graph_, left.excess, left.missing, left.most, clock);
         made.push_back(std::move(bound));
         bounded.push_back(i);
@@ -159,13 +170,13 @@ void Bounds::add_projections(Made& made, std::span<const std::uint32_t> equation
         clock.tick(64 * classes->classes());
         if (!few) continue;
         left.work -= std::min(left.work, steps * classes->classes());
-        ClassBound<Projection> bound(std::move(*classes));
+        auto bound = bound_of(std::move(*classes), is_coarse(left.most));
         Left after = left;
-        const double more = bound.fill(graph_, after.excess, after.missing, left.most, clock);
+        const double more = bound->fill(graph_, after.excess, after.missing, left.most, clock);
         if (more <= 0 && open_steps(after.excess) == open_steps(left.excess)) continue;
         left = std::move(after);
         left.most -= more;
-        made.push_back(std::make_unique<ClassBound<Projection>>(std::move(bound)));
+        made.push_back(std::move(bound));
     }
 }
 

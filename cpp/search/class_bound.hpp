@@ -46,16 +46,43 @@ public:
     virtual std::size_t held() const = 0;
 };
 
-/// The bound that is exact for given classes of states.
+/// Costs in a table of a bound: as they are.
+struct ExactCosts {
+    using Cell = double;
+    static constexpr Cell kNever = kForbidden;
+
+    explicit ExactCosts(double) {}
+    static Cell cell(double cost) { return cost; }
+    static double cost(Cell cell) { return cell; }
+};
+
+/// Costs up to a finite `most` as whole numbers of a small unit, rounded down: a quarter of the
+/// memory. Sums of two cells do not overflow.
+struct CoarseCosts {
+    using Cell = std::int16_t;
+    static constexpr Cell kNever = std::numeric_limits<Cell>::max() / 2;
+
+    explicit CoarseCosts(double most) : unit(std::max(most, 1e-3) / (kNever - 2)) {}
+    Cell cell(double cost) const {
+        return cost < unit * kNever ? static_cast<Cell>(cost / unit) : kNever;
+    }
+    double cost(Cell cell) const { return cell == kNever ? kForbidden : cell * unit; }
+
+    double unit;
+};
+
+/// The bound that is exact for given classes of states, as far as `Costs` are.
 ///
 /// `Classes` says which class a span value leads to and what it costs: see `Residues`.
-template <class Classes>
+template <class Classes, class Costs>
 class ClassBound final : public RestBound {
 public:
     explicit ClassBound(Classes classes) : classes_(std::move(classes)) {}
 
     double fill(const ReadingGraph& graph, StepExcess& excess, std::vector<double>& missing,
                 double most, Clock& clock) override {
+        most = std::max(most, 0.0);
+        costs_ = Costs(most);
         ends_ = classes_.ends(missing);
         for (const std::uint32_t field : classes_.needed())
             if (missing[field] < kForbidden) missing[field] = 0;
@@ -75,7 +102,7 @@ public:
     }
     double more(std::uint32_t node, std::uint32_t at) const override {
         if (at == kFree) return 0;
-        return row_[node] == kNoRow ? kForbidden : row(node)[at];
+        return row_[node] == kNoRow ? kForbidden : costs_.cost(row(node)[at]);
     }
     double more_with(std::uint32_t choice, std::uint32_t node,
                      std::uint32_t before) const override {
@@ -83,14 +110,15 @@ public:
         return classes_.charge(before, choice) + more(node, classes_.next(before, choice));
     }
     std::size_t held() const override {
-        return rows_ * classes_.classes() * sizeof(double) + row_.capacity() * sizeof(row_[0]);
+        return rows_ * classes_.classes() * sizeof(Cell) + row_.capacity() * sizeof(row_[0]);
     }
 
 private:
+    using Cell = typename Costs::Cell;
     static constexpr double kRounding = 1e-9;
     static constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
 
-    double* row(std::uint32_t node) const {
+    Cell* row(std::uint32_t node) const {
         return more_.get() + std::size_t{row_[node]} * classes_.classes();
     }
 
@@ -107,31 +135,34 @@ private:
                     row_[steps[i].to] == kNoRow)
                     row_[steps[i].to] = static_cast<std::uint32_t>(rows_++);
         }
-        more_ = std::make_unique_for_overwrite<double[]>(rows_ * classes_.classes());
+        more_ = std::make_unique_for_overwrite<Cell[]>(rows_ * classes_.classes());
     }
 
     void find_more(const ReadingGraph& graph, const StepExcess& excess, Clock& clock) {
         const std::size_t classes = classes_.classes();
+        std::vector<Cell> ends;
+        for (const double end : ends_) ends.push_back(costs_.cell(end));
         for (std::uint32_t node = static_cast<std::uint32_t>(graph.nodes()); node-- > 0;) {
             if (row_[node] == kNoRow) continue;
-            double* const here = row(node);
-            std::fill_n(here, classes, kForbidden);
+            Cell* const here = row(node);
+            std::fill_n(here, classes, Costs::kNever);
             const auto steps = graph.steps_from(node);
             for (std::size_t i = 0; i < steps.size(); ++i) {
-                const double cost = excess[node][i];
-                if (cost == kForbidden) continue;
-                clock.tick(classes);
+                if (excess[node][i] == kForbidden) continue;
+                clock.tick(classes * sizeof(Cell) / sizeof(double));
                 const std::uint32_t to = steps[i].to;
-                const auto take = [&](const double* there, std::size_t before, std::size_t after,
+                const auto take = [&](const Cell* there, std::size_t before, std::size_t after,
                                       std::size_t length, double charge = 0) {
+                    const Cell cost = costs_.cell(excess[node][i] + charge);
                     for (std::size_t k = 0; k < length; ++k)
-                        here[before + k] =
-                            std::min(here[before + k], cost + charge + there[after + k]);
+                        here[before + k] = std::min<Cell>(
+                            here[before + k], static_cast<Cell>(cost + there[after + k]));
                 };
                 if (to == ReadingGraph::kEnd)
-                    take(ends_.data(), 0, 0, classes);
+                    take(ends.data(), 0, 0, classes);
                 else if (classes_.frees(steps[i].choice))
-                    for (std::size_t c = 0; c < classes; ++c) here[c] = std::min(here[c], cost);
+                    for (std::size_t c = 0; c < classes; ++c)
+                        here[c] = std::min(here[c], costs_.cell(excess[node][i]));
                 else
                     classes_.each_range(steps[i].choice,
                                         [&](auto... range) { take(row(to), range...); });
@@ -143,16 +174,24 @@ private:
     void take_up(const ReadingGraph& graph, StepExcess& excess, double most, Clock& clock) const {
         const std::size_t classes = classes_.classes();
         // The least excess up to a row and class; the last one is for kFree.
-        std::vector<double> reach(rows_ * (classes + 1), kForbidden);
-        reach[classes_.begin()] = 0;
-        std::vector<std::uint32_t> alive;
+        std::vector<Cell> reach(rows_ * (classes + 1), Costs::kNever);
+        reach[classes_.begin()] = costs_.cell(0);
+        struct Alive {
+            std::uint32_t at;
+            double reached, rest;
+        };
+        std::vector<Alive> alive;
         for (std::uint32_t node = 0; node < graph.nodes(); ++node) {
             if (row_[node] == kNoRow) continue;
-            const double* const reached = reach.data() + row_[node] * (classes + 1);
-            const double* const here = row(node);
+            const Cell* const reached = reach.data() + row_[node] * (classes + 1);
+            const Cell* const here = row(node);
+            const double free = costs_.cost(reached[classes]);
             alive.clear();
-            for (std::uint32_t c = 0; c < classes; ++c)
-                if (reached[c] + here[c] <= most) alive.push_back(c);
+            for (std::uint32_t c = 0; c < classes; ++c) {
+                if (reached[c] == Costs::kNever || here[c] == Costs::kNever) continue;
+                const Alive one{c, costs_.cost(reached[c]), costs_.cost(here[c])};
+                if (one.reached + one.rest <= most) alive.push_back(one);
+            }
             const auto steps = graph.steps_from(node);
             for (std::size_t i = 0; i < steps.size(); ++i) {
                 const double cost = excess[node][i];
@@ -160,22 +199,25 @@ private:
                 clock.tick(4 * alive.size() + 1);
                 const std::uint32_t to = steps[i].to;
                 const bool ended = to == ReadingGraph::kEnd;
-                double* const there = ended ? nullptr : reach.data() + row_[to] * (classes + 1);
+                Cell* const there = ended ? nullptr : reach.data() + row_[to] * (classes + 1);
+                const auto get_to = [&](std::uint32_t after, double through) {
+                    Cell& least = there[after == kFree ? classes : after];
+                    least = std::min(least, costs_.cell(through));
+                };
                 double left = kForbidden;
-                if (const double through = reached[classes] + cost; through <= most) {
+                if (free + cost <= most) {
                     left = cost;
-                    if (!ended) there[classes] = std::min(there[classes], through);
+                    if (!ended) get_to(kFree, free + cost);
                 }
-                for (const std::uint32_t c : alive) {
-                    const std::uint32_t after = ended ? c : classes_.next(c, steps[i].choice);
-                    const double charge = ended ? 0 : classes_.charge(c, steps[i].choice);
-                    const double rest = ended ? ends_[c] : more(to, after);
-                    const double through = reached[c] + cost + charge;
+                for (const Alive& from : alive) {
+                    const std::uint32_t after =
+                        ended ? from.at : classes_.next(from.at, steps[i].choice);
+                    const double charge = ended ? 0 : classes_.charge(from.at, steps[i].choice);
+                    const double rest = ended ? ends_[from.at] : more(to, after);
+                    const double through = from.reached + cost + charge;
                     if (!(through + rest <= most)) continue;
-                    left = std::min(left, cost + charge + rest - here[c]);
-                    if (ended) continue;
-                    double& least = there[after == kFree ? classes : after];
-                    least = std::min(least, through);
+                    left = std::min(left, cost + charge + rest - from.rest);
+                    if (!ended) get_to(after, through);
                 }
                 excess[node][i] = left == kForbidden ? left : std::clamp(left, 0.0, cost);
             }
@@ -186,7 +228,8 @@ private:
     std::vector<double> ends_;        // by class
     std::vector<std::uint32_t> row_;  // by node
     std::size_t rows_ = 0;
-    std::unique_ptr<double[]> more_;  // (rows, classes)
+    Costs costs_{0};
+    std::unique_ptr<Cell[]> more_;  // (rows, classes)
 };
 
 }  // namespace lawful

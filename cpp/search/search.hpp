@@ -77,7 +77,7 @@ private:
     static constexpr std::size_t kWorkPerStep = 2048;  // in bounds, per step that was tried
     static constexpr std::size_t kLeastWork = std::size_t{1} << 20;
     static constexpr std::size_t kMostWork = std::size_t{1} << 27;
-    static constexpr std::size_t kMostBytes = std::size_t{1} << 25;  // of bounds
+    static constexpr std::size_t kMostBytes = std::size_t{1} << 26;  // of bounds
 
     struct Partial {
         double cost;      // penalty included

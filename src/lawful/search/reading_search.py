@@ -35,7 +35,7 @@ MEMORY = 2**29
 """Bytes that a search may hold; its graph may hold as many again."""
 
 MOST_SPANS = 2**16
-SLACKS = (4.0, 8.0, 16.0, 32.0, 64.0, inf)
+SLACKS = (4.0, 8.0, 16.0, 32.0, 64.0, 128.0, inf)
 """Nats above the best labelling, one after another until the answer is proven; the last one
 includes all spans."""
 
