@@ -5,10 +5,11 @@ a Boolean variable, every word is in exactly one span, and rules are linear cons
 numbers, so that they are exact. The referee uses lawful only to read values, and for ``Field`` and
 ``Rule``; legality, parsing, the semantics of rules and the search are independent.
 
-It supports linear rules: sums and differences of fields, ``sum``, ``count``, ``abs`` of a field and
-constants, compared with each other, and such comparisons chained or joined by ``and``. Of the rules
-of rows, it supports ``x == y * z`` over fields of the row, if the document has row ids. Do not
-import it in a process that has imported ``highspy``, since OR-tools has its own copy of HiGHS.
+It supports linear rules: sums and differences of fields, ``sum``, ``sum(x) if present(x) else 0``,
+``count``, ``abs`` of a field and constants, compared with each other, and such comparisons chained
+or joined by ``and``. Of the rules of rows, it supports ``x == y * z`` over fields of the row, if
+the document has row ids. With ``solver="highs"`` the same program is for HiGHS (``highs.py``). Do
+not use both in one process, since OR-tools has its own copy of HiGHS.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ def referee(
     seconds: float = 60.0,
     kept: Collection[str] | None = None,
     slack: float = FIRST_SLACK,
+    solver: Literal["cp-sat", "highs"] = "cp-sat",
 ) -> Verdict:
     """The highest log-probability minus weights of violated rules, over all legal labellings.
 
@@ -87,7 +89,8 @@ def referee(
     products = [_Product.of(rule, rules) for rule in rules.rules if rule.each is not None]
     slack = min(slack, LAST_SLACK)
     while True:
-        found = _Program(page, laws, products, must, slack).solve(max(ends - perf_counter(), 0.01))
+        program = _Program(page, laws, products, must, slack, solver)
+        found = program.solve(max(ends - perf_counter(), 0.01))
         # An upper bound on the worth of labellings with a span that was left out.
         others = -page.best - slack if page.leaves_out(slack) else -inf
         if found.status in ("feasible", "unknown"):
@@ -99,7 +102,7 @@ def referee(
 
 # ---- rules ---------------------------------------------------------------------------------------
 
-Term: TypeAlias = tuple[Literal["value", "abs", "sum", "count"], str]
+Term: TypeAlias = tuple[Literal["value", "abs", "sum", "sum or 0", "count"], str]
 """A quantity of a field that a rule may read, and the field's name."""
 
 
@@ -187,7 +190,7 @@ class _Parser:
             tolerance = Fraction(0) if counted else self.tolerance
             yield _Link(left.plus(right, Fraction(-1)), _SIGNS[type(op)], tolerance)
 
-    def linear(self, node: ast.expr) -> _Linear:
+    def linear(self, node: ast.expr) -> _Linear:  # noqa: PLR0911 - one for every kind of node
         match node:
             case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
                 return _Linear({}, Fraction(Decimal(repr(number))))
@@ -195,6 +198,12 @@ class _Parser:
                 return self.term("value", name, node)
             case ast.Call(func=ast.Name("sum" | "count" | "abs" as kind), args=[ast.Name(name)]):
                 return self.term(kind, name, node)
+            case ast.IfExp(
+                test=ast.Call(func=ast.Name("present"), args=[ast.Name(name)]),
+                body=ast.Call(func=ast.Name("sum"), args=[ast.Name(same)]),
+                orelse=ast.Constant(value=0),
+            ) if name == same:
+                return self.term("sum or 0", name, node)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return _Linear({}, Fraction(0)).plus(self.linear(operand), Fraction(-1))
             case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
@@ -388,8 +397,12 @@ class _Program:
         products: list[_Product],
         kept: Collection[str],
         slack: float,
+        solver: str,
     ) -> None:
-        from ortools.sat.python import cp_model
+        if solver == "highs":
+            from tests.oracles import highs as cp_model
+        else:
+            from ortools.sat.python import cp_model  # type: ignore[no-redef]
 
         self.cp, self.page, self.model = cp_model, page, cp_model.CpModel()
         self.prices: list[tuple[cp_model.IntVar, float, float]] = []  # relative, and true ones
@@ -497,7 +510,7 @@ class _Program:
                 if kind == "count":
                     parts += [(x, times) for x, _ in sight.spans]
                     continue
-                checked.append(sight.known)
+                checked.append(self.clean(sight) if kind == "sum or 0" else sight.known)
                 size = abs if kind == "abs" else Fraction
                 parts += [(x, times * size(value)) for x, value in sight.sources]
             constant = link.difference.constant
@@ -509,6 +522,12 @@ class _Program:
             sums = self.cp.LinearExpr.weighted_sum([x for x, _ in parts], numbers) + shift
             domain = self.cp.Domain.from_intervals(_allowed(link.sign, near))
             self.model.add_linear_expression_in_domain(sums, domain).only_enforce_if(*checked)
+
+    def clean(self, sight: _Sight) -> Any:
+        """A truth value that is true if all spans of a list are readable, if there are any."""
+        clean = self.model.new_bool_var("")
+        self.model.add_bool_or(*(x for x, span in sight.spans if span.value is None), clean)
+        return clean
 
     def obey_in_rows(self, law: _Product) -> None:
         """A clause for every three values of a row, first ones each, that violate the product."""

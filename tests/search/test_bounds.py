@@ -1,0 +1,108 @@
+"""Bounds of the search: they shorten it, and never change its answer."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from lawful import Budget, Document, Field, Rule, Rules, Scores, decode
+from lawful.search import reading_search
+from tests.fixtures.slow import receipt
+from tests.helpers import ENOUGH
+from tests.oracles.definitions import best_worth
+from tests.strategies import problems, total_and_parts
+
+WITHOUT = [(), ("equations",), ("projections",), ("doubles",), ("equations", "projections")]
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Searches make bounds at the first step, and guess at the second."""
+    monkeypatch.setattr(reading_search, "PATIENCE", 1)
+    monkeypatch.setattr(reading_search, "FIRST_PAUSE", 1)
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("without", WITHOUT, ids=" ".join)
+def test_the_optimum_does_not_depend_on_bounds(without):
+    @settings(max_examples=200)
+    @given(problem=total_and_parts())
+    def check(problem):
+        expected = best_worth(*problem)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(reading_search, "WITHOUT", without)
+            found = decode(*problem, decoder="exact", budget=ENOUGH)
+        if expected == -inf:
+            assert found.status == "infeasible"
+            return
+        assert found.optimal
+        assert found.worth == pytest.approx(expected)
+        assert found.bound == pytest.approx(expected)
+
+    check()
+
+
+@pytest.mark.usefixtures("at_once")
+@settings(max_examples=200)
+@given(problem=problems())
+def test_alternatives_do_not_depend_on_bounds(problem):
+    found = decode(*problem, decoder="exact", budget=ENOUGH, alternatives=3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading_search, "PATIENCE", 2**62)
+        plain = decode(*problem, decoder="exact", budget=ENOUGH, alternatives=3)
+    assert found.status == plain.status
+    assert found.worth == pytest.approx(plain.worth)
+    worths = [[other.worth for other in each.alternatives] for each in (found, plain)]
+    assert worths[0] == pytest.approx(worths[1])
+
+
+def reference(words: int, seed: int) -> tuple[Document, Scores, Rules]:
+    """Words of a dozen fields, each of which should be one run, and a model that is unsure."""
+    rng = np.random.default_rng(seed)
+    names = [f"f{i}" for i in range(12)]
+    labels = ["O", *(f"{prefix}-{name}" for name in names for prefix in "BI")]
+    probs = rng.random((words, len(labels))) ** 6 + 1e-3
+    for i in range(words):
+        first = i % 3 == 0
+        probs[i, labels.index(f"{'B' if first else 'I'}-{names[i // 3 % 12]}")] += rng.choice(
+            [0.2, 4.0], p=[0.4, 0.6]
+        )
+    scores = Scores.from_probs(probs / probs.sum(axis=1, keepdims=True), labels)
+    rules = Rules(
+        [Field(name, name, "text") for name in names],
+        [Rule(f"count({name}) <= 1", id=f"one-{name}") for name in names],
+    )
+    return Document("r", [f"w{i}" for i in range(words)]), scores, rules
+
+
+@pytest.mark.parametrize("weight", [10.0, inf])
+@pytest.mark.parametrize("seed", range(5))
+def test_counts_of_a_dozen_fields_take_few_partial_readings(weight, seed):
+    document, scores, rules = reference(36, seed)
+    found = decode(document, scores, rules.with_defaults(weight=weight), decoder="exact")
+    assert found.optimal
+    assert found.tried < 20_000
+
+
+def test_two_equations_that_cannot_hold_are_given_up_soon():
+    # A rule each of ten nats: the best labelling violates both, and bounds must add up to see it.
+    rng = np.random.default_rng(3)
+    document, scores = receipt(12, rng, adds_up=False)
+    rules = Rules(
+        [Field("subtotal", "subtotal", "money"), Field("items", "item", "money", many=True)],
+        ["subtotal == sum(items)", "subtotal == sum(items) + 1", "count(items) <= 40"],
+    )
+    found = decode(document, scores, rules, decoder="exact", budget=Budget(2**14))
+    assert found.optimal
+    assert found.penalty >= 10
+
+
+def test_an_unknown_kind_of_bounds_is_named(monkeypatch):
+    monkeypatch.setattr(reading_search, "WITHOUT", ("residues",))
+    document, scores, rules = reference(6, 1)
+    rules = rules.with_defaults(presence="required")
+    with pytest.raises(ValueError, match="unknown bounds 'residues'; known are rows, equations"):
+        decode(document, scores, rules, decoder="exact")
