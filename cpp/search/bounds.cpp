@@ -14,7 +14,8 @@ namespace {
 
 constexpr double kRounding = 1e-9;
 // A long search gets finer bounds. A prime of 127 is enough to drop most steps.
-constexpr std::array<std::size_t, 5> kLargestPrimes{127, 509, 2039, 8191, 32749};
+constexpr std::array<std::size_t, 5> kLargestPrimes{127, 1021, 8191, 16381, 32749};
+constexpr std::array<std::size_t, 5> kLargestExactPrimes{127, 509, 2039, 4093, 8191};
 constexpr std::size_t kMostRowSteps = std::size_t{1} << 18;
 constexpr int kMostPasses = 4;
 constexpr std::size_t kMostClasses = 512;  // of a projection
@@ -117,11 +118,15 @@ StepExcess Bounds::left_by_rows() const {
     return excess;
 }
 
+std::size_t Bounds::largest_prime(bool coarse) const {
+    const auto& largest = coarse ? kLargestPrimes : kLargestExactPrimes;
+    return largest[std::min(fineness_, largest.size()) - 1];
+}
+
 /// Adds the bounds of equations, smallest first: each drops steps that others need not look at.
 /// Returns the equations that have a bound.
 std::vector<std::uint32_t> Bounds::add_equations(Made& made, Left& left, std::size_t memory,
                                                  Clock& clock) const {
-    const std::size_t largest = kLargestPrimes[std::min(fineness_, kLargestPrimes.size()) - 1];
     const std::vector<Residues::FieldValue> values = field_values(graph_);
     std::vector<Residues> equations;
     std::vector<std::uint32_t> order, bounded;
@@ -139,7 +144,7 @@ std::vector<std::uint32_t> Bounds::add_equations(Made& made, Left& left, std::si
         const std::size_t steps = open_steps(left.excess) * cell / 4 + 1;
         if (left.most < -kRounding ||
             !equations[i].choose_prime(steps, left.work, 2 * graph_.nodes() * cell,
-                                       memory / equations.size(), largest))
+                                       memory / equations.size(), largest_prime(coarse)))
             continue;
         left.work -= std::min(left.work, steps * equations[i].classes());
         auto bound = bound_of(std::move(equations[i]), coarse);
