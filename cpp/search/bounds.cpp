@@ -16,7 +16,7 @@ constexpr double kRounding = 1e-9;
 // A long search gets finer bounds. A prime of 127 is enough to drop most steps.
 constexpr std::array<std::size_t, 5> kLargestPrimes{127, 1021, 8191, 16381, 32749};
 constexpr std::array<std::size_t, 5> kLargestExactPrimes{127, 509, 2039, 4093, 8191};
-constexpr std::size_t kMostRowSteps = std::size_t{1} << 18;
+constexpr std::size_t kWorkPerRowStep = 256;
 constexpr int kMostPasses = 4;
 constexpr std::size_t kMostClasses = 512;  // of a projection
 
@@ -40,8 +40,9 @@ std::vector<Residues::FieldValue> field_values(const ReadingGraph& graph) {
 
 bool Bounds::make(std::uint32_t first, double most, bool finer, std::size_t work,
                   std::size_t memory, Clock& clock) {
-    if (fineness_ == 0 && !plan_->rows.empty() && kinds_.rows) {
-        auto rows = std::make_unique<RowBound>(graph_, *plan_, tables_, kMostRowSteps, clock);
+    if (finer && !row_bound_ && !plan_->rows.empty() && kinds_.rows) {
+        auto rows =
+            std::make_unique<RowBound>(graph_, *plan_, tables_, work / kWorkPerRowStep, clock);
         if (!rows->empty()) row_bound_ = std::move(rows);
         classify_rows();
     }
@@ -59,6 +60,8 @@ bool Bounds::make(std::uint32_t first, double most, bool finer, std::size_t work
         if (made.empty() || left.most < -kRounding || 4 * open_steps(left.excess) > 3 * open) break;
     }
     bounds_ = std::move(made);
+    bytes_ = row_bound_ ? row_bound_->held() : 0;
+    for (const auto& bound : bounds_) bytes_ += bound->held();
     classes_.clear();
     for (std::uint32_t state = 0; state < states_.size(); ++state)
         for (const auto& bound : bounds_) classes_.push_back(bound->class_of(states_[state]));
@@ -228,13 +231,6 @@ void Bounds::classify_rows() {
     if (!row_bound_) return;
     for (std::uint32_t state = 0; state < states_.size(); ++state)
         row_classes_.push_back(row_bound_->class_of(states_[state].first(plan_->slots)));
-}
-
-std::size_t Bounds::held() const {
-    std::size_t bytes = (classes_.capacity() + row_classes_.capacity()) * sizeof(std::uint32_t);
-    for (const auto& bound : bounds_) bytes += bound->held();
-    if (row_bound_) bytes += row_bound_->held();
-    return bytes;
 }
 
 }  // namespace lawful

@@ -61,7 +61,9 @@ public:
     /// Tells that the last state, with this number, came after a span value in another state.
     void add_state(std::uint32_t number, std::uint32_t before, std::uint32_t choice);
     /// Bytes in use.
-    std::size_t held() const;
+    std::size_t held() const {
+        return bytes_ + (classes_.capacity() + row_classes_.capacity()) * sizeof(std::uint32_t);
+    }
 
 private:
     using Made = std::vector<std::unique_ptr<RestBound>>;
@@ -91,6 +93,7 @@ private:
     std::size_t fineness_ = 0;             // how often finer bounds were made
     std::unique_ptr<RowBound> row_bound_;  // if there are rules of rows
     Made bounds_;
+    std::size_t bytes_ = 0;                               // of the bounds
     std::vector<std::uint32_t> row_classes_;              // by state
     std::vector<std::uint32_t> classes_;                  // (states, bounds)
     std::vector<std::vector<ReadingGraph::Step>> steps_;  // by node; empty if all are open

@@ -30,7 +30,7 @@ MOST_PROPOSALS = 256
 
 MEMORY = 2**26
 PATIENCE = 256
-TRIES = 8
+WIDTH = 8
 
 
 class Settler:
@@ -68,7 +68,7 @@ class Settler:
             open_ = min(open_, found.least) if found.least < found.most else open_
             if found.most < most:
                 best, most = proposed, found.most
-        if seconds_left(until) != 0.0 and search.dive(TRIES, seconds_left(until)):
+        if seconds_left(until) != 0.0 and search.dive(WIDTH, seconds_left(until)):
             proposed = self._chosen(reading, choices, search)
             found = self.judge.weigh(proposed, until)
             if found.most < most:

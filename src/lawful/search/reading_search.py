@@ -50,8 +50,8 @@ WITHOUT: tuple[str, ...] = ()
 FIRST_PAUSE = 256
 """Partial readings that are extended before a good reading is guessed."""
 
-FIRST_WIDTH = 8
-"""Partial readings that the first guess follows at each word; later ones follow more."""
+FIRST_WIDTH, LAST_WIDTH = 8, 512
+"""Partial readings that the first guess follows at each word, and the last ones."""
 
 Labels: TypeAlias = NDArray[np.unsignedinteger[Any]]
 SpanValue: TypeAlias = tuple[int, int, int, int]
@@ -280,7 +280,7 @@ class Candidates:
                     return slack
                 if self._guess and (found := self.guess(width, self._until)):
                     yield found
-                pause, width = 4 * pause, 4 * width
+                pause, width = 4 * pause, min(4 * width, LAST_WIDTH)
                 continue
             spans = tuple(values[i] for i in search.choices.tolist())
             if (digest := _digest(spans)) not in self._seen:
