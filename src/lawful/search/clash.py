@@ -6,9 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 from time import perf_counter
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
+from lawful.cache import Cache
 from lawful.clock import seconds_left
 from lawful.decoding import Budget
+from lawful.rules.rule_set import Rules
 from lawful.search.problem import Problem
 
 LEAST = 256
@@ -119,20 +123,47 @@ def _demands(problem: Problem) -> tuple[str, ...]:
 def _relaxed(problem: Problem, demands: tuple[str, ...]) -> Problem:
     """The problem with these demands only."""
     rules = problem.judge.rules
-    kept = {
+    kept = frozenset(
         f.name
         for f in rules.fields
         if f"{f.name}:kept" in demands or f"{f.name}:required" in demands
-    }
+    )
+    pins = tuple(pin for pin in problem.document.pins if pin.id in demands)
+    said = {pin.id for pin in pins}
+    settled = frozenset(pin.field for pin in problem.document.pins if pin.kind == "value")
+    key = frozenset(demands) - said, kept, settled
+    known = _RELAXED.setdefault(rules, Cache(MOST_BYTES))
+    relaxed = known.get(key)
+    if relaxed is None:
+        size = BYTES_PER_PART * (len(rules.fields) + len(rules.rules))
+        relaxed = known.keep(key, _relaxed_rules(rules, *key), size)
+    document = replace(problem.document, pins=pins)
+    some = Problem(document, problem.scores, relaxed, keep=False).of_class(problem.judge.choice)
+    some.judge.keep_fields(kept)
+    some.judge.share_values(problem.judge)
+    return some
 
-    settled = {pin.field for pin in problem.document.pins if pin.kind == "value"}
+
+Demands: TypeAlias = tuple[frozenset[str], frozenset[str], frozenset[str | None]]
+
+MOST_BYTES = 2**26
+BYTES_PER_PART = 2**13
+"""Bytes of relaxed rules that are kept per set of rules; and of one field or rule among them."""
+
+_RELAXED: WeakKeyDictionary[Rules, Cache[Demands, Rules]] = WeakKeyDictionary()
+
+
+def _relaxed_rules(
+    rules: Rules, demands: frozenset[str], kept: frozenset[str], settled: frozenset[str | None]
+) -> Rules:
+    """The rules with these demands only: ``kept`` fields, and any value of fields ``settled``."""
 
     def of_spans(weight: float) -> float:
         return inf if weight == inf and SPANS in demands else 0.0
 
     weights = {name: inf if name in demands else 0.0 for name in rules.defaults.weights}
     boundaries = rules.boundaries
-    relaxed = replace(
+    return replace(
         rules,
         # The search keeps track of a field's presence only where it matters.
         fields=tuple(
@@ -154,9 +185,3 @@ def _relaxed(problem: Problem, demands: tuple[str, ...]) -> Problem:
         boundaries=boundaries
         and replace(boundaries, weight=boundaries.weight and of_spans(boundaries.weight)),
     )
-    pins = tuple(pin for pin in problem.document.pins if pin.id in demands)
-    document = replace(problem.document, pins=pins)
-    some = Problem(document, problem.scores, relaxed, keep=False).of_class(problem.judge.choice)
-    some.judge.keep_fields(kept)
-    some.judge.share_values(problem.judge)
-    return some
