@@ -139,6 +139,14 @@ class DocumentFields:
             faults = self._faults.keep(key, tuple(found), BYTES_PER_FAULT * len(found))
         return faults
 
+    def only_if_unreadable(self, index: int) -> float | None:
+        """What an unreadable span costs, if spans of the field have no other faults."""
+        f, rules = self.rules.fields[index], self.rules
+        own = (f.max_words, f.pattern, f.starts, f.ends, f.lexicon, f.where)
+        if rules.words or any(each is not None for each in (*own, rules.boundaries, self.pinned)):
+            return None
+        return rules.weight_of(f, "reads")
+
     def first_that_fits(self, fields: Sequence[int], start: int, end: int) -> int:
         """The first of these fields whose own conditions a span meets, or else the last.
 

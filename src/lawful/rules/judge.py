@@ -439,11 +439,7 @@ class Judge:
 
     def only_if_unreadable(self, index: int) -> float | None:
         """What an unreadable span costs, if spans have no other faults; else ``None``."""
-        f, rules = self.rules.fields[index], self.rules
-        conditions = (f.max_words, f.pattern, f.starts, f.ends, f.lexicon, rules.boundaries)
-        if rules.words or any(condition is not None for condition in conditions):
-            return None
-        return rules.weight_of(f, "reads")
+        return self._fields.only_if_unreadable(index)
 
     def missing(self, index: int) -> float:
         """The weights of conditions that are violated if the field is missing."""
