@@ -23,6 +23,8 @@ ORDER = (
     "labels",
     "scores",
     "pins",
+    "span_scores",
+    "span_corrections",
     "document",
     "values",
     "rules",

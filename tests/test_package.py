@@ -58,7 +58,9 @@ def test_the_version_is_written_once():
     assert "dynamic" in (ROOT / "pyproject.toml").read_text()
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/pins.md", "docs/rules.md", "docs/search.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/pins.md", "docs/rules.md", "docs/search.md", "docs/spans.md"]
+)
 def test_the_sessions_in_the_docs_are_real(page):
     failed, tried = doctest.testfile(str(ROOT / page), module_relative=False)
     assert tried > 5

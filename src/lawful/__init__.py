@@ -56,6 +56,8 @@ if TYPE_CHECKING:  # the table below once more, as type checkers want it
     from lawful.search.problem import Problem as Problem
     from lawful.search.reading_stream import DocumentReading as DocumentReading
     from lawful.search.reading_stream import ReadingStream as ReadingStream
+    from lawful.span_corrections import SpanCorrection as SpanCorrection
+    from lawful.span_scores import SpanScores as SpanScores
     from lawful.streams import assignments as assignments
     from lawful.streams import paths as paths
     from lawful.streams import readings as readings
@@ -105,6 +107,8 @@ _MODULES = {
     "scores": ["ScoreKind", "Scores"],
     "search.problem": ["Problem"],
     "search.reading_stream": ["DocumentReading", "ReadingStream"],
+    "span_corrections": ["SpanCorrection"],
+    "span_scores": ["SpanScores"],
     "streams": ["assignments", "paths", "readings"],
     "values": ["register_type"],
 }

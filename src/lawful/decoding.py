@@ -13,6 +13,7 @@ from lawful.errors import InputError, shown
 from lawful.pins import Pin
 from lawful.rules.checks import Check
 from lawful.rules.judge import FieldValue
+from lawful.span_corrections import SpanCorrection, in_words
 from lawful.values import format_value
 
 Status: TypeAlias = Literal["satisfied", "unchecked", "relaxed", "infeasible", "exhausted"]
@@ -93,13 +94,7 @@ class Correction:
     @property
     def why(self) -> str:
         """The reasons in words; empty if no rule is responsible."""
-        return _why(self.because)
-
-
-def _why(because: tuple[str, ...] | None) -> str:
-    if because is None:
-        return "no time to find out why"
-    return f"because of {', '.join(because)}" if because else ""
+        return in_words(self.because)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +113,7 @@ class ClassValue:
     @property
     def why(self) -> str:
         """The reasons in words; empty if no rule is responsible."""
-        return _why(self.because)
+        return in_words(self.because)
 
 
 class Move(NamedTuple):
@@ -205,6 +200,7 @@ class Decoding:
     classes: Mapping[str, ClassValue] = field(default_factory=dict)
     pins: tuple[Pin, ...] = ()
     moved: tuple[Move, ...] | None = ()
+    span_corrections: tuple[SpanCorrection, ...] = ()  # instead, if the model scores spans
 
     def rows(self, kind: str) -> list[dict[str, FieldValue]]:
         """The rows of a kind, in order: by field, its first readable value in the row."""
@@ -296,6 +292,11 @@ class Decoding:
                 }
                 for c in self.corrections
             ],
+            **(
+                {"span_corrections": [c.to_dict(self.words) for c in self.span_corrections]}
+                if self.span_corrections
+                else {}
+            ),
             **more,
             "decoder": self.decoder,
             **({"chosen": self.chosen} if self.chosen else {}),
@@ -349,6 +350,9 @@ class Decoding:
         for move in self.moved or ():
             word = f" {self.words[move.word]!r}" if self.words else ""
             lines.append(f"  moved word {move.word}{word}: {move.old} -> {move.new}")
+        for moved in self.span_corrections:
+            why = f", {moved.why}" if moved.why else ""
+            lines.append(f"  {moved.text(self.words)} ({moved.price:.2f} nats{why})")
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -207,6 +207,28 @@ class Scheme:
         costs = (np.where(table, 0.0, np.inf) for table in (first, allowed, last))
         return cls(_TransitionCosts(*costs), names)
 
+    @classmethod
+    def of_spans(
+        cls,
+        labels: tuple[str, ...],
+        types: tuple[str, ...],
+        type_of: NDArray[np.intp],
+        *,
+        first: NDArray[np.bool_],
+        last: NDArray[np.bool_],
+        goes_on: NDArray[np.bool_],
+    ) -> Self:
+        """Labels of which some are the first ones of spans, and some the last ones.
+
+        ``type_of`` is the type of each label's span; one outside all spans (-1) is first and last.
+        ``goes_on[i, j]`` says whether label ``j`` continues the span of label ``i``; any first
+        label may follow any last one.
+        """
+        legal = cls.table(last[:, None] & first[None, :] | goes_on, start=first, end=last)
+        inside = type_of >= 0
+        marks = _Spans(types, type_of, tuple(first & inside), tuple(last & inside))
+        return cls(legal._costs, labels, marks)
+
     def with_scores(
         self, *, start: ArrayLike | None = None, between: ArrayLike, end: ArrayLike | None = None
     ) -> Scheme:
@@ -326,6 +348,10 @@ class Scheme:
     def transition_costs(self) -> tuple[NDArray[np.float64], ...]:
         """The costs to start with a label, to follow another, to end; infinite if forbidden."""
         return tuple(self._costs)
+
+    def text_ends(self, starts: NDArray[np.uint32], ends: NDArray[np.uint32]) -> NDArray[Any]:
+        """Where the texts of spans end, which is where the spans end unless they stand for less."""
+        return ends
 
     @cached_property
     def allowed(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from lawful import Document, Field, Rules, Scores, decode, demo
+from lawful import Document, Field, Rules, Scores, SpanScores, decode, demo
 from lawful.decoding import Confidence, Correction, Decoding
 from lawful.document import Scored
 from lawful.errors import InputError
@@ -385,3 +385,12 @@ def test_generated_receipts_are_well_formed_and_fast():
     began = time.process_time()
     report(*items * 10)
     assert time.process_time() - began < 5
+
+
+def test_the_card_lists_spans_that_were_moved():
+    fields = [Field("a", "a", presence="free"), Field("b", "b", presence="free")]
+    scores = SpanScores([(0, 1, "a", 0.6), (0, 2, "b", 0.4)], words=2)
+    found = decode(Document("d", ["x", "<y>"]), scores, Rules(fields, ["present(b)"]))
+    card = found._repr_html_()
+    assert "“<bdi>x &lt;y&gt;</bdi>”: <del>a x</del> → <b>b</b>, 0.81 nats" in card
+    assert "1 correction<" in card

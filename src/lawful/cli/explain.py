@@ -140,7 +140,7 @@ def _explain_alternatives(console: Console, best: Decoding, rules: Rules, wanted
 def _explain_candidates(console: Console, problem: Problem) -> None:
     """The most probable legal labellings, and the rules' verdict on each."""
     console.print("\nthe most probable legal labellings, as the rules judge them:", style="bold")
-    words, names = problem.document.words, problem.scores.labels
+    words, names = problem.document.words, problem.scheme.labels
     best = problem.argmax if problem.best_legal is None else problem.best_legal
     stream = _core.paths(problem.costs, problem.scheme.transitions)
     for rank, (labels, log_prob) in enumerate(islice(stream, 6), 1):

@@ -25,6 +25,7 @@ from lawful.rules.rule_set import Rules
 from lawful.scores import Scores
 from lawful.search.classes import best_of_classes
 from lawful.search.problem import Problem
+from lawful.span_scores import SpanScores
 
 
 @runtime_checkable
@@ -81,7 +82,7 @@ DECODERS: Mapping[str, Decoder] = {
 
 def decode(
     document: Document,
-    scores: Scores,
+    scores: Scores | SpanScores,
     rules: Rules,
     *,
     decoder: str | Decoder = "auto",
@@ -98,6 +99,8 @@ def decode(
     values; then every field also has a confidence. ``pins``, and those that the document has, are
     a person's word (``lawful.Pin``), which the labelling must agree with. ``before`` is the
     decoding that ``moved`` compares with: by default the one without pins, which takes as long.
+    With ``SpanScores``, the labels are those of the
+    best spans that do not overlap, in BIO, and ``span_corrections`` says what was changed.
     """
     began = perf_counter()
     chosen = check_call(decoder, budget, alternatives)
@@ -106,7 +109,9 @@ def decode(
     problem = Problem(document, scores, rules)
     if before is not None:
         _check_before(before, document)
-    if scores.chain is not None and (alternatives or not chosen.chains):
+    if isinstance(scores, SpanScores):
+        _check_for_spans(chosen)
+    elif scores.chain is not None and (alternatives or not chosen.chains):
         what = "alternatives" if alternatives else f"decoder {chosen.name}"
         raise InputError(
             f"document {document.id!r} has transition scores, which {what} cannot use; "
@@ -145,6 +150,13 @@ def _left(budget: Budget, began: float) -> Budget:
     if budget.seconds is None:
         return budget
     return replace(budget, seconds=max(1e-9, budget.seconds - (perf_counter() - began)))
+
+
+def _check_for_spans(chosen: Decoder) -> None:
+    """Raises an ``InputError`` unless the decoder can use span scores."""
+    if not getattr(chosen, "spans", False):
+        able = ", ".join(name for name, other in DECODERS.items() if getattr(other, "spans", False))
+        raise InputError(f"decoder {chosen.name} cannot use span scores; decoders that do: {able}")
 
 
 def check_call(decoder: str | Decoder, budget: Budget | None, alternatives: int) -> Decoder:

@@ -24,6 +24,7 @@ class Argmax:
 
     name: ClassVar[str] = "argmax"
     exact: ClassVar[bool] = False
+    spans: ClassVar[bool] = True
     chains: ClassVar[bool] = False
     default_budget: ClassVar[Budget] = Budget(candidates=1)
 

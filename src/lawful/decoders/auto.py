@@ -11,6 +11,7 @@ from lawful.decoding import Budget, Decoding
 from lawful.rules.plan import plan_of
 from lawful.rules.rule_set import Rules
 from lawful.search.problem import Problem
+from lawful.span_scores import SpanScores
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +24,13 @@ class Auto:
 
     name: ClassVar[str] = "auto"
     exact: ClassVar[bool] = True
+    spans: ClassVar[bool] = True
     chains: ClassVar[bool] = True
     default_budget: ClassVar[Budget] = Budget()
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
         decoder, why = self.choose(problem.judge.rules)
-        if problem.scores.chain is not None:
+        if not isinstance(problem.scores, SpanScores) and problem.scores.chain is not None:
             decoder, why = Paths(), "the scores have transitions"
         decoding = decoder.decode(problem, budget.filled(decoder.default_budget))
         return replace(decoding, chosen=why)

@@ -48,6 +48,7 @@ class Exact:
 
     name: ClassVar[str] = "exact"
     exact: ClassVar[bool] = True
+    spans: ClassVar[bool] = True
     chains: ClassVar[bool] = False
     default_budget: ClassVar[Budget] = Budget(candidates=2**17)
 

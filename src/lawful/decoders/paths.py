@@ -20,6 +20,7 @@ class Paths:
 
     name: ClassVar[str] = "paths"
     exact: ClassVar[bool] = True
+    spans: ClassVar[bool] = True
     chains: ClassVar[bool] = True
     default_budget: ClassVar[Budget] = Budget(candidates=2**13)
 

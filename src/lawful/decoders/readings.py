@@ -20,6 +20,7 @@ class Readings:
 
     name: ClassVar[str] = "readings"
     exact: ClassVar[bool] = True
+    spans: ClassVar[bool] = True
     chains: ClassVar[bool] = False
     default_budget: ClassVar[Budget] = Budget(candidates=2**13)
 

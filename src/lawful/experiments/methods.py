@@ -33,7 +33,7 @@ class Enumerated:
     default_budget: ClassVar[Budget] = Budget(candidates=2**13)
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
-        chunks = self._chunks(np.exp(problem.scores.log_probs))
+        chunks = self._chunks(np.exp(problem.evidence))
         return walk(self.name, problem, chunks, budget, legal=False, complete=lambda: True)
 
     def _chunks(self, probs: np.ndarray) -> Iterator[Chunk]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import exp, floor, inf
 
 from lawful.decoding import (
@@ -15,6 +16,7 @@ from lawful.decoding import (
 )
 from lawful.report.picture import draw_legend, draw_pages
 from lawful.report.view import View, as_text, short_labels, words_wrong
+from lawful.span_corrections import SpanCorrection
 from lawful.values import format_value
 
 # Every colour comes with a sign, for readers who cannot tell the colours apart.
@@ -34,7 +36,8 @@ def draw_card(view: View) -> str:
     """The card as HTML; open if the document is corrected or not satisfied."""
     decoding = view.decoding
     sign, meaning = STATUSES[decoding.status]
-    corrected, is_open = len(decoding.corrections), decoding.status != "satisfied"
+    corrected = len(decoding.corrections) + len(decoding.span_corrections)
+    is_open = decoding.status != "satisfied"
     classes = "card" + " corrected" * bool(corrected) + " open" * is_open
     implied = sum(check.implied for check in decoding.violations)
     violated = len(decoding.violations) - implied
@@ -150,10 +153,24 @@ def _corrections(view: View) -> str:
     for c in view.decoding.corrections:
         word = f"“<bdi>{as_text(view.document.words[c.word])}</bdi>”"
         rows.append(_change(word, *short_labels(c.old, c.new), c))
+    words = view.document.words
+    for moved in view.decoding.span_corrections:
+        span = moved.new or moved.old
+        text = "" if span is None else " ".join(words[span.start : span.end])
+        rows.append(_change(f"“<bdi>{as_text(text)}</bdi>”", *_places(moved, words), moved))
     return f"<h3>Corrections</h3><ol>{''.join(rows)}</ol>" if rows else ""
 
 
-def _change(what: str, old: str, new: str, change: Correction | ClassValue) -> str:
+def _places(change: SpanCorrection, words: Sequence[str]) -> tuple[str, str]:
+    """What a span was and is: its types, and its old text if that is another one."""
+    old, new = change.old, change.new
+    was = "nothing" if old is None else old.type
+    if old is not None and new is not None and old[1:] != new[1:]:
+        was += f" {' '.join(words[old.start : old.end])}"
+    return was, "nothing" if new is None else new.type
+
+
+def _change(what: str, old: str, new: str, change: Correction | ClassValue | SpanCorrection) -> str:
     why = ", ".join(f"<code>{as_text(rule)}</code>" for rule in change.because or ())
     why = f"because of {why}" if why else change.why
     return (

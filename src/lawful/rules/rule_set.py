@@ -338,23 +338,26 @@ class Rules:
         scheme = self._schemes.get(labels)
         if scheme is None:
             scheme = Scheme.named(self.scheme, labels)
+            self.check_types(scheme.types)
             for f in self.fields:
-                if f.label not in scheme.types:
-                    if f.optional:
-                        continue
-                    hint = did_you_mean(f.label, scheme.types)
-                    raise RulesError(
-                        f"field {f.name!r} has label {f.label!r}, which the model does not know; "
-                        f"{hint}its labels: {', '.join(scheme.types)}; a field that a model may "
-                        "lack says optional: true"
-                    )
-                if f.label not in scheme.reachable_types:
+                if f.label in scheme.types and f.label not in scheme.reachable_types:
                     raise RulesError(
                         f"field {f.name!r} has label {f.label!r}, but none of the model's labels "
                         f"can begin a span of it under {self.scheme}"
                     )
             self._schemes.keep(labels, scheme, scheme.size)
         return scheme
+
+    def check_types(self, types: tuple[str, ...]) -> None:
+        """Raises a ``RulesError`` for a field whose label is not among a model's types."""
+        for f in self.fields:
+            if f.label not in types and not f.optional:
+                hint = did_you_mean(f.label, types)
+                raise RulesError(
+                    f"field {f.name!r} has label {f.label!r}, which the model does not know; "
+                    f"{hint}its labels: {', '.join(types)}; a field that a model may "
+                    "lack says optional: true"
+                )
 
 
 def _rebuild(parts: dict[str, Any]) -> Rules:

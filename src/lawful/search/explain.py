@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from math import inf
 from time import perf_counter
 
@@ -11,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lawful.decoding import ClassValue, Correction
+from lawful.labels import Span
 from lawful.pins import PREFIX
 from lawful.rules.judge import Judge
 from lawful.search.problem import Labels, Problem
+from lawful.span_corrections import SpanCorrection
+from lawful.span_scores import SpanScheme, SpanScores
 
 
 def corrections(
@@ -27,6 +31,8 @@ def corrections(
     so is the scheme (``legal``) if the labelling is illegal with all of them put back. ``now``
     counts the violations of each rule in ``labels``. Reasons are ``None`` once the time is up.
     """
+    if isinstance(problem.scores, SpanScores):
+        return
     names, log_probs = problem.scores.labels, problem.evidence
     changed = np.flatnonzero(labels != problem.argmax)
     if not changed.size:
@@ -49,6 +55,49 @@ def corrections(
                 price=float(log_probs[word, old] - log_probs[word, new]),
                 because=because,
             )
+
+
+def span_corrections(
+    problem: Problem, labels: Labels, now: Counter[str], until: float = inf
+) -> Iterator[SpanCorrection]:
+    """Every span that the model's own best spans have and the answer has not, or the reverse.
+
+    An old and a new span that overlap are one correction. Reasons are found by putting all old
+    spans back that overlap, directly or through others. Arguments are those of ``corrections``.
+    """
+    scheme = problem.scheme
+    if not isinstance(scheme, SpanScheme):
+        return
+    old, new = set(scheme.whole_spans(problem.argmax)), set(scheme.whole_spans(labels))
+    for start, end, gone, come in _groups(old - new, new - old):
+        because = _reasons(problem, labels, np.arange(start, end), now, until)
+        for before, after in zip_longest(gone, come):
+            prices = (0.0 if each is None else problem.log_odds(each) for each in (before, after))
+            yield SpanCorrection(
+                old=None if before is None else scheme.text_of(before),
+                new=None if after is None else scheme.text_of(after),
+                price=next(prices) - next(prices),
+                because=because,
+            )
+
+
+def _groups(
+    gone: Iterable[Span], come: Iterable[Span]
+) -> Iterator[tuple[int, int, list[Span], list[Span]]]:
+    """Groups of spans that overlap, directly or through others: their words, and both lists."""
+    changes = [(span.start, span.end, False, span) for span in gone]
+    changes += [(span.start, span.end, True, span) for span in come]
+    first, last = 0, 0
+    both: tuple[list[Span], list[Span]] = [], []
+    for start, end, is_new, span in sorted(changes):
+        if start >= last:
+            if last:
+                yield first, last, *both
+            first, both = start, ([], [])
+        last = max(last, end)
+        both[is_new].append(span)
+    if last:
+        yield first, last, *both
 
 
 def class_values(

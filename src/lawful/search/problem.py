@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from lawful import _core
 from lawful.document import Document, check_length
 from lawful.errors import InputError
+from lawful.labels import Scheme, Span
 from lawful.rules.classes import ClassChoice
 from lawful.rules.judge import Judge
 from lawful.rules.rule_set import Rules
 from lawful.scores import Scores
 from lawful.search.pin_labels import PinLabels
+from lawful.span_scores import SpanScores
 
 Labels: TypeAlias = NDArray[np.integer[Any]]  # (words,)
 
@@ -33,24 +35,31 @@ class Problem:
     """
 
     def __init__(
-        self, document: Document, scores: Scores, rules: Rules, *, keep: bool = True
+        self, document: Document, scores: Scores | SpanScores, rules: Rules, *, keep: bool = True
     ) -> None:
         """With ``keep``, ``presence: keep`` applies to the fields of the best legal labelling."""
         for name, given, expected in (
-            ("document", document, Document),
-            ("scores", scores, Scores),
-            ("rules", rules, Rules),
+            ("document", document, (Document,)),
+            ("scores", scores, (Scores, SpanScores)),
+            ("rules", rules, (Rules,)),
         ):
             if not isinstance(given, expected):
-                found = type(given).__name__
-                raise InputError(f"{name} is of type {found}, expected a {expected.__name__}")
-        check_length(document, len(scores), "row of scores", "rows of scores")
+                found, names = type(given).__name__, " or a ".join(t.__name__ for t in expected)
+                raise InputError(f"{name} is of type {found}, expected a {names}")
         self.document = document = document.corrected()
         self.scores = scores
-        self.scheme = rules.scheme_for(scores.labels)
+        if isinstance(scores, SpanScores):
+            check_length(document, len(scores), "word with span scores", "words with span scores")
+            if document.pins:
+                raise InputError(f"document {document.id!r} has pins, which need scores of words")
+            rules.check_types(scores.types)
+            self.scheme: Scheme = scores.scheme()
+        else:
+            check_length(document, len(scores), "row of scores", "rows of scores")
+            self.scheme = rules.scheme_for(scores.labels)
+            if scores.chain is not None:
+                self.scheme = self.scheme.with_scores(**scores.chain._asdict())
         self.costs = scores.costs
-        if scores.chain is not None:
-            self.scheme = self.scheme.with_scores(**scores.chain._asdict())
         self.judge = Judge(document, rules, self.scheme)
         self.pin_labels: PinLabels | None = None
         if (pinned := self.judge.pinned) is not None:
@@ -73,12 +82,17 @@ class Problem:
 
     @cached_property
     def argmax(self) -> Labels:
-        """The model's first choice for every word, legal or not."""
+        """The model's first choice for every word, legal or not; or its best spans."""
+        if isinstance(self.scores, SpanScores):
+            assert self.best_legal is not None  # noqa: S101 - a document without spans is legal
+            return self.best_legal
         return np.asarray(self.evidence.argmax(axis=1))
 
     @cached_property
     def evidence(self) -> NDArray[np.float64]:
         """Marginal log-probabilities of every word's labels: (words, labels)."""
+        if isinstance(self.scores, SpanScores):
+            raise InputError("span scores say nothing about single words")
         return self.scores.marginals().log_probs
 
     @cached_property
@@ -103,4 +117,21 @@ class Problem:
     def log_prob(self, labels: Labels) -> float:
         """The log-probability of a labelling, without that of the class."""
         costs = float(self.scores.costs[np.arange(len(labels)), labels].sum())
-        return -costs if self.scores.chain is None else self.scheme.score(labels) - costs
+        if isinstance(self.scores, SpanScores) or self.scores.chain is None:
+            return -costs
+        return self.scheme.score(labels) - costs
+
+    def log_odds(self, span: Span) -> float:
+        """The log-odds of a span, with all its words, if the scores are of spans."""
+        if not isinstance(self.scores, SpanScores):
+            raise InputError("word scores have no log-odds of spans")
+        return self.scores.log_odds_of(span)
+
+    def names(self, labels: Labels) -> tuple[str, ...]:
+        """The names of labels; those of spans are in BIO."""
+        if isinstance(self.scores, SpanScores):
+            found = ["O"] * len(labels)
+            for type_, start, end in self.scheme.spans(labels):
+                found[start:end] = [f"B-{type_}"] + [f"I-{type_}"] * (end - start - 1)
+            return tuple(found)
+        return tuple(self.scores.labels[i] for i in labels)

@@ -25,11 +25,13 @@ from lawful.cache import Cache
 from lawful.clock import seconds_left
 from lawful.decoding import Limit
 from lawful.errors import MemoryBudgetError, TimeBudgetError
+from lawful.labels import Scheme
 from lawful.rules.judge import Judge
 from lawful.rules.plan import Plan, Tables
 from lawful.rules.reading import Occurrence, Reading
 from lawful.rules.rule_set import Rules
 from lawful.search.problem import ROUNDING
+from lawful.span_scores import SpanScheme
 
 MEMORY = 2**29
 """Bytes that a search may hold; its graph may hold as many again."""
@@ -71,7 +73,10 @@ class Lattice:
     """The spans of one document under its rules, and the numbers of their values."""
 
     def __init__(self, costs: NDArray[np.float64], judge: Judge, plan: Plan | None) -> None:
-        self.core = _core.Lattice(costs, layout_of(judge.rules, judge.scheme.labels))
+        scheme = judge.scheme
+        if not isinstance(scheme, SpanScheme):
+            scheme = judge.rules.scheme_for(scheme.labels)  # without transition scores
+        self.core = _core.Lattice(costs, layout_of(judge.rules, scheme))
         self.judge = judge
         self.plan = plan
         self.tables = Tables(judge.rules, plan, judge.document.id, judge.given)
@@ -135,7 +140,8 @@ class Lattice:
 
     def spans_by_field(self, spans: _core.Spans) -> Iterator[tuple[int, int, int]]:
         """The field, start and end of each span."""
-        rows = zip(spans.field.tolist(), spans.start.tolist(), spans.end.tolist(), strict=True)
+        ends = self.judge.scheme.text_ends(spans.start, spans.end)
+        rows = zip(spans.field.tolist(), spans.start.tolist(), ends.tolist(), strict=True)
         if not self.judge.rules.shared_labels:
             return rows
         return ((self.judge.field_of(*row), *row[1:]) for row in rows)
@@ -330,12 +336,12 @@ MOST_BYTES = 2**26
 _LAYOUTS: WeakKeyDictionary[Rules, Cache[tuple[str, ...], _core.Layout]] = WeakKeyDictionary()
 
 
-def layout_of(rules: Rules, labels: tuple[str, ...]) -> _core.Layout:
+def layout_of(rules: Rules, scheme: Scheme) -> _core.Layout:
     """The core's table of how labels form spans of fields; cached per list of labels."""
     layouts = _LAYOUTS.setdefault(rules, Cache(MOST_BYTES))
+    labels = scheme.labels
     layout = layouts.get(labels)
     if layout is None:
-        scheme = rules.scheme_for(labels)
         start, between, end = (table.astype(np.uint8) for table in scheme.allowed)
         names = [f.label for f in rules.fields]
         names += [type_ for type_ in scheme.types if type_ not in names]

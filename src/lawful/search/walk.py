@@ -22,7 +22,7 @@ from lawful import _core
 from lawful.decoding import Budget, Decoding, Limit, Status
 from lawful.errors import MemoryBudgetError, TimeBudgetError
 from lawful.rules.reading import Cost, Reading
-from lawful.search.explain import class_values, corrections
+from lawful.search.explain import class_values, corrections, span_corrections
 from lawful.search.problem import ROUNDING, Labels, Problem
 
 Chunk: TypeAlias = tuple[NDArray[np.integer[Any]], NDArray[np.float64]]
@@ -234,19 +234,19 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
         status = "relaxed" if violated else "satisfied" if held else "unchecked"
     violations = Counter(check.id for check in violated)
     worth = found.worth if found.best is not None else -inf
-    names = problem.scores.labels
     return Decoding(
         id=problem.document.id,
         decoder=decoder,
         status=status,
         optimal=found.proven and found.best is not None,
-        labels=tuple(names[i] for i in labels),
+        labels=problem.names(labels),
         fields=problem.judge.fields(reading),
         log_prob=problem.log_prob(labels) + problem.prior,
         penalty=problem.judge.price(reading) + sum(check.price for check in checks),
         bound=problem.prior + (worth if found.proven else found.most),
         checks=tuple(checks),
         corrections=tuple(corrections(problem, labels, violations, found.deadline)),
+        span_corrections=tuple(span_corrections(problem, labels, violations, found.deadline)),
         tried=found.tried,
         mass=min(found.mass, 1.0),
         seconds=perf_counter() - found.began,
