@@ -7,6 +7,8 @@ if TYPE_CHECKING:  # the table below once more, as type checkers want it
     from lawful._core import Stream as Stream
     from lawful.batch import FailedDocument as FailedDocument
     from lawful.batch import decode_many as decode_many
+    from lawful.candidates import Candidates as Candidates
+    from lawful.choose import choose as choose
     from lawful.decoders import DECODERS as DECODERS
     from lawful.decoders import Decoder as Decoder
     from lawful.decoders import decode as decode
@@ -69,6 +71,8 @@ __version__ = "0.1.0"
 _MODULES = {
     "_core": ["Stream"],
     "batch": ["FailedDocument", "decode_many"],
+    "candidates": ["Candidates"],
+    "choose": ["choose"],
     "decoders": ["DECODERS", "Decoder", "decode"],
     "decoding": ["Budget", "ClassValue", "Confidence", "Correction", "Decoding"],
     "document": ["BadLine", "Box", "Document", "Labelled", "Scored"],
