@@ -35,6 +35,7 @@ ORDER = (
     "alignment",
     "candidates",
     "choose",
+    "objects",
     "workers",
     "io",
     "batch",
@@ -54,6 +55,7 @@ ORDER = (
 
 UPWARDS = {
     ("rules.rule_set", "rules.files"): "Rules.load reads a file, and files are made into Rules",
+    ("rules.rule_set", "rules.schemas"): "Rules.from_json_schema reads a schema",
     ("rules.program", "rules.nodes"): "a type in a signature: nodes emit themselves",
     ("rules.program", "rules.rule_set"): "types in signatures: a program is of one rule",
     ("rules.operators", "rules.expression"): "a type in a signature: the parser calls them",

@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # the table below once more, as type checkers want it
     from lawful.labels import Span as Span
     from lawful.models.tagger import Tagger as Tagger
     from lawful.models.tagger import from_pretrained as from_pretrained
+    from lawful.objects import as_object as as_object
     from lawful.pins import Pin as Pin
     from lawful.rules import PAPER as PAPER
     from lawful.rules import Boundaries as Boundaries
@@ -92,6 +93,7 @@ _MODULES = {
     "io.jsonl": ["read_jsonl", "write_jsonl"],
     "labels": ["Scheme", "Span"],
     "models.tagger": ["Tagger", "from_pretrained"],
+    "objects": ["as_object"],
     "pins": ["Pin"],
     "rules": [
         "PAPER",

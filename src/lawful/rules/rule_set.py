@@ -260,6 +260,34 @@ class Rules:
 
         return load_rules(Path(path))
 
+    @classmethod
+    def from_json_schema(
+        cls,
+        schema: Mapping[str, Any],
+        rules: Iterable[Rule | str | Callable[..., Any]] = (),
+        **more: Any,
+    ) -> Rules:
+        """Fields and rows from the properties of a JSON Schema; ``more`` is as for ``Rules``.
+
+        Numbers are amounts, strings of the format ``date`` dates, arrays lists, and arrays of
+        objects rows, named like the array. A field is named by its property, or by all names that
+        lead to it, joined by ``_``, if another one has the same name.
+        """
+        from lawful.rules.schemas import fields_and_rows, schema_of
+
+        fields, rows = fields_and_rows(schema_of(schema))
+        return cls(fields, rules, **{"rows": rows, **more})
+
+    @classmethod
+    def from_pydantic(
+        cls, model: Any, rules: Iterable[Rule | str | Callable[..., Any]] = (), **more: Any
+    ) -> Rules:
+        """As ``from_json_schema``, from the schema of a Pydantic model.
+
+        ``lawful.as_object`` makes an object of the model from a decoding.
+        """
+        return cls.from_json_schema(model, rules, **more)
+
     @property
     def lexicons(self) -> tuple[Lexicon, ...]:
         """The lexicons of fields and words."""
