@@ -34,6 +34,7 @@ ORDER = (
     "decoders",
     "alignment",
     "candidates",
+    "cloud",
     "choose",
     "objects",
     "workers",

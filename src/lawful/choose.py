@@ -84,14 +84,14 @@ def fields_of(paths: Sequence[Path], rules: Rules) -> dict[Path, str]:
     """By path, the field of the rules that it leads to, if there is one.
 
     That is the field named like the path with ``_`` in between, or like its last name, or else the
-    one whose label is the path with dots in between.
+    one whose label is the path with dots in between, or its last name.
     """
     labels = {f.label: f.name for f in reversed(rules.fields)}
     names = {f.name for f in rules.fields}
     found: dict[Path, str] = {}
     for path in paths:
         wanted = next((name for name in ("_".join(path), path[-1]) if name in names), None)
-        wanted = wanted or labels.get(".".join(path))
+        wanted = wanted or labels.get(".".join(path)) or labels.get(path[-1])
         if wanted is not None:
             found[path] = wanted
     return found
