@@ -21,10 +21,13 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
+from lawful.candidates import SMOOTHING
+from lawful.choose import laid_out
 from lawful.decoders import Decoder, check_call, decode
 from lawful.decoding import Budget, Decoding
-from lawful.document import BadLine, Document, Scored
+from lawful.document import BadLine, Document, Scored, Unscored
 from lawful.errors import InputError, LawfulError, shown
+from lawful.io.candidate_lines import parse_candidates
 from lawful.io.jsonl import Line, LineParser
 from lawful.rules.rule_set import Rules
 from lawful.scores import Pooling, Scores, check_temperature
@@ -128,6 +131,13 @@ def decode_lines(
     return in_order(task, lines, _checked(workers))
 
 
+def choose_lines(
+    lines: Iterable[Line], call: Call, *, smoothing: float = SMOOTHING, workers: int = 1
+) -> Generator[tuple[Unscored, Decoding] | BadLine, None, None]:
+    """One result per line of candidates, in order: the texts of the candidates, and the choice."""
+    return in_order(_ChooseLine(call, smoothing), lines, _checked(workers))
+
+
 def score_records(
     predict: Callable[[Iterable[T]], Iterator[Scored]], records: Iterable[T | BadLine]
 ) -> Iterator[Record]:
@@ -188,6 +198,41 @@ class _DecodeLine:
     def start(self) -> Callable[[Line], Result]:
         parser = LineParser(self.path)  # one per worker: forks would share the .npz file's position
         return lambda line: self.task.decode(parser.parse(*line))
+
+    def lost(self, item: Line, why: str) -> BadLine:
+        return BadLine(item[0], why)
+
+
+@dataclass(frozen=True, slots=True)
+class _ChooseLine:
+    """The task of workers that parse lines of candidates and choose among them."""
+
+    call: Call
+    smoothing: float
+
+    def start(self) -> Callable[[Line], tuple[Unscored, Decoding] | BadLine]:
+        return self.choose
+
+    def choose(self, line: Line) -> tuple[Unscored, Decoding] | BadLine:
+        candidates = parse_candidates(*line, self.smoothing)
+        if isinstance(candidates, BadLine):
+            return candidates
+        call = self.call
+        try:
+            document, scores, rules = laid_out(candidates, call.rules)
+            decoding = decode(
+                document,
+                scores,
+                rules,
+                decoder=call.decoder,
+                budget=call.budget,
+                alternatives=call.alternatives,
+            )
+        except LawfulError as error:
+            return BadLine(line[0], str(error), candidates.id)
+        except MemoryError:
+            return BadLine(line[0], "not enough memory to choose", candidates.id)
+        return Unscored(document), decoding
 
     def lost(self, item: Line, why: str) -> BadLine:
         return BadLine(item[0], why)

@@ -358,6 +358,19 @@ def _pin_of_words(document: Document, pin: Pin, starts: list[int], ends: list[in
 
 
 @dataclass(frozen=True, slots=True)
+class Unscored:
+    """A document whose words have no scores: the texts of candidates."""
+
+    document: Document
+    gold: tuple[str, ...] | None = None
+
+    @property
+    def line(self) -> int | None:
+        """The document's line in the file that it was read from."""
+        return self.document.line
+
+
+@dataclass(frozen=True, slots=True)
 class BadLine:
     """A line of input that could not be used, and why; with the document's id if known."""
 

@@ -15,8 +15,8 @@ from lawful.cli.app import app
 from tests.helpers import DOCUMENTS, RULES, demo_lines, run
 
 COMMANDS = [
-    "extract", "decode", "explain", "check", "rules", "evaluate", "calibrate", "train", "predict",
-    "export", "demo", "data convert", "data info", "data rules", "data split",
+    "extract", "decode", "choose", "explain", "check", "rules", "evaluate", "calibrate", "train",
+    "predict", "export", "demo", "data convert", "data info", "data rules", "data split",
     "experiments paper", "experiments semantics",
 ]  # fmt: skip
 
@@ -50,7 +50,7 @@ def test_every_command_has_a_sentence_an_example_and_flags_without_a_type(pages)
         assert "<bool>" not in page
 
 
-@pytest.mark.parametrize("command", ["decode", "extract", "evaluate", "calibrate"])
+@pytest.mark.parametrize("command", ["decode", "choose", "extract", "evaluate", "calibrate"])
 def test_commands_that_decode_share_their_options(pages, command):
     for option in ("--decoder", "--candidates", "--seconds", "--max-cost", "--workers",
                    "--bad-lines", "--quiet"):  # fmt: skip

@@ -21,6 +21,7 @@ from lawful.cli import (
     INTERRUPTED,
     calibrate,
     check,
+    choose,
     data,
     decode,
     demo,
@@ -51,6 +52,7 @@ app = typer.Typer(
 for function, example in (
     (extract.extract, extract.EXAMPLE),
     (decode.decode, decode.EXAMPLE),
+    (choose.choose, choose.EXAMPLE),
     (explain.explain, explain.EXAMPLE),
     (check.check, check.EXAMPLE),
     (rules.rules, rules.EXAMPLE),

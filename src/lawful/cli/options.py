@@ -111,6 +111,14 @@ Documents = Annotated[
         "something about them; - reads standard input.",
     ),
 ]
+CandidateLines = Annotated[
+    str,
+    typer.Argument(
+        metavar="DOCUMENTS",
+        help="JSON lines with samples, candidates, or the response of a service (plain or "
+        "gzipped); - reads standard input.",
+    ),
+]
 UnscoredDocuments = Annotated[
     str,
     typer.Argument(

@@ -1,4 +1,4 @@
-"""Runs of ``decode``, ``extract`` and ``predict``: results as they come, and how they resume."""
+"""Runs of commands that write results as they come, and how they resume."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import TypeVarTuple
+from typing import TypeVar, TypeVarTuple
 
 import typer
 
@@ -16,12 +16,13 @@ from lawful.cli.complaints import Complaints
 from lawful.cli.options import BadLines
 from lawful.cli.output import Interrupted, plural, say, warn
 from lawful.cli.tally import BAD, Tally
-from lawful.document import BadLine, Scored
+from lawful.document import BadLine, Scored, Unscored
 from lawful.errors import LawfulError
 from lawful.io.journal import Entry, Manifest, Output, resumable
 from lawful.io.npz import npz_path
 from lawful.rules.rule_set import Rules
 
+Decoded = TypeVar("Decoded", Scored, Unscored)
 Parts = TypeVarTuple("Parts")
 
 MOST_IDS = 500_000
@@ -93,8 +94,8 @@ def _hash(path: Path) -> str:
 
 def write_results(
     output: Output,
-    results: Iterable[tuple[Scored, *Parts] | BadLine],
-    render: Callable[[Scored, *Parts], tuple[str, dict[str, int]]],
+    results: Iterable[tuple[Decoded, *Parts] | BadLine],
+    render: Callable[[Decoded, *Parts], tuple[str, dict[str, int]]],
     foot: Callable[[Counter[str]], str] = lambda _: "",
     *,
     bad_lines: BadLines,
