@@ -35,7 +35,7 @@ ORDER = (
     "alignment",
     "candidates",
     "cloud",
-    "choose",
+    "choosing",
     "objects",
     "workers",
     "io",

@@ -59,7 +59,7 @@ def test_the_version_is_written_once():
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/pins.md", "docs/rules.md", "docs/search.md", "docs/spans.md"]
+    "page", ["README.md", *(f"docs/{n}.md" for n in ("pins", "rules", "search", "spans", "choose"))]
 )
 def test_the_sessions_in_the_docs_are_real(page):
     failed, tried = doctest.testfile(str(ROOT / page), module_relative=False)
@@ -123,3 +123,9 @@ def nested(depth):
 )
 def test_messages_show_values_of_any_length_and_depth(value, expected):
     assert shown(value) == expected
+
+
+def test_no_module_hides_a_public_name():
+    """Importing ``lawful.choose``, had it been a module, would have replaced the function."""
+    modules = {path.stem for path in (ROOT / "src" / "lawful").iterdir()}
+    assert modules & set(lawful.__all__) == set()

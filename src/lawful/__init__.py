@@ -8,7 +8,7 @@ if TYPE_CHECKING:  # the table below once more, as type checkers want it
     from lawful.batch import FailedDocument as FailedDocument
     from lawful.batch import decode_many as decode_many
     from lawful.candidates import Candidates as Candidates
-    from lawful.choose import choose as choose
+    from lawful.choosing import choose as choose
     from lawful.decoders import DECODERS as DECODERS
     from lawful.decoders import Decoder as Decoder
     from lawful.decoders import decode as decode
@@ -73,7 +73,7 @@ _MODULES = {
     "_core": ["Stream"],
     "batch": ["FailedDocument", "decode_many"],
     "candidates": ["Candidates"],
-    "choose": ["choose"],
+    "choosing": ["choose"],
     "decoders": ["DECODERS", "Decoder", "decode"],
     "decoding": ["Budget", "ClassValue", "Confidence", "Correction", "Decoding"],
     "document": ["BadLine", "Box", "Document", "Labelled", "Scored"],

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
 from lawful.candidates import SMOOTHING
-from lawful.choose import laid_out
+from lawful.choosing import laid_out
 from lawful.decoders import Decoder, check_call, decode
 from lawful.decoding import Budget, Decoding
 from lawful.document import BadLine, Document, Scored, Unscored

@@ -8,7 +8,7 @@ import typer
 
 from lawful.batch import Call, choose_lines
 from lawful.candidates import SMOOTHING
-from lawful.choose import without_places
+from lawful.choosing import without_places
 from lawful.cli.options import (
     Alternatives,
     BadLinesOption,

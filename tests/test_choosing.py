@@ -22,7 +22,7 @@ from lawful import (
     RulesError,
     choose,
 )
-from lawful.choose import laid_out
+from lawful.choosing import laid_out
 from tests.helpers import ENOUGH
 from tests.oracles.span_sets import assert_is_best
 from tests.strategies import AMOUNTS_AND_DAYS, rule_sets
