@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import replace
+from math import exp
 
 import numpy as np
 import pytest
@@ -24,11 +26,15 @@ from lawful import (
     Rules,
     Scored,
     Scores,
+    SpanScores,
     decode,
     decode_many,
     demo,
+    read_jsonl,
 )
-from lawful.batch import Call, Preparation, decode_records, score_records
+from lawful.batch import Call, Preparation, decode_lines, decode_records, score_records
+from lawful.document import SpanScored
+from lawful.io.jsonl import read_lines
 
 PAGES = list(demo.generate(40, seed=3, words=(24, 60)))
 RULES = Rules.load(demo.RULES)
@@ -215,3 +221,38 @@ def test_ctrl_c_ends_it_and_its_workers():
         time.sleep(0.1)
     else:
         pytest.fail("workers are left")
+
+
+def test_scores_of_spans_are_decoded_like_scores_of_words():
+    rules = Rules([Field("total", "total", "money")])
+    document = Document("spans", ["Total", "5.00"])
+    scores = SpanScores([(1, 2, "total", 0.9)], words=2)
+    short = SpanScores([], words=1, types=["total"])
+    items = [(document, scores), (document, short), PAGES[0], SpanScored(document, scores)]
+    found = list(decode_many(items, rules.with_defaults(presence="free"), workers=2))
+    assert [type(each).__name__ for each in found[:2]] == ["Decoding", "FailedDocument"]
+    assert found[1].message == "document 'spans' has 2 words, but 1 word with scores"
+    assert found[0].labels == found[3].labels == ("O", "B-total")
+
+
+def test_lines_with_spans_are_for_decode_only(tmp_path):
+    path = tmp_path / "spans.jsonl"
+    line = {"id": "a", "words": ["Total", "5.00"], "spans": [[1, 2, "total", 0.8]]}
+    lines = [line, line | {"id": "b", "types": ["x"]}, line | {"id": "c", "logits": [[0], [0]]}]
+    path.write_text("".join(json.dumps(each) + "\n" for each in lines))
+    rules = Rules([Field("total", "total", "money")])
+    call = Call(rules, alternatives=1)
+    first, *rest = decode_lines(str(path), read_lines(path), call, Preparation(temperature=2.0))
+    _, decoding = first
+    assert decoding.labels == ("O", "B-total")
+    assert exp(decoding.log_prob) == pytest.approx(2 / 3)  # odds of 4 at a temperature of 2
+    assert [each.message for each in rest] == [
+        "a candidate has type 'total', which is not among the types: x",
+        "document 'c' has spans and logits, expected one of them",
+    ]
+    [bad, *_] = read_jsonl(path)
+    assert "scores of spans, which only lawful decode and choose can use" in bad.message
+    pieces = Document("p", ["5", "00"], joins=[False, True])
+    pooled = SpanScored(pieces, SpanScores([(0, 2, "total", 0.5)], 2))
+    with pytest.raises(InputError, match="of word pieces, which cannot be merged"):
+        Preparation("mean").apply_to_spans(pooled)

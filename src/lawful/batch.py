@@ -25,16 +25,19 @@ from lawful.candidates import SMOOTHING
 from lawful.choosing import laid_out
 from lawful.decoders import Decoder, check_call, decode
 from lawful.decoding import Budget, Decoding
-from lawful.document import BadLine, Document, Scored, Unscored
+from lawful.document import BadLine, Document, Scored, SpanScored
 from lawful.errors import InputError, LawfulError, shown
 from lawful.io.candidate_lines import parse_candidates
 from lawful.io.jsonl import Line, LineParser
 from lawful.rules.rule_set import Rules
 from lawful.scores import Pooling, Scores, check_temperature
+from lawful.span_scores import SpanScores
 from lawful.workers import in_order
 
 Record: TypeAlias = Scored | BadLine
 Result: TypeAlias = tuple[Scored, Decoding] | BadLine
+SpanResult: TypeAlias = tuple[SpanScored, Decoding] | BadLine
+AnyResult: TypeAlias = tuple[Scored | SpanScored, Decoding] | BadLine
 
 MOST_WORKERS = 256
 
@@ -55,6 +58,16 @@ class Preparation:
         """The prepared document."""
         if self.pool is not None:
             scored = scored.to_words(self.pool)
+        if self.temperature != 1.0:
+            scored = replace(scored, scores=scored.scores.with_temperature(self.temperature))
+        return scored
+
+    def apply_to_spans(self, scored: SpanScored) -> SpanScored:
+        """The prepared document; word pieces cannot be merged, because spans count them."""
+        if self.pool is not None and any(scored.document.joins or ()):
+            raise InputError(
+                "scores of spans are of word pieces, which cannot be merged into words"
+            )
         if self.temperature != 1.0:
             scored = replace(scored, scores=scored.scores.with_temperature(self.temperature))
         return scored
@@ -85,7 +98,7 @@ class Call:
             raise InputError(f"rules is of type {type(self.rules).__name__}, expected a Rules")
         check_call(self.decoder, self.budget, self.alternatives)
 
-    def decode(self, scored: Scored) -> Decoding:
+    def decode(self, scored: Scored | SpanScored) -> Decoding:
         """Decodes one document with ``lawful.decode``."""
         return decode(
             scored.document,
@@ -97,7 +110,7 @@ class Call:
         )
 
 
-def bad_line(record: Record, why: str) -> BadLine:
+def bad_line(record: Record | SpanScored, why: str) -> BadLine:
     """The bad line that replaces a record; a record that is a bad line stays as it is."""
     if isinstance(record, BadLine):
         return record
@@ -122,18 +135,18 @@ def decode_lines(
     preparation: Preparation = UNCHANGED,
     *,
     workers: int = 1,
-) -> Generator[Result, None, None]:
-    """One result per line, in order. Workers parse the lines.
+) -> Generator[AnyResult, None, None]:
+    """One result per line, in order. Workers parse the lines, which may have scores of spans.
 
     ``path`` is the file of the lines: scores may be in the ``.npz`` file of the same name.
     """
-    task = _DecodeLine(path, _DecodeRecord(call, preparation))
+    task = _DecodeLine(path, _DecodeAny(_DecodeRecord(call, preparation)))
     return in_order(task, lines, _checked(workers))
 
 
 def choose_lines(
     lines: Iterable[Line], call: Call, *, smoothing: float = SMOOTHING, workers: int = 1
-) -> Generator[tuple[Unscored, Decoding] | BadLine, None, None]:
+) -> Generator[SpanResult, None, None]:
     """One result per line of candidates, in order: the texts of the candidates, and the choice."""
     return in_order(_ChooseLine(call, smoothing), lines, _checked(workers))
 
@@ -189,15 +202,39 @@ class _DecodeRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class _DecodeAny:
+    """The task of workers that decode records with scores of words or of spans."""
+
+    task: _DecodeRecord
+
+    def start(self) -> Callable[[Record | SpanScored], AnyResult]:
+        return self.decode
+
+    def decode(self, record: Record | SpanScored) -> AnyResult:
+        if not isinstance(record, SpanScored):
+            return self.task.decode(record)
+        try:
+            scored = self.task.preparation.apply_to_spans(record)
+            return scored, self.task.call.decode(scored)
+        except LawfulError as error:
+            return bad_line(record, str(error))
+        except MemoryError:
+            return bad_line(record, "not enough memory to decode it")
+
+    def lost(self, item: Record | SpanScored, why: str) -> BadLine:
+        return bad_line(item, why)
+
+
+@dataclass(frozen=True, slots=True)
 class _DecodeLine:
     """The task of workers that parse lines and decode them."""
 
     path: str
-    task: _DecodeRecord
+    task: _DecodeAny
 
-    def start(self) -> Callable[[Line], Result]:
+    def start(self) -> Callable[[Line], AnyResult]:
         parser = LineParser(self.path)  # one per worker: forks would share the .npz file's position
-        return lambda line: self.task.decode(parser.parse(*line))
+        return lambda line: self.task.decode(parser.parse_any(*line))
 
     def lost(self, item: Line, why: str) -> BadLine:
         return BadLine(item[0], why)
@@ -210,10 +247,10 @@ class _ChooseLine:
     call: Call
     smoothing: float
 
-    def start(self) -> Callable[[Line], tuple[Unscored, Decoding] | BadLine]:
+    def start(self) -> Callable[[Line], SpanResult]:
         return self.choose
 
-    def choose(self, line: Line) -> tuple[Unscored, Decoding] | BadLine:
+    def choose(self, line: Line) -> SpanResult:
         candidates = parse_candidates(*line, self.smoothing)
         if isinstance(candidates, BadLine):
             return candidates
@@ -232,7 +269,7 @@ class _ChooseLine:
             return BadLine(line[0], str(error), candidates.id)
         except MemoryError:
             return BadLine(line[0], "not enough memory to choose", candidates.id)
-        return Unscored(document), decoding
+        return SpanScored(document, scores), decoding
 
     def lost(self, item: Line, why: str) -> BadLine:
         return BadLine(item[0], why)
@@ -255,7 +292,7 @@ class FailedDocument:
 
 
 def decode_many(
-    documents: Iterable[Scored | tuple[Document, Scores]],
+    documents: Iterable[Scored | tuple[Document, Scores | SpanScores]],
     rules: Rules,
     *,
     decoder: str | Decoder = "auto",
@@ -276,11 +313,12 @@ def decode_many(
     if not isinstance(documents, Iterable):
         raise InputError(f"documents is {shown(documents)}, expected an iterable of documents")
     count = (os.cpu_count() or 1) if workers is None else workers
-    return _decodings(decode_records(map(_record, documents), call, workers=count), progress)
+    task = _DecodeAny(_DecodeRecord(call, UNCHANGED))
+    return _decodings(in_order(task, map(_record, documents), _checked(count)), progress)
 
 
 def _decodings(
-    results: Generator[Result, None, None], progress: Callable[[int], None] | None
+    results: Generator[AnyResult, None, None], progress: Callable[[int], None] | None
 ) -> Iterator[Decoding | FailedDocument]:
     with closing(results):  # ends the workers even if progress raises
         for index, result in enumerate(results):
@@ -293,13 +331,15 @@ def _decodings(
                 yield result[1]
 
 
-def _record(given: Any) -> Record:
+def _record(given: Any) -> Record | SpanScored:
     """The record of an item of ``decode_many``; an item of another type is a bad line."""
     match given:
-        case Scored() | BadLine():
+        case Scored() | SpanScored() | BadLine():
             return given
-        case (Document() as document, Scores() as scores):
+        case (Document() as document, Scores() | SpanScores() as scores):
             try:
+                if isinstance(scores, SpanScores):
+                    return SpanScored(document, scores)
                 return Scored(document, scores)
             except LawfulError as error:
                 return BadLine(0, str(error), document.id)

@@ -1,7 +1,8 @@
 """The records of a data set: documents, labelled documents, scored documents, and bad lines.
 
 ``Document`` has words in reading order, with boxes and pages if these are known. ``Labelled`` is a
-document with its true labels, ``Scored`` one with a model's scores, ``BadLine`` a line of input
+document with its true labels, ``Scored`` and ``SpanScored`` one with a model's scores of words or
+spans, ``BadLine`` a line of input
 that could not be used.
 """
 
@@ -18,6 +19,7 @@ from typing import NamedTuple
 from lawful.errors import DocumentError, InputError, shown
 from lawful.pins import Pin, as_pins
 from lawful.scores import TOLERANCE, Pooling, Scores
+from lawful.span_scores import SpanScores
 
 
 class Box(NamedTuple):
@@ -358,11 +360,17 @@ def _pin_of_words(document: Document, pin: Pin, starts: list[int], ends: list[in
 
 
 @dataclass(frozen=True, slots=True)
-class Unscored:
-    """A document whose words have no scores: the texts of candidates."""
+class SpanScored:
+    """A document with the scores of its spans and, if known, its true labels."""
 
     document: Document
+    scores: SpanScores
     gold: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        check_length(self.document, len(self.scores), "word with scores", "words with scores")
+        if self.gold is not None:
+            check_length(self.document, len(self.gold), "gold label", "gold labels")
 
     @property
     def line(self) -> int | None:

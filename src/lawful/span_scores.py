@@ -17,6 +17,7 @@ import numpy as np
 from lawful.cache import Cache
 from lawful.errors import ScoresError, shown
 from lawful.labels import Scheme, Span
+from lawful.scores import check_temperature
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -203,6 +204,15 @@ class SpanScores:
             len(group.doc),
             types,
         )
+
+    def with_temperature(self, temperature: float) -> SpanScores:
+        """The same candidates with log-odds divided by ``temperature``: nearer to 0.5 above 1."""
+        check_temperature(temperature)
+        scores = object.__new__(SpanScores)
+        log_odds = self.log_odds / temperature
+        log_none = -float(np.logaddexp(0.0, log_odds).sum())
+        scores._set(self._words, self.spans, log_odds, log_none, self.types)
+        return scores
 
     def __len__(self) -> int:
         """The number of words."""

@@ -16,13 +16,13 @@ from lawful.cli.complaints import Complaints
 from lawful.cli.options import BadLines
 from lawful.cli.output import Interrupted, plural, say, warn
 from lawful.cli.tally import BAD, Tally
-from lawful.document import BadLine, Scored, Unscored
+from lawful.document import BadLine, Scored, SpanScored
 from lawful.errors import LawfulError
 from lawful.io.journal import Entry, Manifest, Output, resumable
 from lawful.io.npz import npz_path
 from lawful.rules.rule_set import Rules
 
-Decoded = TypeVar("Decoded", Scored, Unscored)
+Decoded = TypeVar("Decoded", bound=Scored | SpanScored)
 Parts = TypeVarTuple("Parts")
 
 MOST_IDS = 500_000

@@ -14,7 +14,7 @@ from typing import Protocol
 from lawful.cli.options import Format
 from lawful.cli.tally import counts_of
 from lawful.decoding import Confidence, Decoding, describe_difference, differences
-from lawful.document import Scored, Unscored
+from lawful.document import Scored, SpanScored
 from lawful.errors import InputError
 from lawful.io.jsonl import decoding_line
 from lawful.report.page import Report
@@ -29,7 +29,7 @@ class Writer(Protocol):
     def head(self) -> str:
         """The text before the first decoding."""
 
-    def write(self, scored: Scored | Unscored, decoding: Decoding) -> tuple[str, dict[str, int]]:
+    def write(self, scored: Scored | SpanScored, decoding: Decoding) -> tuple[str, dict[str, int]]:
         """The text of a decoding, and what it adds to the counts."""
 
     def foot(self, counts: Counter[str]) -> str:
@@ -48,7 +48,7 @@ class JsonWriter:
     def head(self) -> str:
         return ""
 
-    def write(self, scored: Scored | Unscored, decoding: Decoding) -> tuple[str, dict[str, int]]:
+    def write(self, scored: Scored | SpanScored, decoding: Decoding) -> tuple[str, dict[str, int]]:
         del scored
         line = decoding_line(decoding, ranked=self._ranked)
         return f"{line}\n", counts_of(decoding.status, decoding.checks)
@@ -78,7 +78,7 @@ class CsvWriter:
         columns = ("id", "status", "checked", "rules", "optimal")
         return self._row([*columns, *self._classes, *self._names, "violated", "unchecked", *more])
 
-    def write(self, scored: Scored | Unscored, decoding: Decoding) -> tuple[str, dict[str, int]]:
+    def write(self, scored: Scored | SpanScored, decoding: Decoding) -> tuple[str, dict[str, int]]:
         del scored
         cells = ("; ".join(map(_cell, decoding.fields.get(n, []))) for n in self._names)
         violated = "; ".join(f"{c.id}: {c.message}" for c in decoding.violations)
@@ -119,7 +119,7 @@ class RowWriter(CsvWriter):
     def head(self) -> str:
         return self._row(["id", "status", self._kind.name, *self._kind.fields])
 
-    def write(self, scored: Scored | Unscored, decoding: Decoding) -> tuple[str, dict[str, int]]:
+    def write(self, scored: Scored | SpanScored, decoding: Decoding) -> tuple[str, dict[str, int]]:
         del scored
         text = "".join(
             self._row([decoding.id, decoding.status, number, *map(_cell, self._cells(row))])

@@ -32,11 +32,12 @@ import numpy as np
 from lawful.cache import Cache, size_of_texts
 from lawful.chain import Chain
 from lawful.decoding import Decoding
-from lawful.document import BadLine, Document, Labelled, Scored
+from lawful.document import BadLine, Document, Labelled, Scored, SpanScored
 from lawful.errors import InputError, LawfulError
 from lawful.io.atomic import atomic_text
 from lawful.io.npz import NpzReader, NpzWriter
 from lawful.scores import Scores
+from lawful.span_scores import SpanScores
 
 Line: TypeAlias = tuple[int, bytes]
 """The number of a line, from 1, and its text."""
@@ -80,6 +81,8 @@ class _Line(msgspec.Struct):
     log_probs: list[list[float]] | None = None
     logits: list[list[float]] | None = None
     chain: dict[str, list[Any]] | None = None
+    spans: list[tuple[int, int, str, float]] | None = None
+    types: list[str] | None = None
 
 
 def read_jsonl(path: str | Path) -> Iterator[Scored | BadLine]:
@@ -135,9 +138,18 @@ class LineParser:
 
     def parse(self, number: int, text: bytes) -> Scored | BadLine:
         """The scored document of a line, or a ``BadLine`` that says why there is none."""
+        found = self.parse_any(number, text)
+        if isinstance(found, SpanScored):
+            why = "the line has scores of spans, which only lawful decode and choose can use"
+            return BadLine(number, why, found.document.id)
+        return found
+
+    def parse_any(self, number: int, text: bytes) -> Scored | SpanScored | BadLine:
+        """The document of a line with its scores, of words or spans; or a ``BadLine``."""
         try:
             check_line(text)
-            return self._scored(self._decoder.decode(text), number)
+            line = self._decoder.decode(text)
+            return self._scored(line, number) if line.spans is None else _spans(line, number)
         except msgspec.ValidationError as error:
             return BadLine(number, str(error))
         except msgspec.DecodeError as error:
@@ -210,6 +222,14 @@ class LineParser:
 def _given(line: _Line) -> list[str]:
     """The kinds of scores in a line."""
     return [kind for kind in _KINDS if getattr(line, kind) is not None]
+
+
+def _spans(line: _Line, number: int) -> SpanScored:
+    if others := _given(line):
+        raise InputError(f"document {line.id!r} has spans and {others[0]}, expected one of them")
+    scores = SpanScores(line.spans or (), len(line.words), line.types)
+    gold = None if line.gold is None else tuple(line.gold)
+    return SpanScored(_document(line, number), scores, gold)
 
 
 def _numbers(part: list[Any]) -> list[Any]:

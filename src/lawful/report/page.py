@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import IO
 
 from lawful.decoding import Decoding
-from lawful.document import Document, Scored, Unscored
+from lawful.document import Document, Scored, SpanScored
 from lawful.report.card import STATUSES, draw_card, other_checks
 from lawful.report.view import View, as_text, words_wrong
 from lawful.rules.rule_set import Rules
@@ -40,7 +40,7 @@ class Report:
         digest = b64encode(sha256(self._script.encode()).digest()).decode()
         return _HEAD.format(title=as_text(self._title), script=digest, style=_style_sheet())
 
-    def card(self, scored: Scored | Unscored, decoding: Decoding) -> tuple[str, dict[str, int]]:
+    def card(self, scored: Scored | SpanScored, decoding: Decoding) -> tuple[str, dict[str, int]]:
         """The HTML of a document, and what it adds to the totals."""
         for name in decoding.fields:
             self._colours.setdefault(name, len(self._colours) % len(_HUES))
