@@ -126,6 +126,8 @@ def test_bad_candidates_are_named(fields, message):
         ([{}, 7], None, "sample 1 is 7, expected an object"),
         ([{"a": {1, 2}}], None, r"sample 0: a is \{1, 2\}, expected a text, a number or null"),
         ([{"a": nan}], None, "sample 0: a is nan, expected a text"),
+        ([{"a": 10**400}], None, "sample 0: a is 1000.*, expected a text"),
+        ([{"a": Decimal("1e999999999")}], None, "sample 0: a is Decimal.*, expected a text"),
         ([{"a": [[1]]}], None, r"sample 0: a\[0\] is \[1\], expected a text"),
         ([{"a": [{"b": [1]}]}], None, r"sample 0: a\[0\]: b is a list in a list, which cannot"),
         ([{"a": [1] * 1001}], None, "a list has 1,001 items, over 1,000"),
@@ -140,8 +142,8 @@ def test_bad_samples_are_named(samples, log_probs, message):
 
 
 def test_bad_smoothing_and_deep_nesting_are_refused():
-    for smoothing in (0, -1, nan, None, True):
-        with pytest.raises(InputError, match=r"smoothing is .*, expected a number above 0"):
+    for smoothing in (0, -1, nan, None, True, inf, 1e-300):
+        with pytest.raises(InputError, match=r"smoothing is .*, expected a number from 0.000001"):
             Candidates.from_samples([{}], smoothing=smoothing)
     deep = {"a": 1}
     for _ in range(20):

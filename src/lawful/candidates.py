@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from math import exp, fsum, isfinite, log
+from math import exp, fsum, log
 from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
@@ -30,6 +30,7 @@ SMOOTHING = 0.5
 LEAST_MISSING = 1e-4
 """Least probability that a value is missing, if probabilities do not say."""
 
+MOST_DIGITS = 30  # of a number before its decimals
 MOST_SLOTS = 10_000
 DEEPEST = 8
 TOLERANCE = 1e-3
@@ -105,8 +106,11 @@ class Candidates:
         flat = [_Sample.of(i, each) for i, each in enumerate(_listed(objects, "objects"))]
         if not flat:
             raise InputError("there are no samples, expected at least one")
-        if isinstance(smoothing, bool) or not isinstance(smoothing, Real) or not smoothing > 0:
-            raise InputError(f"smoothing is {shown(smoothing)}, expected a number above 0")
+        number = isinstance(smoothing, Real) and not isinstance(smoothing, bool)
+        if not number or not 1e-6 <= smoothing <= 1e6:
+            raise InputError(
+                f"smoothing is {shown(smoothing)}, expected a number from 0.000001 to 1,000,000"
+            )
         votes = _votes(flat, log_probs)
         candidates = object.__new__(cls)
         slots = tuple(_sampled_slots(flat, votes, float(smoothing)))
@@ -195,8 +199,10 @@ def text_of(value: Any, where: str) -> str | None:
             return value.strip() or None
         case bool():
             return "true" if value else "false"
-        case int() | float() | Decimal() if isfinite(value):
+        case int() | float() if abs(value) < 10**MOST_DIGITS:
             return _number(Decimal(str(value)))
+        case Decimal() if value.is_finite() and abs(value.adjusted()) < MOST_DIGITS:
+            return _number(value)
         case date():
             return value.isoformat()
     raise InputError(f"{where} is {shown(value)}, expected a text, a number or null")

@@ -110,7 +110,6 @@ def laid_out(candidates: Candidates, rules: Rules) -> tuple[Document, SpanScores
     names = fields_of(candidates.paths, rules)
     rules = without_places(rules)
     known = {f.name: f for f in rules.fields}
-    split = bool(rules.words) or any(f.max_words or f.starts or f.ends for f in rules.fields)
     words: list[str] = []
     rows: list[int | None] = []
     spans: list[Span] = []
@@ -121,6 +120,7 @@ def laid_out(candidates: Candidates, rules: Rules) -> tuple[Document, SpanScores
         f = known[place.field]
         odds = _merged(place.log_odds, f, rules)
         log_none -= log(1 + fsum(map(exp, odds.values())))
+        split = rules.words or f.max_words or f.starts or f.ends  # what a word is matters
         starts = []
         for text in odds:
             starts.append(len(words))

@@ -55,10 +55,11 @@ def azure(response: Mapping[str, Any]) -> Fields:
     (document,) = _only(result, "documents", "Azure Document Intelligence")
     found: Fields = {}
     for name, field in _object(document, "fields").items():
-        items = field.get("valueArray") if isinstance(field, Mapping) else None
-        if items is None:
+        if not isinstance(field, Mapping) or field.get("valueArray") is None:
             found[name] = _azure_slot(field)
-        elif any("valueObject" in item for item in items):
+            continue
+        items = _list(field, "valueArray")
+        if any(isinstance(item, Mapping) and "valueObject" in item for item in items):
             rows = (_object(item, "valueObject") for item in items)
             found[name] = [_row((n, _azure_slot(inner)) for n, inner in r.items()) for r in rows]
         else:

@@ -89,7 +89,7 @@ def test_formats_workers_and_resuming_are_those_of_decode(folder):
 def test_settings_that_are_wrong_for_all_lines_end_the_run(folder):
     done = run("choose", "lines.jsonl", "-r", "rules.yaml", "--smoothing", 0, cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "--smoothing is 0, expected a number above 0" in done.stderr
+    assert "--smoothing is 0, expected 0.000001 to 1,000,000" in done.stderr
     (folder / "rules.yaml").write_text(RULES + "  - line(total) > 1\n")
     done = run("choose", "lines.jsonl", "-r", "rules.yaml", cwd=folder)
     assert done.returncode == 2

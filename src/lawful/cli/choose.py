@@ -65,8 +65,8 @@ def choose(
     quiet: Quiet = False,
 ) -> None:
     """Choose among candidates per field under rules: samples, guesses, or results of services."""
-    if not smoothing > 0:
-        raise InputError(f"--smoothing is {smoothing:g}, expected a number above 0")
+    if not 1e-6 <= smoothing <= 1e6:
+        raise InputError(f"--smoothing is {smoothing:g}, expected 0.000001 to 1,000,000")
     budget = Budget(candidates, seconds, None, max_cost)
     call = Call(load_rules(rules, python), decoder, budget, alternatives)
     without_places(call.rules)  # raises an error that is about every line
