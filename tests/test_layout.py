@@ -17,6 +17,7 @@ from tests.helpers import ROOT
 ORDER = (
     "_core",
     "errors",
+    "extras",
     "clock",
     "cache",
     "chain",

@@ -9,7 +9,7 @@ import typer
 
 from lawful.cli.options import flag
 from lawful.cli.output import say
-from lawful.models.extras import needed
+from lawful.extras import needed
 
 EXAMPLE = "lawful export my-model --out my-model-onnx --int8"
 

@@ -14,8 +14,8 @@ from lawful.cli.options import RULE_NAMES, Device, Seed, flag
 from lawful.cli.output import Interrupted, messages, plural, say
 from lawful.datasets import rules_named
 from lawful.datasets.split import sample
+from lawful.extras import needed
 from lawful.io.jsonl import read_labelled
-from lawful.models.extras import needed
 
 if TYPE_CHECKING:
     from lawful.models.training import Epoch, Recipe

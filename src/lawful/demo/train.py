@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 
 from lawful import demo
 from lawful.document import Labelled
+from lawful.extras import needed
 from lawful.models.export import export
-from lawful.models.extras import needed
 from lawful.models.network import Network
 from lawful.models.tokenizer import Tokenizer
 from lawful.models.training import Recipe, train

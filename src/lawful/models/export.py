@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from lawful.errors import InputError
+from lawful.extras import needed
 from lawful.io.atomic import make_folder
 from lawful.models.checkpoint import (
     ONNX,
@@ -20,7 +21,6 @@ from lawful.models.checkpoint import (
     first_line,
     replaced,
 )
-from lawful.models.extras import needed
 from lawful.models.network import Network
 from lawful.models.runners import OnnxRunner, TorchRunner
 from lawful.models.tokenizer import Tokenizer

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from lawful.errors import InputError
+from lawful.extras import needed
 from lawful.io.atomic import make_folder
 from lawful.models.checkpoint import (
     CARD,
@@ -27,7 +28,6 @@ from lawful.models.checkpoint import (
     replaced,
 )
 from lawful.models.crf import ChainHead
-from lawful.models.extras import needed
 from lawful.models.pretrained import load
 from lawful.models.tokenizer import GRID
 

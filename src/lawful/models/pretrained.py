@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from lawful.errors import InputError
+from lawful.extras import needed
 from lawful.models.checkpoint import CONFIG, first_line
-from lawful.models.extras import needed
 
 
 def check_source(source: str | Path) -> None:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from lawful.chain import Chain
 from lawful.errors import InputError
+from lawful.extras import needed
 from lawful.models.checkpoint import first_line
-from lawful.models.extras import needed
 
 if TYPE_CHECKING:
     from lawful.models.network import Network

@@ -22,8 +22,8 @@ from lawful.batch import FailedDocument, decode_many
 from lawful.decoding import Decoding
 from lawful.document import Document, Labelled, Scored
 from lawful.errors import DocumentError, InputError
+from lawful.extras import needed
 from lawful.models.checkpoint import CARD, ONNX, WEIGHTS, Card, read_card
-from lawful.models.extras import needed
 from lawful.models.runners import OnnxRunner, Runner, TorchRunner
 from lawful.models.tokenizer import GRID, Tokenizer, WordPieces
 from lawful.models.windows import merge, windows
