@@ -32,8 +32,8 @@ from lawful.datasets import RULES
 from lawful.datasets.cord import read_cord
 from lawful.datasets.survey import scheme_of
 from lawful.evaluation import Counts
+from lawful.lines import printed_lines
 from lawful.rules.judge import Judge
-from lawful.rules.rows import printed_lines
 from tests.fixtures.outputs import OUTPUTS, SHARED, read_outputs, require_outputs
 
 # Generated receipts.

@@ -27,6 +27,7 @@ ORDER = (
     "span_scores",
     "span_corrections",
     "document",
+    "lines",
     "values",
     "rules",
     "decoding",

@@ -14,7 +14,7 @@ from decimal import Decimal
 from itertools import compress
 from math import exp, inf, isfinite
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lawful.errors import DocumentError, InputError, shown
 from lawful.pins import Pin, as_pins
@@ -51,6 +51,10 @@ class Document:
     besides the words, as texts or numbers by name, for rules that use them. ``classes`` says
     what the document may be: by name, as in ``kind``, a model's log-probabilities of its classes.
     ``pins`` are a person's word about the document, which decoders obey (``lawful.Pin``).
+
+    ``sizes`` has width and height of each page, in the unit of the boxes, and ``images`` what each
+    page can be drawn from: the path of an image or of a PDF file, with ``#page=2`` for the second
+    page of a file. ``values`` are known to be true, by label, such as those of an e-invoice's XML.
     """
 
     id: str
@@ -63,6 +67,9 @@ class Document:
     given: Mapping[str, str | float | None] | None = field(default=None, hash=False)
     classes: Mapping[str, Mapping[str, float]] | None = field(default=None, hash=False)
     pins: tuple[Pin, ...] = ()
+    sizes: tuple[tuple[float, float], ...] | None = None
+    images: tuple[str | None, ...] | None = None
+    values: Mapping[str, tuple[str, ...]] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not self.id:
@@ -104,6 +111,12 @@ class Document:
             object.__setattr__(self, "classes", self._classes())
         if self.pins != ():
             object.__setattr__(self, "pins", self._pins())
+        if self.sizes is not None:
+            object.__setattr__(self, "sizes", self._sizes())
+        if self.images is not None:
+            object.__setattr__(self, "images", self._images())
+        if self.values is not None:
+            object.__setattr__(self, "values", self._values())
 
     def _given(self) -> dict[str, str | float | None]:
         given = self.given
@@ -157,6 +170,48 @@ class Document:
                 count = f"{len(self)} word{'s' * (len(self) != 1)}"
                 raise DocumentError(f"{self._name} has {count}, but a pin: {pin.said}")
         return pins
+
+    def _sizes(self) -> tuple[tuple[float, float], ...]:
+        found = []
+        for number, size in enumerate(_listed(self, "sizes")):
+            try:
+                width, height = map(float, size)
+            except (TypeError, ValueError, OverflowError):
+                width = height = -1.0
+            if not (0 <= width < 1e9 and 0 <= height < 1e9):
+                raise DocumentError(
+                    f"{self._name}: size of page {number} is {shown(size)}, "
+                    "expected [width, height]"
+                )
+            found.append((width, height))
+        if self.pages and max(self.pages) >= len(found):
+            raise DocumentError(
+                f"{self._name} has words on page {max(self.pages)}, but sizes of {len(found)} pages"
+            )
+        return tuple(found)
+
+    def _images(self) -> tuple[str | None, ...]:
+        images = _listed(self, "images")
+        for number, image in enumerate(images):
+            if image is not None and not isinstance(image, str):
+                raise DocumentError(
+                    f"{self._name}: image of page {number} is {shown(image)}, expected a path"
+                )
+        return images
+
+    def _values(self) -> dict[str, tuple[str, ...]]:
+        if not isinstance(self.values, Mapping):
+            raise DocumentError(
+                f"{self._name}: values is {shown(self.values)}, expected labels and texts"
+            )
+        for label, texts in self.values.items():
+            is_list = isinstance(texts, Iterable) and not isinstance(texts, str)
+            if not (isinstance(label, str) and is_list and all(isinstance(t, str) for t in texts)):
+                raise DocumentError(
+                    f"{self._name}: values of {shown(label)} is {shown(texts)}, "
+                    "expected a list of texts"
+                )
+        return {label: tuple(texts) for label, texts in self.values.items()}
 
     @property
     def _name(self) -> str:
@@ -221,6 +276,16 @@ class Document:
         return None if self.pages is None else self.pages[start]
 
 
+def _listed(document: Document, name: str) -> tuple[Any, ...]:
+    """A value per page, as a tuple."""
+    values = getattr(document, name)
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise DocumentError(
+            f"document {shown(document.id)}: {name} is {shown(values)}, expected a list"
+        )
+    return tuple(values)
+
+
 _UNITS = {
     "boxes": ("box", "boxes"),
     "pages": ("page", "pages"),
@@ -283,6 +348,8 @@ class Labelled:
                     document.line,
                     document.given,
                     document.classes,
+                    document.sizes,
+                    document.images,
                 ),
                 tuple(compress(self.gold, kept)),
                 self.split,
@@ -340,6 +407,9 @@ class Scored:
                 given=document.given,
                 classes=document.classes,
                 pins=tuple(_pin_of_words(document, pin, starts, ends) for pin in document.pins),
+                sizes=document.sizes,
+                images=document.images,
+                values=document.values,
             ),
             scores=scores,
             gold=None if self.gold is None else tuple(self.gold[i] for i in starts),

@@ -23,10 +23,11 @@ from lawful import (
     Scores,
     decode,
 )
+from lawful.lines import printed_lines
 from lawful.rules.files import rules_from
 from lawful.rules.plan import plan_of
 from lawful.rules.reading import Occurrence
-from lawful.rules.rows import Row, RowNumbers, printed_lines, table_numbers
+from lawful.rules.rows import Row, RowNumbers, table_numbers
 from lawful.search.problem import Problem
 from tests.helpers import ROOT
 

@@ -6,8 +6,9 @@
 Instead of ``probs``, a line may have ``log_probs`` or ``logits``, or its scores may be in the
 ``.npz`` file of the same name (``lawful.io.npz``). ``boxes``, ``pages``, ``joins``, ``rows``,
 ``gold``, ``given`` (values by name), ``classes`` (log-probabilities by name and class, ``null`` for
-minus infinity) and ``pins`` (a person's word: ``lawful.pins``) are optional, and so is ``chain``, a
-CRF's scores of transitions: ``{"start": [..], "between": [[..]..], "end": [..]}``. Files are read
+minus infinity), ``pins`` (a person's word: ``lawful.pins``), ``sizes`` (width and height by page),
+``images`` (paths by page) and ``values`` (known texts by label) are optional, and so is ``chain``,
+a CRF's scores of transitions: ``{"start": [..], "between": [[..]..], "end": [..]}``. Files are read
 and written line by line, so they may be larger than memory.
 
 ``read_labelled`` ignores scores and requires ``gold``; a line may then have a ``split``, the part
@@ -75,6 +76,9 @@ class _Line(msgspec.Struct):
     given: dict[str, str | int | float | None] | None = None
     classes: dict[str, dict[str, float | None]] | None = None
     pins: list[dict[str, str | int | float | list[int] | None]] = []
+    sizes: list[list[float]] | None = None
+    images: list[str | None] | None = None
+    values: dict[str, list[str]] | None = None
     gold: list[str] | None = None
     split: str | None = None
     probs: list[list[float]] | None = None
@@ -252,6 +256,9 @@ def _document(line: _Line, number: int) -> Document:
         line.given,
         _classes(line),
         line.pins,  # type: ignore[arg-type]
+        line.sizes,  # type: ignore[arg-type]
+        line.images,  # type: ignore[arg-type]
+        line.values,  # type: ignore[arg-type]
     )
 
 
@@ -391,12 +398,17 @@ def _document_record(document: Document) -> dict[str, Any]:
         record["boxes"] = [
             [int(edge) if edge.is_integer() else edge for edge in box] for box in document.boxes
         ]
-    for name in ("pages", "joins", "rows", "given", "classes"):
+    for name in ("pages", "joins", "rows", "given", "classes", "sizes", "images", "values"):
         if (values := getattr(document, name)) is not None:
             record[name] = values
     if document.pins:
         record["pins"] = [pin.to_dict() for pin in document.pins]
     return record
+
+
+def document_line(document: Document) -> str:
+    """A document without scores as one line of JSON, for ``parse_documents``."""
+    return encode(_document_record(document)).decode()
 
 
 def write_jsonl(path: str | Path, documents: Iterable[Scored]) -> int:

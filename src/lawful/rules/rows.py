@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from lawful.document import Document
 from lawful.errors import RulesError, shown
+from lawful.lines import printed_lines
 from lawful.rules.reading import Occurrence, Reading
 from lawful.rules.settings import as_names
 
@@ -100,61 +101,6 @@ def _runs(ids: Iterable[int | None]) -> NDArray[np.uint32]:
 def line_numbers(document: Document) -> NDArray[np.uint32] | None:
     """By word, the number of its printed line in reading order, from 1; ``None`` without boxes."""
     return None if document.boxes is None else _runs(printed_lines(document))
-
-
-LEAST_OVERLAP = 0.3
-"""Share of the smaller height by which two neighbouring words of a printed line overlap."""
-
-
-def printed_lines(document: Document) -> list[int | None]:
-    """By word, the number of its printed line.
-
-    From left to right, a word is in the line whose last word overlaps most with it in height. The
-    lines of a page that was photographed at an angle have a slope in common: it is taken out, and
-    lines are found once more.
-    """
-    pages = np.array(document.pages or (0,) * len(document), int)
-    boxes = np.array(document.boxes or (), float).reshape(-1, 4)
-    lines = np.full(len(boxes), -1)
-    for page in np.unique(pages[: len(boxes)]):
-        words = np.flatnonzero(pages == page)
-        there = boxes[words]
-        there[:, [1, 3]] -= _slope(there, _lines(there)) * there[:, [0, 2]].mean(axis=1)[:, None]
-        lines[words] = _lines(there) + lines.max() + 1
-    return [int(line) for line in lines]
-
-
-def _lines(boxes: NDArray[np.float64]) -> NDArray[np.int_]:
-    """By word of a page, the number of its line, from 0."""
-    lines = np.zeros(len(boxes), int)
-    lasts = np.empty_like(boxes)  # the last word of each line so far
-    count = 0
-    for i in np.lexsort((boxes[:, 1], boxes[:, 0])):
-        _, top, _, bottom = boxes[i]
-        tops, bottoms = lasts[:count, 1], lasts[:count, 3]
-        overlap = np.minimum(bottom, bottoms) - np.maximum(top, tops)
-        share = overlap / np.maximum(np.minimum(bottom - top, bottoms - tops), 1e-9)
-        if share.max(initial=0) >= LEAST_OVERLAP:
-            line = int(share.argmax())
-        else:
-            line, count = count, count + 1
-        lasts[line] = boxes[i]
-        lines[i] = line
-    return lines
-
-
-def _slope(boxes: NDArray[np.float64], lines: NDArray[np.int_]) -> float:
-    """How far lines go down per unit to the right: the median over neighbours, by distance."""
-    centres = (boxes[:, :2] + boxes[:, 2:]) / 2
-    order = np.lexsort((centres[:, 0], lines))
-    steps = np.diff(centres[order], axis=0)
-    steps = steps[(np.diff(lines[order]) == 0) & (steps[:, 0] > 0)]
-    if not len(steps):
-        return 0.0
-    slopes = steps[:, 1] / steps[:, 0]
-    by_slope = np.argsort(slopes, kind="stable")
-    before = np.cumsum(steps[by_slope, 0])
-    return float(slopes[by_slope[np.searchsorted(before, before[-1] / 2)]])
 
 
 def rows_of(

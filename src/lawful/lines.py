@@ -1,0 +1,243 @@
+"""Printed lines and reading order: what the boxes of words say about their order.
+
+Models read words in the order in which a person would. OCR engines and PDF files often have them in
+another one, so whatever reads files sorts words by ``reading_order``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lawful.document import Box, Document
+
+EDGE = 0.1
+"""Share of a word's height, above and below, by which lines may overlap and still be apart."""
+
+LEVEL = 0.3
+"""Distance of two lines, in usual heights of a word, up to which they count as level."""
+
+LEAST_OVERLAP = 0.3
+"""Share of the smaller height by which two neighbouring words of a printed line overlap."""
+
+
+def printed_lines(document: Document) -> list[int | None]:
+    """By word, the number of its printed line.
+
+    From left to right, a word is in the line whose last word overlaps most with it in height. The
+    lines of a page that was photographed at an angle have a slope in common: it is taken out, and
+    lines are found once more.
+    """
+    pages = np.array(document.pages or (0,) * len(document), int)
+    boxes = np.array(document.boxes or (), float).reshape(-1, 4)
+    lines = np.full(len(boxes), -1)
+    for page in np.unique(pages[: len(boxes)]):
+        words = np.flatnonzero(pages == page)
+        there = boxes[words]
+        level = _level(there, _slope(there, _lines(there)))
+        lines[words] = _lines(level) + lines.max() + 1
+    return [int(line) for line in lines]
+
+
+def reading_order(boxes: Sequence[Box], pages: Sequence[int] | None = None) -> list[int]:
+    """The indices of words in the order in which a person reads them, page by page.
+
+    Words of a printed line stand together, from left to right, and lines from top to bottom: so a
+    table is read row by row. Blocks side by side are read one after the other if their lines are
+    not level with each other, or if they are columns of running text. The slope of a page that was
+    photographed at an angle is taken out first. Text that runs up or down the margin comes last.
+    """
+    places = np.array(boxes, float).reshape(-1, 4)
+    numbers = np.zeros(len(places), int) if pages is None else np.array(pages, int)
+    order: list[int] = []
+    for page in np.unique(numbers):
+        words = np.flatnonzero(numbers == page)
+        order += [int(words[i]) for i in _order_page(places[words])]
+    return order
+
+
+def in_reading_order(document: Document) -> Document:
+    """The document with its words sorted, and all that belongs to words; itself without boxes."""
+    if document.boxes is None or document.joins is not None:
+        return document
+    order = reading_order(document.boxes, document.pages)
+
+    def sort(values: Sequence[Any] | None) -> Any:
+        return None if values is None else tuple(values[i] for i in order)
+
+    parts = {name: sort(getattr(document, name)) for name in ("words", "boxes", "pages", "rows")}
+    return replace(document, **parts)
+
+
+def _order_page(boxes: NDArray[np.float64]) -> list[int]:
+    """The words of a page in reading order."""
+    if not len(boxes):
+        return []
+    wide, high = (boxes[:, 2:] - boxes[:, :2]).T
+    middle = float(np.median(high[high > 0])) if (high > 0).any() else 1.0
+    upright = (high <= 3 * middle) | (high <= 1.5 * wide)
+    words = np.flatnonzero(upright)
+    there, lines = boxes[words], _lines(boxes[words])
+    # Far neighbours show the slope best, unless they are in blocks that are not level.
+    slopes = dict.fromkeys(_slope(there, lines, near) for near in (3 * middle, np.inf))
+    pages = [_Page(_level(boxes, slope), middle) for slope in slopes]
+    page = max(pages, key=lambda page: len(page.bands(words)))
+    rest = sorted(np.flatnonzero(~upright).tolist(), key=lambda i: (boxes[i, 0], boxes[i, 1]))
+    return page.order(words) + rest
+
+
+def _level(boxes: NDArray[np.float64], slope: float) -> NDArray[np.float64]:
+    """The boxes as they would be if lines had no slope."""
+    level = boxes.copy()
+    level[:, [1, 3]] -= slope * boxes[:, [0, 2]].mean(axis=1)[:, None]
+    return level
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """A page whose lines are level; ``middle`` is the usual height of a word."""
+
+    boxes: NDArray[np.float64]
+    middle: float
+
+    def order(self, words: NDArray[np.int_]) -> list[int]:
+        """The words in reading order: bands from top to bottom."""
+        bands = self.bands(words)
+        order: list[int] = []
+        start = 0
+        while start < len(bands):
+            run, cut = self._columns_of_text(bands[start:])
+            band = np.concatenate(bands[start : start + run])
+            order += self._order_band(band) if cut is None else self._sides(band, cut)
+            start += run
+        return order
+
+    def _sides(self, words: NDArray[np.int_], cut: float) -> list[int]:
+        is_left = self.boxes[words, 2] <= cut
+        return self.order(words[is_left]) + self.order(words[~is_left])
+
+    def _order_band(self, words: NDArray[np.int_]) -> list[int]:
+        """Blocks side by side, unless their lines are level; otherwise line by line."""
+        for cut in self._gutters(words):
+            is_left = self.boxes[words, 2] <= cut
+            if not self._are_level(words[is_left], words[~is_left]):
+                return self._sides(words, cut)
+        boxes = self.boxes[words]
+        lines = _lines(boxes)
+        centres = (boxes[:, 1] + boxes[:, 3]) / 2
+        heights = np.array([np.median(centres[lines == n]) for n in range(lines.max() + 1)])
+        return [int(i) for i in words[np.lexsort((boxes[:, 0], lines, heights[lines]))]]
+
+    def bands(self, words: NDArray[np.int_]) -> list[NDArray[np.int_]]:
+        """Words between which no horizontal cut is possible, from top to bottom."""
+        tops, bottoms = self.boxes[words, 1], self.boxes[words, 3]
+        trim = EDGE * (bottoms - tops)  # lines may touch
+        tops, bottoms = tops + trim, bottoms - trim
+        by_top = np.argsort(tops, kind="stable")
+        ends = np.maximum.accumulate(bottoms[by_top])
+        cuts = np.flatnonzero(tops[by_top][1:] > ends[:-1]) + 1
+        return [words[part] for part in np.split(by_top, cuts) if len(part)]
+
+    def _gutters(self, words: NDArray[np.int_]) -> list[float]:
+        """Where a vertical cut crosses no word, the widest gap first."""
+        by_left = words[np.argsort(self.boxes[words, 0], kind="stable")]
+        ends = np.maximum.accumulate(self.boxes[by_left, 2])[:-1]
+        gaps = self.boxes[by_left, 0][1:] - ends
+        wide = [int(i) for i in np.argsort(-gaps, kind="stable") if gaps[i] >= self.middle]
+        return [float(ends[i] + gaps[i] / 2) for i in wide]
+
+    def _are_level(self, left: NDArray[np.int_], right: NDArray[np.int_]) -> bool:
+        """Whether most lines of one side have one at the same height on the other side."""
+        sides = [self._heights(words) for words in (left, right)]
+        few, many = sorted(sides, key=len)
+        if len(many) == 1:
+            return True
+        if len(few) == 1:
+            # A number in the middle of a cell of several lines: the cell is read first.
+            return bool(np.abs(many - few[0]).min() <= LEVEL * self.middle)
+        apart = np.abs(few[:, None] - many[None]).min(axis=1)
+        return bool((apart <= LEVEL * self.middle).mean() >= 0.7)
+
+    def _heights(self, words: NDArray[np.int_]) -> NDArray[np.float64]:
+        """The vertical centre of each line."""
+        boxes = self.boxes[words]
+        lines, centres = _lines(boxes), (boxes[:, 1] + boxes[:, 3]) / 2
+        return np.array([np.median(centres[lines == n]) for n in range(lines.max() + 1)])
+
+    def _columns_of_text(self, bands: list[NDArray[np.int_]]) -> tuple[int, float | None]:
+        """How many bands are read together, and where they are cut into columns, if they are.
+
+        Columns of running text: at least four lines on both sides of a gap that no word crosses,
+        most of them nearly as wide as the column, and of several words each. Tables are not like
+        this: one of their columns has numbers, or few words.
+        """
+        for cut in self._gutters(bands[0]):
+            run, low, high = 0, -np.inf, np.inf
+            for band in bands:
+                left = self.boxes[band, 2] <= cut
+                low = max(low, self.boxes[band[left], 2].max(initial=-np.inf))
+                high = min(high, self.boxes[band[~left], 0].min(initial=np.inf))
+                if high - low < self.middle:
+                    break
+                run += 1
+            if run < 4:
+                continue
+            words = np.concatenate(bands[:run])
+            is_left = self.boxes[words, 2] <= cut
+            if self._is_text(words[is_left]) and self._is_text(words[~is_left]):
+                return run, cut
+        return 1, None
+
+    def _is_text(self, words: NDArray[np.int_]) -> bool:
+        if not len(words):
+            return False
+        boxes = self.boxes[words]
+        lines = _lines(boxes)
+        count = int(lines.max()) + 1
+        starts, ends = (
+            np.array([pick(boxes[lines == n, edge]) for n in range(count)])
+            for pick, edge in ((np.min, 0), (np.max, 2))
+        )
+        full = (ends - starts) >= 0.7 * (ends.max() - starts.min())
+        return count >= 4 and len(words) / count >= 4 and float(full.mean()) >= 0.6
+
+
+def _lines(boxes: NDArray[np.float64]) -> NDArray[np.int_]:
+    """By word of a page, the number of its line, from 0."""
+    lines = np.zeros(len(boxes), int)
+    lasts = np.empty_like(boxes)  # the last word of each line so far
+    count = 0
+    for i in np.lexsort((boxes[:, 1], boxes[:, 0])):
+        _, top, _, bottom = boxes[i]
+        tops, bottoms = lasts[:count, 1], lasts[:count, 3]
+        overlap = np.minimum(bottom, bottoms) - np.maximum(top, tops)
+        share = overlap / np.maximum(np.minimum(bottom - top, bottoms - tops), 1e-9)
+        if share.max(initial=0) >= LEAST_OVERLAP:
+            line = int(share.argmax())
+        else:
+            line, count = count, count + 1
+        lasts[line] = boxes[i]
+        lines[i] = line
+    return lines
+
+
+def _slope(boxes: NDArray[np.float64], lines: NDArray[np.int_], near: float = np.inf) -> float:
+    """How far lines go down per unit to the right: the median over neighbours, by distance.
+
+    Neighbours with a gap wider than ``near`` may be in blocks of their own, and do not count.
+    """
+    centres = (boxes[:, :2] + boxes[:, 2:]) / 2
+    order = np.lexsort((centres[:, 0], lines))
+    steps = np.diff(centres[order], axis=0)
+    gaps = boxes[order[1:], 0] - boxes[order[:-1], 2]
+    steps = steps[(np.diff(lines[order]) == 0) & (steps[:, 0] > 0) & (gaps <= near)]
+    if not len(steps):
+        return 0.0
+    slopes = steps[:, 1] / steps[:, 0]
+    by_slope = np.argsort(slopes, kind="stable")
+    before = np.cumsum(steps[by_slope, 0])
+    return float(slopes[by_slope[np.searchsorted(before, before[-1] / 2)]])

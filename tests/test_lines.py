@@ -1,0 +1,170 @@
+"""Reading order: tables by rows, blocks one after the other, whatever the order of the input."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lawful import Box, Document
+from lawful.lines import in_reading_order, reading_order
+from tests.fixtures.outputs import SHARED
+
+RECEIPTS, CORD = SHARED / "data" / "receipt_images" / "box", SHARED / "data" / "cord"
+
+
+def block(text, x=0.0, y=0.0, leading=14.0, letter=6.0, height=10.0):
+    """Words and boxes of lines of text; two blanks or more make a gap."""
+    placed = []
+    for number, line in enumerate(text.splitlines()):
+        top, column = y + number * leading, 0
+        for part in line.split(" "):
+            if part:
+                left = x + column * letter
+                placed.append((part, Box(left, top, left + letter * len(part), top + height)))
+            column += len(part) + 1
+    return placed
+
+
+def read(placed, seed=0, tilt=0.0):
+    """The words in reading order, after they were shuffled and the page was turned a little."""
+    shuffled = random.Random(seed).sample(placed, len(placed))  # noqa: S311 - no secret
+    boxes = [
+        Box(x0, y0 + tilt * (x0 + x1) / 2, x1, y1 + tilt * (x0 + x1) / 2)
+        for _, (x0, y0, x1, y1) in shuffled
+    ]
+    return " ".join(shuffled[i][0] for i in reading_order(boxes))
+
+
+LEFT = """the most probable labelling of
+a document is not always one
+that obeys the rules which a
+person would check by hand so
+the search goes on until one"""
+RIGHT = """does and says what it changed
+and why that was needed here
+with the price of each of the
+words whose label is another
+than the first of the model"""
+TABLE = """Item                 Count    Price
+Green tea            2         8.00
+Rice with vegetables 1        12.50
+Water                3         6.00
+Total                         26.50"""
+
+
+def words(text):
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("tilt", [0.0, 0.04, -0.04])
+@pytest.mark.parametrize("seed", range(3))
+def test_tables_are_read_row_by_row(seed, tilt):
+    assert read(block(TABLE), seed, tilt) == words(TABLE)
+
+
+@pytest.mark.parametrize("tilt", [0.0, 0.03])
+@pytest.mark.parametrize("shift", [0.0, 5.0, 7.0])
+def test_columns_of_text_are_read_one_after_the_other(shift, tilt):
+    title = block("A title over both of the columns of this page and more", y=-40)
+    foot = block("a last line that is as wide as the page and crosses the gap", y=120)
+    page = title + block(LEFT) + block(RIGHT, x=230, y=shift) + foot
+    expected = " ".join(words(" ".join(w for w, _ in part)) for part in (title,))
+    expected += f" {words(LEFT)} {words(RIGHT)} {words(' '.join(w for w, _ in foot))}"
+    assert read(page, tilt=tilt) == expected
+
+
+def test_blocks_whose_lines_are_not_level_are_read_one_after_the_other():
+    address = "Seller Ltd\n1 Main Street\nTown"
+    facts = "Invoice 17\nDate 1.2.2024"
+    page = block(address) + block(facts, x=300, y=6.5) + block(TABLE, y=80)
+    assert read(page) == f"{words(address)} {words(facts)} {words(TABLE)}"
+
+
+def test_a_cell_of_two_lines_is_read_before_the_numbers_in_its_middle():
+    page = block("Long name of\nan article") + block("2 8.00", x=200, y=7) + block(TABLE, y=60)
+    assert read(page) == f"Long name of an article 2 8.00 {words(TABLE)}"
+
+
+def test_text_along_the_margin_comes_last():
+    margin = [("Copyright", Box(-30, 0, -20, 60))]
+    assert read(block(TABLE) + margin) == f"{words(TABLE)} Copyright"
+
+
+def test_pages_stay_apart_and_all_that_belongs_to_words_is_sorted():
+    box = Box(0, 0, 10, 10)
+    document = Document(
+        "d", list("dcba"), [box, Box(20, 0, 30, 10), box, box], [1, 1, 0, 0], rows=[1, 1, None, 0],
+        sizes=[(30, 30)] * 2,
+    )  # fmt: skip
+    found = in_reading_order(document)
+    assert found.words == ("b", "a", "d", "c")
+    assert found.pages == (0, 0, 1, 1)
+    assert found.rows == (None, 0, 1, 1)
+    assert in_reading_order(Document("d", ["a", "b"])).words == ("a", "b")
+    assert in_reading_order(Document("d", [], [])).words == ()
+
+
+boxes = st.builds(
+    lambda x, y, w, h: Box(x, y, x + w, y + h),
+    *(st.integers(0, 60),) * 2, *(st.integers(0, 30),) * 2,
+)  # fmt: skip
+
+
+@given(st.lists(st.tuples(boxes, st.integers(0, 1)), max_size=14))
+def test_every_word_comes_once(placed):
+    order = reading_order([box for box, _ in placed], [page for _, page in placed])
+    assert sorted(order) == list(range(len(placed)))
+    pages = [placed[i][1] for i in order]
+    assert pages == sorted(pages)
+
+
+def followers(order, truth):
+    """How many words are followed by the right one, and of how many."""
+    after = set(pairwise(truth))
+    return sum(pair in after for pair in pairwise(order)), len(after)
+
+
+def right_share(pages):
+    """Of pages in the right order, the share of words that are followed by the right one."""
+    right = count = 0
+    for number, page in enumerate(pages):
+        shuffled = random.Random(number).sample(range(len(page)), len(page))  # noqa: S311
+        order = [shuffled[i] for i in reading_order([page[i] for i in shuffled])]
+        found = followers(order, range(len(page)))
+        right, count = right + found[0], count + found[1]
+    return right / count
+
+
+@pytest.mark.skipif(not RECEIPTS.is_dir(), reason="needs ../shared/data/receipt_images")
+def test_real_receipts_in_the_order_of_their_annotation():
+    pages = []
+    for file in sorted(RECEIPTS.glob("*.csv")):
+        page = []
+        for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+            *corners, text = line.split(",", 8)
+            if len(corners) == 8 and text.strip():
+                x, y = ([float(edge) for edge in corners[i::2]] for i in (0, 1))
+                letter = (max(x) - min(x)) / len(text)
+                page += [box for _, box in block(text, min(x), min(y), 0, letter, max(y) - min(y))]
+        pages.append(page)
+    assert right_share(pages) > 0.94
+
+
+@pytest.mark.skipif(not CORD.is_dir(), reason="needs ../shared/data/cord")
+def test_real_receipts_whose_rows_are_known():
+    pages = []
+    with gzip.open(CORD / "test.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for line in map(json.loads, lines):
+            rows = {}
+            for box, row in zip(line["boxes"], line["row_id"], strict=True):
+                rows.setdefault(row, []).append(box)
+            by_height = sorted(rows.values(), key=lambda row: np.mean([b[1] + b[3] for b in row]))
+            pages.append([Box(*box) for row in by_height for box in sorted(row)])
+    assert right_share(pages) > 0.97
