@@ -41,6 +41,7 @@ ORDER = (
     "objects",
     "workers",
     "io",
+    "files",
     "batch",
     "evaluation",
     "packs",

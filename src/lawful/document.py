@@ -271,6 +271,10 @@ class Document:
                 box = box.union(self.boxes[i])
         return box
 
+    def at_line(self, line: int) -> Document:
+        """The same document with the number of its line in the input."""
+        return replace(self, line=line)
+
     def page(self, start: int) -> int | None:
         """The page of a word."""
         return None if self.pages is None else self.pages[start]
@@ -348,8 +352,8 @@ class Labelled:
                     document.line,
                     document.given,
                     document.classes,
-                    document.sizes,
-                    document.images,
+                    sizes=document.sizes,
+                    images=document.images,
                 ),
                 tuple(compress(self.gold, kept)),
                 self.split,

@@ -16,6 +16,12 @@ _EXTRAS = {
     "onnxruntime.quantization": "train",
     "onnx": "train",
     "onnxscript": "train",
+    "pypdfium2": "pdf",
+    "PIL.Image": "pdf",
+    "PIL.ImageDraw": "pdf",
+    "PIL.ImageFont": "pdf",
+    "PIL.ImageOps": "pdf",
+    "rapidocr": "ocr",
 }
 
 
@@ -24,7 +30,7 @@ def needed(module: str, what: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        package = module.partition(".")[0]
+        package = "Pillow" if module.startswith("PIL.") else module.partition(".")[0]
         raise MissingExtraError(
             f"{what} needs {package}: install the {_EXTRAS[module]!r} extra ({error})"
         ) from None

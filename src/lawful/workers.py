@@ -58,31 +58,37 @@ class Task(Protocol[Item_contra, Result_co]):
 
 
 def in_order(
-    task: Task[Item, Result], items: Iterable[Item], workers: int
+    task: Task[Item, Result],
+    items: Iterable[Item],
+    workers: int,
+    *,
+    batch: int = BATCH,
+    apart: bool = False,
 ) -> Generator[Result, None, None]:
-    """Results in input order. With one worker, all work is done in this process.
+    """Results in input order. With one worker, all work is done in this process, unless ``apart``.
 
+    ``batch`` is the number of items that a worker is sent at a time: 1 if each takes long.
     An exception of the work function is raised in place of the batch's results; an exception of
     the iterable is raised after the results of all items before it.
     """
-    if workers == 1:
+    if workers == 1 and not apart:
         work = task.start()
         for item in items:
             yield work(item)
         return
-    batches = _batches(items)
+    batches = _batches(items, batch)
     more, failure = True, None
     with _Pool(task, workers) as pool:
         while more or pool.batches:
             if room := more and len(pool.batches) < AHEAD * workers:
                 try:
-                    batch = next(batches, None)
+                    some = next(batches, None)
                 except Exception as error:
-                    batch, failure = None, error
-                if batch is None:
+                    some, failure = None, error
+                if some is None:
                     more = False
                 else:
-                    pool.add(batch)
+                    pool.add(some)
             pool.serve(block=not room)
             yield from pool.results()
     if failure is not None:
@@ -268,12 +274,12 @@ class _Pool:
         self._workers.clear()
 
 
-def _batches(items: Iterable[Any]) -> Iterator[_Batch]:
+def _batches(items: Iterable[Any], size: int) -> Iterator[_Batch]:
     batch: list[Any] = []
     try:
         for item in items:
             batch.append(item)
-            if len(batch) == BATCH:
+            if len(batch) == size:
                 yield _Batch(batch)
                 batch = []
     except Exception:

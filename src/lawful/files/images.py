@@ -1,0 +1,100 @@
+"""Images: photos and scans as arrays, and pages as small pictures for reports."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lawful.errors import InputError, LawfulError
+from lawful.extras import needed
+from lawful.files.limits import Limits
+from lawful.files.pdf import open_pdf
+
+SUFFIXES = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".webp", ".gif")
+"""Names of image files end in one of these."""
+
+_FORMATS = ("JPEG", "PNG", "TIFF", "BMP", "WEBP", "GIF")
+_PAGE = re.compile(r"#page=([1-9][0-9]{0,6})$")
+
+
+@contextmanager
+def open_image(path: Path, limits: Limits) -> Iterator[Any]:
+    """An open image, checked before its pixels are unpacked; its frames are pages."""
+    image = needed("PIL.Image", "reading images")
+    limits.check("bytes", path.stat().st_size, "the file")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of size: checked below
+        try:
+            opened = image.open(path, formats=_FORMATS)
+        except image.DecompressionBombError:
+            raise InputError(
+                f"the image has more pixels than the limit of {limits.pixels:,}"
+            ) from None
+        except Exception as error:  # decoders raise whatever they like
+            raise InputError(f"the image is damaged, or no image: {_reason(error)}") from None
+        with opened:
+            limits.check("pages", getattr(opened, "n_frames", 1), "the image")
+            yield opened
+
+
+def frame_of(opened: Any, number: int, limits: Limits) -> NDArray[np.uint8]:
+    """A frame of an image as (height, width, 3) in RGB, turned as its camera says."""
+    ops = needed("PIL.ImageOps", "reading images")
+    try:
+        opened.seek(number)
+        width, height = opened.size
+        limits.check("pixels", width * height, "the image")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            turned = ops.exif_transpose(opened)
+            return np.array(turned.convert("RGB"))
+    except (LawfulError, MemoryError):
+        raise
+    except Exception as error:
+        raise InputError(f"the image is damaged: {_reason(error)}") from None
+
+
+def picture_of(reference: str, width: int, limits: Limits | None = None) -> bytes | None:
+    """A page as a JPEG of at most this width, from an entry of ``Document.images``.
+
+    ``None`` if the file is gone, cannot be read, or needs a package that is not installed.
+    """
+    limits = limits or Limits()
+    found = _PAGE.search(reference)
+    number = int(found[1]) - 1 if found else 0
+    path = Path(reference[: found.start()] if found else reference)
+    try:
+        if path.suffix.lower() == ".pdf":
+            with open_pdf(path, limits) as pdf, pdf.page(number) as page:
+                pixels, _ = page.render(limits, 72 * width / max(page.size[0], 1))
+        elif path.suffix.lower() in SUFFIXES:
+            with open_image(path, limits) as opened:
+                pixels = frame_of(opened, number, limits)
+        else:
+            return None
+        return _jpeg(pixels, width)
+    except (LawfulError, OSError, ValueError, IndexError):
+        return None
+
+
+def _jpeg(pixels: NDArray[np.uint8], width: int) -> bytes:
+    image = needed("PIL.Image", "drawing pages").fromarray(pixels)
+    if image.width > width:
+        image = image.resize((width, max(1, round(image.height * width / image.width))))
+    if (pixels.max(axis=2) - pixels.min(axis=2)).max() < 24:
+        image = image.convert("L")  # a scan or print without colours
+    file = io.BytesIO()
+    image.save(file, "JPEG", quality=60, optimize=True)
+    return file.getvalue()
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__

@@ -1,0 +1,234 @@
+"""PDF files: words from characters, attachments, and pages as pictures.
+
+PDFium gives characters with boxes, in the order in which the file draws them. A word ends at a
+blank, at a gap, and where the line or the direction of the text changes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import pi, sqrt
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lawful.document import Box
+from lawful.errors import InputError
+from lawful.extras import needed
+from lawful.files.limits import Limits
+from lawful.files.page import Word
+
+GAP = 0.2
+"""Distance of characters, in heights of a line, from which they belong to two words."""
+
+DPI = 150
+"""Resolution for OCR."""
+
+MOST_UNKNOWN = 0.2
+"""Share of characters without a known meaning from which the text of a page is worth nothing."""
+
+_HYPHEN, _UNKNOWN = 0x02, "\ufffd"
+
+
+@contextmanager
+def open_pdf(path: Path, limits: Limits) -> Iterator[Pdf]:
+    """An open PDF file; raises an ``InputError`` if it is encrypted, damaged or too large."""
+    pdfium = needed("pypdfium2", "reading PDF files")
+    limits.check("bytes", path.stat().st_size, "the file")
+    try:
+        document = pdfium.PdfDocument(path)
+    except pdfium.PdfiumError as error:
+        # PDFium's last error may be that of an earlier file.
+        wanted = getattr(error, "err_code", None) == pdfium.raw.FPDF_ERR_PASSWORD
+        if wanted and b"/Encrypt" in path.read_bytes():
+            raise InputError("the PDF is encrypted, and needs a password") from None
+        raise InputError("the PDF is damaged, or no PDF") from None
+    try:
+        limits.check("pages", len(document), "the PDF")
+        if not len(document):
+            raise InputError("the PDF is damaged: it has no pages")
+        yield Pdf(document, pdfium)
+    finally:
+        document.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Pdf:
+    """An open PDF file."""
+
+    document: Any
+    pdfium: Any
+
+    def __len__(self) -> int:
+        return len(self.document)
+
+    @contextmanager
+    def page(self, number: int) -> Iterator[PdfPage]:
+        """A page, from 0; raises an ``InputError`` if it is damaged."""
+        try:
+            page = self.document[number]
+        except self.pdfium.PdfiumError as error:
+            raise InputError(f"page {number + 1} of the PDF is damaged: {error}") from None
+        try:
+            yield PdfPage(page, self.pdfium.raw)
+        finally:
+            page.close()
+
+    def attachments(self, limits: Limits) -> dict[str, bytes]:
+        """The attached files by name; damaged ones, and those above the limit, are left out."""
+        found = {}
+        for i in range(self.document.count_attachments()):
+            try:
+                attachment = self.document.get_attachment(i)
+                data = bytes(attachment.get_data())
+                if len(data) <= limits.bytes:
+                    found[attachment.get_name()] = data
+            except self.pdfium.PdfiumError:
+                continue
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class PdfPage:
+    """A page of a PDF file. Boxes and sizes are in points, as it is shown, with y down."""
+
+    page: Any
+    raw: Any
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height as the page is shown: after its rotation."""
+        width, height = self.page.get_size()
+        return round(float(width), 2), round(float(height), 2)
+
+    def words(self, limits: Limits) -> list[Word]:
+        """The words of the page in the order of the file; none if its text has no meaning.
+
+        The fonts of some files do not say which characters their shapes stand for.
+        """
+        text = self.page.get_textpage()
+        try:
+            count = text.count_chars()
+            limits.check("words", count / 100, "a page")
+            box = self.raw.FS_RECTF()
+            characters = [self._character(text, i, box) for i in range(count)]
+        finally:
+            text.close()
+        printed = [c for c in characters if not c.text.isspace()]
+        unknown = sum(c.text == _UNKNOWN for c in printed)
+        if unknown > MOST_UNKNOWN * len(printed):
+            return []
+        runs = _runs(characters)
+        if not runs:
+            return []
+        corners = np.array([_around(run) for run in runs])
+        boxes = self._shown(corners)
+        width, height = self.size
+        words = []
+        for run, box in zip(runs, boxes, strict=True):
+            x0, y0, x1, y1 = (round(float(edge), 2) for edge in box)
+            if x1 > 0 and y1 > 0 and x0 < width and y0 < height:  # not beside the page
+                words.append(Word("".join(c.text for c in run), Box(x0, y0, x1, y1)))
+        return words
+
+    def _character(self, text: Any, i: int, box: Any) -> _Character:
+        """A character; ``box`` is a rectangle to reuse."""
+        raw = self.raw
+        code = raw.FPDFText_GetUnicode(text, i)
+        unknown = code == 0 or raw.FPDFText_HasUnicodeMapError(text, i) == 1
+        letter = "-" if code == _HYPHEN else chr(code) if code < 0x110000 else _UNKNOWN
+        if unknown or 0xE000 <= code <= 0xF8FF or code >= 0xFFFE:  # private use, no characters
+            letter = _UNKNOWN
+        raw.FPDFText_GetLooseCharBox(text, i, box)
+        turned = round(2 * raw.FPDFText_GetCharAngle(text, i) / pi) % 4
+        return _Character(letter, (box.left, box.bottom, box.right, box.top), turned)
+
+    def _shown(self, corners: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Boxes of the file's own coordinates as boxes on the page as it is shown."""
+        width, height = self.page.get_size()
+        scale = 2**20 / max(width, height, 1)
+        across, down = int(width * scale), int(height * scale)
+
+        def place(x: float, y: float) -> NDArray[np.float64]:
+            left, top = ctypes.c_int(), ctypes.c_int()
+            self.raw.FPDF_PageToDevice(self.page, 0, 0, across, down, 0, x, y, left, top)
+            return np.array([left.value / scale, top.value / scale])
+
+        origin = place(0, 0)
+        step = 1000.0
+        turn = np.stack([place(step, 0) - origin, place(0, step) - origin]) / step
+        one, other = corners[:, :2] @ turn + origin, corners[:, 2:] @ turn + origin
+        return np.hstack([np.minimum(one, other), np.maximum(one, other)])
+
+    def render(self, limits: Limits, dpi: float = DPI) -> tuple[NDArray[np.uint8], float]:
+        """The page as (height, width, 3) in RGB, and its pixels per point.
+
+        The resolution is lower if the page would have more pixels than the limit.
+        """
+        width, height = self.page.get_size()
+        scale = dpi / 72
+        area = max(width * height, 1e-6)
+        scale = min(scale, sqrt(limits.pixels / area), 20_000 / max(width, height, 1))
+        bitmap = self.page.render(scale=scale, rev_byteorder=True, force_bitmap_format=2)
+        try:
+            pixels = np.array(bitmap.to_numpy())[:, :, :3]
+        finally:
+            bitmap.close()
+        return np.ascontiguousarray(pixels), scale
+
+
+class _Character(NamedTuple):
+    text: str
+    box: tuple[float, float, float, float]  # left, bottom, right, top, with y up
+    turned: int  # quarter turns of its text, clockwise
+
+
+def _runs(characters: list[_Character]) -> list[list[_Character]]:
+    """The characters of each word."""
+    runs: list[list[_Character]] = []
+    last: _Character | None = None
+    for character in characters:
+        if character.text.isspace() or character.text == "\xad":
+            last = None
+            continue
+        if last is None or _is_apart(last, character):
+            runs.append([])
+        runs[-1].append(character)
+        last = character
+    return runs
+
+
+def _is_apart(one: _Character, other: _Character) -> bool:
+    """Whether two characters belong to different words, though no blank is between them."""
+    if one.turned != other.turned:
+        return True
+    a, b = (_along(c) for c in (one, other))
+    high = max(a[3] - a[1], b[3] - b[1], 1e-6)
+    low = max(min(a[3] - a[1], b[3] - b[1]), 1e-6)
+    overlap = min(a[3], b[3]) - max(a[1], b[1])
+    gap = b[0] - a[2]
+    return overlap < 0.5 * low or gap > GAP * high or gap < -high
+
+
+def _along(character: _Character) -> tuple[float, float, float, float]:
+    """The box of a character as if its text ran to the right."""
+    x0, y0, x1, y1 = character.box
+    match character.turned:
+        case 1:  # downwards
+            return -y1, x0, -y0, x1
+        case 2:
+            return -x1, -y1, -x0, -y0
+        case 3:
+            return y0, -x1, y1, -x0
+    return x0, y0, x1, y1
+
+
+def _around(run: list[_Character]) -> tuple[float, float, float, float]:
+    """The box around the characters of a word."""
+    lefts, bottoms, rights, tops = zip(*(character.box for character in run), strict=True)
+    return min(lefts), min(bottoms), max(rights), max(tops)

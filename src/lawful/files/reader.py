@@ -1,0 +1,137 @@
+"""Files as documents: PDF files, images, and what OCR engines write."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from lawful.document import Document
+from lawful.errors import InputError, MissingExtraError
+from lawful.files.einvoice import find_einvoice
+from lawful.files.formats import FORMATS
+from lawful.files.images import SUFFIXES, frame_of, open_image
+from lawful.files.limits import Limits
+from lawful.files.ocr import FEWEST_WORDS, Ocr
+from lawful.files.page import Page, Word, make_document
+from lawful.files.pdf import PdfPage, open_pdf
+
+OcrMode: TypeAlias = Literal["auto", "always", "never"]
+
+IN_FOLDERS = (".pdf", *SUFFIXES, ".hocr")
+"""Endings of the files that are read from folders."""
+
+_KINDS = {
+    ".pdf": "pdf",
+    **dict.fromkeys(SUFFIXES, "image"),
+    **dict.fromkeys((".hocr", ".html", ".htm"), "hocr"),
+    **dict.fromkeys((".alto", ".xml"), "alto"),
+}
+_STARTS = {
+    "textract": re.compile(rb'"Blocks"|"DocumentMetadata"'),
+    "azure": re.compile(rb'"analyzeResult"|"modelId"'),
+}
+
+
+def kind_of(path: Path) -> str | None:
+    """``pdf``, ``image``, or the format of an OCR engine's file; ``None`` for other files.
+
+    Decided by the name; for JSON, which may also be lines of documents, by the beginning.
+    """
+    suffix = path.suffix.lower()
+    if suffix != ".json" or not path.is_file():
+        return _KINDS.get(suffix)
+    with path.open("rb") as file:
+        start = file.read(2**16)
+    return next((kind for kind, pattern in _STARTS.items() if pattern.search(start)), None)
+
+
+def files_in(folder: Path) -> Iterator[Path]:
+    """The files of a folder and its subfolders that can be read, by name; hidden ones are not."""
+    for where, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(where, name)
+            if not name.startswith(".") and path.suffix.lower() in IN_FOLDERS and path.is_file():
+                yield path
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads files into documents: words in reading order, boxes, pages, sizes and images.
+
+    ``ocr`` says which pages of PDF files are read by OCR: those with hardly any words, all, or
+    none. Boxes are points of PDF pages, and pixels of images.
+    """
+
+    ocr: OcrMode = "auto"
+    limits: Limits = field(default_factory=Limits)
+    engine: Ocr = field(default_factory=Ocr, compare=False)
+
+    def read(self, path: str | Path) -> Document:
+        """The document of a file, whose id is the path as it is given.
+
+        Raises an ``InputError`` that does not name the file, as callers do, or a
+        ``MissingExtraError``.
+        """
+        file = Path(path)
+        if not file.is_file():
+            raise InputError("it is no file" if file.exists() else "there is no such file")
+        try:
+            kind = kind_of(file)
+            if kind == "pdf":
+                document = self._read_pdf(file, str(path))
+            elif kind == "image":
+                document = self._read_image(file, str(path))
+            elif kind is not None:
+                self.limits.check("bytes", file.stat().st_size, "the file")
+                pages = FORMATS[kind](file.read_bytes())
+                self.limits.check("pages", len(pages), "the file")
+                document = make_document(str(path), pages)
+            else:
+                raise InputError(
+                    "it is of no known kind: its name ends neither in .pdf nor in that of an "
+                    f"image ({', '.join(SUFFIXES)}), nor is it hOCR, ALTO, Textract's or Azure's"
+                )
+        except OSError as error:
+            raise InputError(f"it cannot be read: {error.strerror or error}") from None
+        self.limits.check("words", len(document), "the document")
+        return document
+
+    def _read_pdf(self, file: Path, name: str) -> Document:
+        pages: list[Page] = []
+        missing: MissingExtraError | None = None
+        with open_pdf(file, self.limits) as pdf:
+            for number in range(len(pdf)):
+                with pdf.page(number) as page:
+                    words = page.words(self.limits)
+                    if self.ocr == "always" or (self.ocr == "auto" and len(words) < FEWEST_WORDS):
+                        try:
+                            words = max(words, self._words_by_ocr(page), key=len)
+                        except MissingExtraError as error:
+                            missing = error
+                    pages.append(Page(words, page.size, f"{name}#page={number + 1}"))
+            invoice = find_einvoice(pdf.attachments(self.limits))
+        # Without the extra, a page that is blank or nearly so does not spoil the others.
+        if missing and (self.ocr == "always" or all(len(p.words) < FEWEST_WORDS for p in pages)):
+            raise missing
+        return make_document(name, pages, invoice.values if invoice else None)
+
+    def _words_by_ocr(self, page: PdfPage) -> list[Word]:
+        pixels, scale = page.render(self.limits)
+        return self.engine.words(pixels, scale)
+
+    def _read_image(self, file: Path, name: str) -> Document:
+        if self.ocr == "never":
+            raise InputError("it is an image, which needs OCR, and OCR is off")
+        pages = []
+        with open_image(file, self.limits) as opened:
+            for number in range(getattr(opened, "n_frames", 1)):
+                pixels = frame_of(opened, number, self.limits)
+                height, width, _ = pixels.shape
+                where = f"{name}#page={number + 1}" if number else name
+                pages.append(Page(self.engine.words(pixels), (width, height), where))
+        return make_document(name, pages)

@@ -1,0 +1,151 @@
+"""Files of all kinds as documents, and many files in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from lawful import BadLine, Box, InputError
+from lawful.files import Item, Limits, Reader, files_in, kind_of, read_files
+from lawful.files.images import frame_of, open_image, picture_of
+from lawful.files.ocr import split_word
+from lawful.files.page import clean
+from tests.fixtures import pdfs
+
+image = pytest.importorskip("PIL.Image", reason="needs the 'pdf' extra")
+
+LINE = "Invoice 17 of a seller with a total of 12,50 EUR"
+
+
+def test_kinds_are_told_by_name_and_json_by_its_beginning(tmp_path):
+    names = ("a.PDF", "a.jpg", "a.hocr", "a.html", "a.xml", "a.jsonl", "a.json", "b.json", "c.json")
+    for name in names:
+        (tmp_path / name).write_text('{"id": "a", "words": []}', encoding="utf-8")
+    (tmp_path / "b.json").write_text('{"DocumentMetadata": {}, "Blocks": []}', encoding="utf-8")
+    (tmp_path / "c.json").write_text('{"analyzeResult": {"pages": []}}', encoding="utf-8")
+    assert [kind_of(tmp_path / name) for name in names] == [
+        "pdf", "image", "hocr", "hocr", "alto", None, None, "textract", "azure",
+    ]  # fmt: skip
+
+
+def test_folders_are_read_by_name_without_hidden_and_other_files(tmp_path):
+    for name in ("b/2.pdf", "b/1.PNG", "a.tif", ".hidden.pdf", ".git/x.pdf", "notes.txt", "x.json"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "folder.pdf").mkdir()
+    (tmp_path / "b" / "loop").symlink_to(tmp_path)
+    found = [str(path.relative_to(tmp_path)) for path in files_in(tmp_path)]
+    assert found == ["a.tif", "b/1.PNG", "b/2.pdf"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("none.pdf", "there is no such file"),
+        ("folder", "it is no file"),
+        ("a.docx", "it is of no known kind"),
+        ("a.png", "the image is damaged, or no image"),
+    ],
+)
+def test_what_cannot_be_read(tmp_path, name, said):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "a.docx").write_bytes(b"PK")
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n nothing")
+    with pytest.raises(InputError, match=said):
+        Reader().read(tmp_path / name)
+
+
+def bomb(path, side):
+    """A small PNG of one colour with very many pixels."""
+    image.new("1", (side, side)).save(path, "PNG")
+    assert path.stat().st_size < 2**19
+    return path
+
+
+def test_decompression_bombs_are_not_unpacked(tmp_path):
+    for side, limits in ((9000, Limits()), (20_000, Limits(pixels=10**6))):
+        with pytest.raises(InputError, match=r"more (pixels )?than the limit of"):
+            Reader(limits=limits).read(bomb(tmp_path / "bomb.png", side))
+
+
+def test_photos_are_turned_as_the_camera_says(tmp_path):
+    exif = image.Exif()
+    exif[0x0112] = 6  # turn by a quarter
+    pixels = np.zeros((20, 40, 3), np.uint8)
+    image.fromarray(pixels).save(tmp_path / "a.jpg", exif=exif)
+    with open_image(tmp_path / "a.jpg", Limits()) as opened:
+        assert frame_of(opened, 0, Limits()).shape == (40, 20, 3)
+
+
+def test_a_damaged_photo_says_so(tmp_path):
+    path = tmp_path / "a.jpg"
+    image.effect_noise((300, 300), 50).save(path)
+    path.write_bytes(path.read_bytes()[:5000])
+    with pytest.raises(InputError, match="the image is damaged"):
+        Reader().read(path)
+
+
+def test_pictures_of_pages_for_the_report(tmp_path):
+    path = tmp_path / "a.pdf"
+    path.write_bytes(pdfs.text_pdf([LINE], [LINE]))
+    picture = picture_of(f"{path}#page=2", 300)
+    assert picture is not None
+    assert picture.startswith(b"\xff\xd8")
+    for reference in (f"{path}#page=3", str(tmp_path / "b.pdf"), "/etc/passwd", "/dev/zero", "a\0"):
+        assert picture_of(reference, 300) is None
+
+
+def test_words_of_ocr_are_split_where_a_blank_is_missing():
+    def parts(text):
+        return [word.text for word in split_word(text, Box(0, 0, 100, 10))]
+
+    assert parts("18.00EUR") == ["18.00", "EUR"]
+    assert parts("RM33.90") == ["RM", "33.90"]
+    assert parts("GLN:587") == ["GLN:", "587"]
+    for whole in ("12:30", "F2022-17", "1851-A", "http://a.b", "TVA:", "AB12.345", "x"):
+        assert parts(whole) == [whole]
+    boxes = [word.box for word in split_word("18.00EUR", Box(0, 0, 80, 10))]
+    assert boxes == [(0, 0, 50, 10), (50, 0, 80, 10)]
+
+
+def test_texts_are_cleaned():
+    assert clean(" a\x00b\ud83d\ude00\ud800 ") == "ab\N{GRINNING FACE}\ufffd"
+    assert clean("\u200b \n") == ""
+
+
+@dataclass(frozen=True)
+class Trap(Reader):
+    """A reader that stalls on or dies of certain files."""
+
+    def read(self, path):
+        if "stall" in str(path):
+            time.sleep(60)
+        if "crash" in str(path):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().read(path)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_one_bad_file_costs_no_other(tmp_path, workers):
+    names = ["a.pdf", "stall.pdf", "b.pdf", "crash.pdf", "broken.pdf", "c.pdf"]
+    for name in names:
+        (tmp_path / name).write_bytes(b"x" if "broken" in name else pdfs.text_pdf([LINE]))
+    items = [Item(n, path=str(tmp_path / name)) for n, name in enumerate(names, 1)]
+    items.append(Item(7, b'{"id": "line", "words": ["a"]}'))
+    reader = Trap("never", Limits(seconds=1.0))
+    a, stalled, b, crashed, broken, c, line = read_files(items, reader, workers=workers)
+    for number, document in ((1, a), (3, b), (6, c)):
+        assert document.words == tuple(LINE.split())
+        assert document.line == number
+    assert line.words == ("a",)
+    assert stalled == BadLine(2, "it took longer than the limit of 1 seconds", items[1].path)
+    assert (
+        crashed.message
+        == "the process that read it died (killed by signal 9, perhaps out of memory)"
+    )
+    assert "damaged" in broken.message
