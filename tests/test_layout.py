@@ -31,6 +31,7 @@ ORDER = (
     "values",
     "rules",
     "decoding",
+    "known",
     "search",
     "streams",
     "decoders",

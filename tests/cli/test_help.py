@@ -15,8 +15,8 @@ from lawful.cli.app import app
 from tests.helpers import DOCUMENTS, RULES, demo_lines, run
 
 COMMANDS = [
-    "extract", "decode", "choose", "explain", "check", "rules", "evaluate", "calibrate", "train",
-    "predict", "export", "demo", "data convert", "data info", "data rules", "data split",
+    "extract", "read", "decode", "choose", "explain", "check", "rules", "evaluate", "calibrate",
+    "train", "predict", "export", "demo", "data convert", "data info", "data rules", "data split",
     "experiments paper", "experiments semantics",
 ]  # fmt: skip
 
@@ -88,7 +88,8 @@ def test_the_count_of_workers_is_checked():
 def test_no_command_imports_another():
     folder = Path(lawful.cli.__file__).parent
     shared = {
-        "complaints", "options", "output", "runs", "scoreboards", "tagging", "tally", "writers"
+        "complaints", "inputs", "options", "output", "runs", "scoreboards", "tagging", "tally",
+        "writers",
     }  # fmt: skip
     for file in folder.glob("*.py"):
         if file.stem not in ("app", *shared):

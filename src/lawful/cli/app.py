@@ -31,6 +31,7 @@ from lawful.cli import (
     export,
     extract,
     predict,
+    read,
     rules,
     train,
 )
@@ -51,6 +52,7 @@ app = typer.Typer(
 )
 for function, example in (
     (extract.extract, extract.EXAMPLE),
+    (read.read, read.EXAMPLE),
     (decode.decode, decode.EXAMPLE),
     (choose.choose, choose.EXAMPLE),
     (explain.explain, explain.EXAMPLE),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -30,6 +30,7 @@ class _Repeats:
     """The lines with a message of the same kind as that of the first line."""
 
     first: int
+    name: Callable[[int], str]
     count: int = 0
     ranges: list[tuple[int, int]] = field(default_factory=list)
 
@@ -41,10 +42,17 @@ class _Repeats:
             self.ranges.append((line, line))
 
     def __str__(self) -> str:
-        parts = [f"{a}" if a == b else f"{a}-{b}" for a, b in self.ranges[:MOST_RANGES]]
+        ranges = self.ranges[:MOST_RANGES]
         more = ", …" * (len(self.ranges) > MOST_RANGES)
+        if self.name(self.first) == f"line {self.first}":
+            what, parts = "more line", [f"{a}" if a == b else f"{a}-{b}" for a, b in ranges]
+        else:
+            what = "more input"
+            parts = [
+                self.name(a) if a == b else f"{self.name(a)} to {self.name(b)}" for a, b in ranges
+            ]
         return (
-            f"{plural(self.count, 'more line')} with the same problem as line {self.first}: "
+            f"{plural(self.count, what)} with the same problem as {self.name(self.first)}: "
             f"{', '.join(parts)}{more}"
         )
 
@@ -55,8 +63,15 @@ class Complaints:
     If ``bad_lines`` is ``fail``, the first bad line is an ``InputError``.
     """
 
-    def __init__(self, bad_lines: BadLines, counts: Counter[str]) -> None:
+    def __init__(
+        self,
+        bad_lines: BadLines,
+        counts: Counter[str],
+        name: Callable[[int], str] = "line {}".format,
+    ) -> None:
+        """``name`` is what messages call a line."""
         self._fail = bad_lines == "fail"
+        self._name = name
         self._counts = counts
         self._kinds: dict[str, _Repeats] = {}
         self._others = 0
@@ -73,7 +88,7 @@ class Complaints:
 
     def add(self, bad: BadLine) -> None:
         """Counts a bad line, and prints its message if it is the first of its kind."""
-        message = f"line {bad.line}: {bad.message}"
+        message = f"{self._name(bad.line)}: {bad.message}"
         if self._fail:
             raise InputError(message)
         self._counts[BAD] += 1
@@ -81,7 +96,7 @@ class Complaints:
         if kind in self._kinds:
             self._kinds[kind].add(bad.line)
         elif len(self._kinds) < MOST_KINDS:
-            self._kinds[kind] = _Repeats(bad.line)
+            self._kinds[kind] = _Repeats(bad.line, self._name)
             warn(message)
         else:
             self._others += 1

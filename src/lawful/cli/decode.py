@@ -12,6 +12,7 @@ from lawful.cli.options import (
     DecoderName,
     Documents,
     FormatOption,
+    Images,
     Mass,
     MaxCost,
     Out,
@@ -47,6 +48,7 @@ def decode(
     format_: FormatOption = "jsonl",
     rows: RowsOption = None,
     raw_csv: RawCsv = False,
+    images: Images = False,
     decoder: DecoderName = "auto",
     candidates: Candidates = None,
     seconds: Seconds = None,
@@ -64,7 +66,10 @@ def decode(
     budget = Budget(candidates, seconds, mass, max_cost)
     call = Call(load_rules(rules, python), decoder, budget, alternatives)
     preparation = Preparation(pool, temperature)
-    writer = writer_for(format_, call.rules, ranked=alternatives > 0, raw_csv=raw_csv, rows=rows)
+    writer = writer_for(
+        format_, call.rules, ranked=alternatives > 0, raw_csv=raw_csv, rows=rows,
+        pictured=lambda _: images,
+    )  # fmt: skip
     with (
         open_run(context, writer.head(), resume=resume) as output,
         Progress(documents, quiet=quiet) as progress,

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from lawful.batch import Call, Preparation, decode_records, score_records
+from lawful.cli.inputs import Inputs, first_needed, make_reader
 from lawful.cli.options import (
     Alternatives,
     BackendOption,
@@ -17,11 +18,16 @@ from lawful.cli.options import (
     Candidates,
     DecoderName,
     Device,
+    FileSeconds,
     FormatOption,
+    Images,
+    InputsArgument,
     Mass,
     MaxCost,
     Model,
     ModelPool,
+    MostPages,
+    OcrOption,
     Out,
     PythonFile,
     Quiet,
@@ -31,7 +37,6 @@ from lawful.cli.options import (
     Seconds,
     Temperature,
     UncheckedOption,
-    UnscoredDocuments,
     Workers,
     load_rules,
     rules_option,
@@ -41,15 +46,14 @@ from lawful.cli.runs import open_run, write_results
 from lawful.cli.tagging import UnscoredFile, load_tagger
 from lawful.cli.writers import writer_for
 from lawful.decoding import Budget
-from lawful.io.jsonl import read_lines
 from lawful.models.shipped import MODEL, RULES
 
-EXAMPLE = "lawful extract documents.jsonl --format csv --out fields.csv"
+EXAMPLE = "lawful extract invoice.pdf scans/ --format csv --out fields.csv"
 
 
 def extract(
     context: typer.Context,
-    documents: UnscoredDocuments,
+    documents: InputsArgument,
     rules: Annotated[Path | None, rules_option("Rules (default: the receipt rules)")] = None,
     python: PythonFile = None,
     out: Out = "-",
@@ -57,6 +61,10 @@ def extract(
     format_: FormatOption = "jsonl",
     rows: RowsOption = None,
     raw_csv: RawCsv = False,
+    images: Images = False,
+    ocr: OcrOption = "auto",
+    pages: MostPages = 300,
+    file_seconds: FileSeconds = 120.0,
     model: Model = None,
     pool: ModelPool = "mean",
     batch: Batch = 32,
@@ -74,26 +82,38 @@ def extract(
     unchecked: UncheckedOption = "fail",
     quiet: Quiet = False,
 ) -> None:
-    """Extract field values: score words with a model, then decode under rules."""
+    """Extract field values: read files, score words with a model, then decode under rules."""
+    inputs = Inputs(documents)
+    reader = make_reader(ocr, pages, file_seconds, workers)
+    if inputs.has_files:
+        batch = 1  # so that results do not wait until many files are read
     budget = Budget(candidates, seconds, mass, max_cost)
     call = Call(load_rules(rules or RULES, python), decoder, budget, alternatives)
     preparation = Preparation(temperature=temperature)
     tagger = load_tagger(model, device, backend)
     call.rules.scheme_for(tagger.labels)  # fails early if the model lacks a label of the rules
-    writer = writer_for(format_, call.rules, ranked=alternatives > 0, raw_csv=raw_csv, rows=rows)
+    writer = writer_for(
+        format_, call.rules, ranked=alternatives > 0, raw_csv=raw_csv, rows=rows,
+        pictured=lambda document: images or inputs.is_file(document.line or 0),
+    )  # fmt: skip
     source = UnscoredFile(tagger, keep_gold=False)
     with (
         open_run(context, writer.head(), resume=resume, model=Path(model or MODEL)) as output,
-        Progress(documents, quiet=quiet) as progress,
+        Progress(inputs.only, quiet=quiet) as progress,
     ):
-        lines = output.lines(progress.lines(read_lines(documents)))
-        records = source.records(lines, after=output.last_line, batch=batch)
+        group = tagger.group_size(batch)
+        done = first_needed(output.entries(), group) if inputs.has_files else 0
+        lines = output.lines(progress.lines(inputs.lines()))
+        left = (line for line in lines if line[0] > done)
+        found = inputs.documents(left, reader, workers=workers)
+        records = source.records(found, after=output.last_line, batch=batch)
         scored = score_records(partial(tagger.predict, batch=batch, pool=pool), records)
-        left = (each for each in scored if (each.line or 0) > output.last_line)
-        results = decode_records(left, call, preparation, workers=workers)
+        new = (each for each in scored if (each.line or 0) > output.last_line)
+        results = decode_records(new, call, preparation, workers=workers)
         tally = write_results(
-            output, progress.documents(results), writer.write, writer.foot, bad_lines=bad_lines
-        )
+            output, progress.documents(results), writer.write, writer.foot, bad_lines=bad_lines,
+            name=inputs.name,
+        )  # fmt: skip
     if not quiet:
         summarise(tally)
         source.warn_of_boxless()

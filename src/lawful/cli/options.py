@@ -11,6 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 from lawful.datasets import RULE_FILES
 from lawful.decoders import DECODERS
 from lawful.errors import InputError, RulesError, did_you_mean
+from lawful.files import OcrMode
 from lawful.models.tagger import Backend
 from lawful.rules.python_files import load_python
 from lawful.rules.rule_set import Rules
@@ -25,6 +26,7 @@ _POOLINGS = ", ".join(get_args(Pooling))
 
 _DECODING = "Decoding"
 _MODEL = "Model"
+_FILES = "Reading files"
 
 
 class Command(TyperCommand):
@@ -36,9 +38,10 @@ class Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Runs the command, unless its output is one of its input files."""
         out = ctx.params.get("out")
-        for name, given in ctx.params.items():
-            if name != "out" and _is_same_file(out, given):
-                raise InputError(f"--out {out} is the input file {given}: choose another name")
+        for name, value in ctx.params.items():
+            for given in value if isinstance(value, list | tuple) else [value]:
+                if name != "out" and _is_same_file(out, given):
+                    raise InputError(f"--out {out} is the input file {given}: choose another name")
         return super().invoke(ctx)
 
 
@@ -125,6 +128,39 @@ UnscoredDocuments = Annotated[
         metavar="DOCUMENTS",
         help="Documents as JSON lines with words and boxes, and pins if there are any (plain or "
         "gzipped); - reads standard input.",
+    ),
+]
+InputsArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILES",
+        help="PDF files, images, what OCR engines write, folders of them, or documents as JSON "
+        "lines with words and boxes (plain or gzipped); - reads these from standard input.",
+    ),
+]
+OcrOption = Annotated[
+    OcrMode,
+    typer.Option(
+        rich_help_panel=_FILES,
+        help="Read pages of PDF files by OCR if they have hardly any words, always, or never.",
+    ),
+]
+MostPages = Annotated[
+    int,
+    typer.Option(
+        metavar="N", rich_help_panel=_FILES, min=1, help="Maximum number of pages of a file."
+    ),
+]
+FileSeconds = Annotated[
+    float,
+    typer.Option(metavar="S", rich_help_panel=_FILES, help="Maximum time to read one file."),
+]
+Images = Annotated[
+    bool,
+    flag(
+        "--images",
+        help="With --format html, draw the images that documents name. They are read from this "
+        "machine, so use it only for documents that you trust.",
     ),
 ]
 RuleFile = Annotated[Path, rules_option("Rules")]

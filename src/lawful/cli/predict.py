@@ -32,7 +32,7 @@ from lawful.cli.tagging import UnscoredFile, load_tagger
 from lawful.cli.tally import BAD, SCORED, Tally
 from lawful.document import BadLine, Scored
 from lawful.errors import InputError
-from lawful.io.jsonl import read_lines, scored_line, write_npz
+from lawful.io.jsonl import parse_documents, read_lines, scored_line, write_npz
 from lawful.models.shipped import MODEL
 from lawful.models.tagger import Units
 
@@ -72,7 +72,8 @@ def predict(
             Progress(documents, quiet=quiet) as progress,
             Complaints(bad_lines, tally) as complaints,
         ):
-            records = source.records(progress.lines(read_lines(documents)))
+            lines = progress.lines(read_lines(documents))
+            records = source.records(parse_documents(lines))
             scored = progress.documents(score_records(score, records))
             tally[SCORED] = write_npz(out, complaints.without_bad(scored))
     else:
@@ -81,7 +82,8 @@ def predict(
             Progress(documents, quiet=quiet) as progress,
         ):
             lines = output.lines(progress.lines(read_lines(documents)))
-            records = source.records(lines, after=output.last_line, batch=batch)
+            parsed = parse_documents(lines)
+            records = source.records(parsed, after=output.last_line, batch=batch)
             results = map(_result, score_records(score, records))
             tally = write_results(output, progress.documents(results), _line, bad_lines=bad_lines)
     if not quiet:

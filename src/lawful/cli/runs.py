@@ -1,4 +1,4 @@
-"""Runs of commands that write results as they come, and how they resume."""
+"""Runs of commands that write documents: results as they come, and how they resume."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ from lawful.cli.complaints import Complaints
 from lawful.cli.options import BadLines
 from lawful.cli.output import Interrupted, plural, say, warn
 from lawful.cli.tally import BAD, Tally
-from lawful.document import BadLine, Scored, SpanScored
+from lawful.document import BadLine, Document, Scored, SpanScored
 from lawful.errors import LawfulError
 from lawful.io.journal import Entry, Manifest, Output, resumable
 from lawful.io.npz import npz_path
 from lawful.rules.rule_set import Rules
 
-Decoded = TypeVar("Decoded", bound=Scored | SpanScored)
+Record = TypeVar("Record", bound=Scored | SpanScored | Document)
 Parts = TypeVarTuple("Parts")
 
 MOST_IDS = 500_000
 """Documents of a run whose ids are compared with the later ones."""
 
 _PIECES = "documents of word pieces"
-_NOT_IN_RESULTS = ("documents", "out", "workers", "quiet", "resume", "bad_lines", "unchecked")
+_NOT_IN_RESULTS = (
+    "documents", "out", "workers", "quiet", "resume", "bad_lines", "unchecked", "file_seconds",
+)  # fmt: skip
 
 
 @contextmanager
@@ -74,7 +76,8 @@ def _manifest(context: typer.Context, model: Path | None) -> Manifest:
         texts = [sorted(lexicon.texts) for lexicon in Rules.load(rules).lexicons]
         if texts:
             manifest["a file that --rules names"] = sha256(repr(texts).encode()).hexdigest()
-    documents = Path(context.params["documents"])
+    given = context.params["documents"]
+    documents = Path(given if isinstance(given, str) else given[0])
     if documents.is_file() and (arrays := npz_path(documents)).is_file():
         manifest["the .npz file"] = _hash(arrays)
     if model is not None:
@@ -94,28 +97,31 @@ def _hash(path: Path) -> str:
 
 def write_results(
     output: Output,
-    results: Iterable[tuple[Decoded, *Parts] | BadLine],
-    render: Callable[[Decoded, *Parts], tuple[str, dict[str, int]]],
+    results: Iterable[tuple[Record, *Parts] | BadLine],
+    render: Callable[[Record, *Parts], tuple[str, dict[str, int]]],
     foot: Callable[[Counter[str]], str] = lambda _: "",
     *,
     bad_lines: BadLines,
+    name: Callable[[int], str] = "line {}".format,
 ) -> Tally:
     """Writes results as they come, says what is odd about them, and counts them.
 
-    ``render`` gives the text of a result, and what it adds to the counts.
+    ``render`` gives the text of a result, and what it adds to the counts. ``name`` is what messages
+    call a line.
     """
-    repeated = _RepeatedIds()
+    repeated = _RepeatedIds(name)
     for entry in output.entries():
         repeated.add(entry.line, entry.id)
-    with Complaints(bad_lines, Counter()) as complaints:
+    with Complaints(bad_lines, Counter(), name) as complaints:
         for result in results:
             if isinstance(result, BadLine):
                 if result.line > output.last_line:
                     complaints.add(result)
                     output.add(Entry(result.line, counts={BAD: 1}))
                 continue
-            scored, *rest = result
-            line, document = scored.line or 0, scored.document
+            first, *rest = result
+            document = first if isinstance(first, Document) else first.document
+            line = document.line or 0
             if line > output.last_line:
                 repeated.add(line, document.id)
                 text, counts = render(*result)
@@ -135,7 +141,8 @@ def write_results(
 class _RepeatedIds:
     """Documents with the id of an earlier one."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: Callable[[int], str]) -> None:
+        self._name = name
         self._seen: set[int] = set()  # hashes of ids
         self._count = 0
         self._first: list[str] = []
@@ -146,7 +153,7 @@ class _RepeatedIds:
         if hash(id_) in self._seen:
             self._count += 1
             if len(self._first) < 3:
-                self._first.append(f"{id_!r} in line {line}")
+                self._first.append(f"{id_!r} in {self._name(line)}")
         elif len(self._seen) < MOST_IDS:
             self._seen.add(hash(id_))
 

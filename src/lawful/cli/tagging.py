@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 
 from lawful.cli.output import plural, warn
 from lawful.document import BadLine, Document, Labelled
-from lawful.io.jsonl import Line, parse_documents
 from lawful.models.shipped import MODEL
 from lawful.models.tagger import BOXLESS, Backend, Tagger, from_pretrained
 
@@ -27,9 +26,9 @@ class UnscoredFile:
         self._boxless = 0
 
     def records(
-        self, lines: Iterable[Line], *, after: int = 0, batch: int = 1
+        self, found: Iterable[Document | Labelled | BadLine], *, after: int = 0, batch: int = 1
     ) -> Iterator[Document | Labelled | BadLine]:
-        """The documents of lines; some of those up to the line ``after`` are left out.
+        """The documents found; some of those up to the line ``after`` are left out.
 
         Only such that the model reads the others in the same batches as without: rounding makes
         its scores depend on the batch.
@@ -37,7 +36,7 @@ class UnscoredFile:
         size = self._tagger.group_size(batch)
         waiting: list[Document | Labelled | BadLine] = []
         documents = 0
-        for record in self._parsed(lines):
+        for record in self._checked(found):
             if after == 0:
                 yield record
                 continue
@@ -51,9 +50,11 @@ class UnscoredFile:
                 waiting, documents = [], 0
         yield from waiting
 
-    def _parsed(self, lines: Iterable[Line]) -> Iterator[Document | Labelled | BadLine]:
+    def _checked(
+        self, records: Iterable[Document | Labelled | BadLine]
+    ) -> Iterator[Document | Labelled | BadLine]:
         known = set(self._tagger.labels)
-        for found in parse_documents(lines):
+        for found in records:
             if isinstance(found, BadLine):
                 yield found
                 continue

@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from typing import get_args
 
 from lawful.decoding import Status
+from lawful.known import Known
 from lawful.rules.checks import Check
 
-BAD, SCORED = "bad lines", "scored"
+BAD, SCORED, READ = "bad lines", "scored", "read"
 
-_ORDER = (*get_args(Status), "violated", "undecided", SCORED, BAD)
+_ORDER = (*get_args(Status), "violated", "undecided", SCORED, READ, BAD)
+_KNOWN, _KNOWN_RIGHT = "known ", "right "
 _STATES = ("rule satisfied", "rule violated", "rule vacuous")
 
 
@@ -28,6 +30,15 @@ def counts_of(status: str, checks: Iterable[Check]) -> dict[str, int]:
     return {status: 1, **Counter(f"rule {check.state}" for check in checks if not check.implied)}
 
 
+def counts_of_known(known: Iterable[Known]) -> dict[str, int]:
+    """What a document whose values are known adds to a tally, by field."""
+    counts: Counter[str] = Counter()
+    for each in known:
+        counts[f"{_KNOWN}{each.field}"] += 1
+        counts[f"{_KNOWN_RIGHT}{each.field}"] += each.right
+    return counts
+
+
 class Tally(Counter[str]):
     """Counts of documents by status, and of rules by state."""
 
@@ -35,6 +46,14 @@ class Tally(Counter[str]):
     def statuses(self) -> dict[str, int]:
         """The numbers of documents by status, and of bad lines; without zeros."""
         return {status: self[status] for status in _ORDER if self[status]}
+
+    @property
+    def known(self) -> str:
+        """By field, how often its known values were found; empty if none are known."""
+        fields = [name.removeprefix(_KNOWN) for name in self if name.startswith(_KNOWN)]
+        return ", ".join(
+            f"{name} {self[_KNOWN_RIGHT + name]:,} of {self[_KNOWN + name]:,}" for name in fields
+        )
 
     def __str__(self) -> str:
         parts = ", ".join(counted(number, status) for status, number in self.statuses.items())

@@ -6,17 +6,19 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import starmap
 from math import floor, inf
 from typing import Protocol
 
 from lawful.cli.options import Format
-from lawful.cli.tally import counts_of
+from lawful.cli.tally import counts_of, counts_of_known
 from lawful.decoding import Confidence, Decoding, describe_difference, differences
-from lawful.document import Scored, SpanScored
+from lawful.document import Document, Scored, SpanScored
 from lawful.errors import InputError
+from lawful.files.images import picture_of
 from lawful.io.jsonl import decoding_line
+from lawful.known import compare_known
 from lawful.report.page import Report
 from lawful.rules.judge import FieldValue
 from lawful.rules.rows import RowKind
@@ -42,16 +44,17 @@ class JsonWriter:
     With ``ranked``, lines have keys for alternatives even if there are none.
     """
 
-    def __init__(self, *, ranked: bool) -> None:
-        self._ranked = ranked
+    def __init__(self, rules: Rules, *, ranked: bool) -> None:
+        self._rules, self._ranked = rules, ranked
 
     def head(self) -> str:
         return ""
 
     def write(self, scored: Scored | SpanScored, decoding: Decoding) -> tuple[str, dict[str, int]]:
-        del scored
-        line = decoding_line(decoding, ranked=self._ranked)
-        return f"{line}\n", counts_of(decoding.status, decoding.checks)
+        known = compare_known(scored.document, decoding, self._rules)
+        line = decoding_line(decoding, ranked=self._ranked, known=known)
+        counts = counts_of(decoding.status, decoding.checks) | counts_of_known(known)
+        return f"{line}\n", counts
 
     def foot(self, counts: Counter[str]) -> str:
         del counts
@@ -134,8 +137,9 @@ class RowWriter(CsvWriter):
 class HtmlWriter:
     """A report with a card for each document."""
 
-    def __init__(self, rules: Rules) -> None:
-        report = Report(rules=rules)
+    def __init__(self, rules: Rules, pictured: Callable[[Document], bool]) -> None:
+        """``pictured`` says of which documents the pages are drawn from their images."""
+        report = Report(rules=rules, pictures=lambda d: picture_of if pictured(d) else None)
         self.head, self.write, self.foot = report.head, report.card, report.foot
 
 
@@ -146,8 +150,12 @@ def writer_for(
     ranked: bool,
     raw_csv: bool = False,
     rows: str | None = None,
+    pictured: Callable[[Document], bool] = lambda _: False,
 ) -> Writer:
-    """The writer of a format; ``ranked``: alternatives were requested; ``rows``: a kind of rows."""
+    """The writer of a format; ``ranked``: alternatives were requested; ``rows``: a kind of rows.
+
+    ``pictured`` says of which documents a report draws the images that they name.
+    """
     if rows is not None:
         kind = next((kind for kind in rules.rows if kind.name == rows), None)
         if form != "csv" or kind is None:
@@ -158,7 +166,7 @@ def writer_for(
         return RowWriter(kind, raw=raw_csv)
     if form == "csv":
         return CsvWriter(rules, ranked=ranked, raw=raw_csv)
-    return HtmlWriter(rules) if form == "html" else JsonWriter(ranked=ranked)
+    return HtmlWriter(rules, pictured) if form == "html" else JsonWriter(rules, ranked=ranked)
 
 
 _FORMULA = re.compile(r"[=+\-@\t\r]")

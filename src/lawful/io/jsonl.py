@@ -22,7 +22,7 @@ import gzip
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeAlias
@@ -37,6 +37,7 @@ from lawful.document import BadLine, Document, Labelled, Scored, SpanScored
 from lawful.errors import InputError, LawfulError
 from lawful.io.atomic import atomic_text
 from lawful.io.npz import NpzReader, NpzWriter
+from lawful.known import Known
 from lawful.scores import Scores
 from lawful.span_scores import SpanScores
 
@@ -355,9 +356,15 @@ def read_decodings(path: str | Path) -> Iterator[DecodedLine | BadLine]:
             yield BadLine(number, str(error))
 
 
-def decoding_line(decoding: Decoding, *, ranked: bool = False) -> str:
-    """``decoding.to_dict`` as one line of JSON."""
-    return encode(decoding.to_dict(ranked=ranked)).decode()
+def decoding_line(decoding: Decoding, *, ranked: bool = False, known: Sequence[Known] = ()) -> str:
+    """``decoding.to_dict`` as one line of JSON, with ``known`` values if there are any."""
+    record = decoding.to_dict(ranked=ranked)
+    if known:
+        record["known"] = {
+            each.field: {"known": each.known, "found": each.found, "right": each.right}
+            for each in known
+        }
+    return encode(record).decode()
 
 
 def scored_line(scored: Scored, *, decimals: int | None = None) -> str:

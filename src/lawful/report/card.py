@@ -56,8 +56,8 @@ def draw_card(view: View) -> str:
         f"<small>{decoding.tried:,} candidate{'s' * (decoding.tried != 1)} · "
         f"{decoding.seconds * 1000:,.1f} ms</small></summary>"
         f'<div class="body{" wide" * (widest > _WIDE)}"><div>{pages}{draw_legend(view)}</div>'
-        f'<div class="facts"><div>{_fields(view)}{_rows(view)}</div><div>{_clash(view)}'
-        f"{_checks(view)}{_corrections(view)}{_pins(view)}{_alternatives(view)}"
+        f'<div class="facts"><div>{_fields(view)}{_known(view)}{_rows(view)}</div><div>'
+        f"{_clash(view)}{_checks(view)}{_corrections(view)}{_pins(view)}{_alternatives(view)}"
         f'<p class="quiet">{meaning} {proof}<br>Decoder {as_text(decoding.decoder)}, '
         f"p = {exp(decoding.log_prob):.2g}{gold}</p></div></div></div></details>\n"
     )
@@ -96,6 +96,20 @@ def _fields(view: View) -> str:
     heads = "".join(f'<th scope="col">{name}</th>' for name in names)
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     return "<h3>Fields</h3>" + (table if rows else '<p class="quiet">none found</p>')
+
+
+def _known(view: View) -> str:
+    """The values that the document itself states, beside those that were found."""
+    rows = "".join(
+        f'<tr><th scope="row">{as_text(each.field)}</th>'
+        f"<td><bdi>{as_text('; '.join(each.known))}</bdi></td>"
+        f"<td><bdi>{as_text('; '.join(each.found))}</bdi></td>"
+        f'<td class="{"fixed" if each.right else "wrong"}">{"✓" if each.right else "✗"}</td></tr>'
+        for each in view.known
+    )
+    heads = "".join(f'<th scope="col">{name}</th>' for name in ("field", "known", "found", ""))
+    table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"<h3>Known values</h3>{table}" if rows else ""
 
 
 def _rows(view: View) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -17,8 +18,9 @@ from typing import IO
 
 from lawful.decoding import Decoding
 from lawful.document import Document, Scored, SpanScored
+from lawful.known import compare_known
 from lawful.report.card import STATUSES, draw_card, other_checks
-from lawful.report.view import View, as_text, words_wrong
+from lawful.report.view import Pictures, View, as_text, words_wrong
 from lawful.rules.rule_set import Rules
 
 _HUES = (210, 38, 145, 285, 325, 80, 185, 15, 250, 110)
@@ -27,7 +29,14 @@ _HUES = (210, 38, 145, 285, 325, 80, 185, 15, 250, 110)
 class Report:
     """The parts of a report: its head, a card for each document, and its foot."""
 
-    def __init__(self, title: str = "lawful", rules: Rules | None = None) -> None:
+    def __init__(
+        self,
+        title: str = "lawful",
+        rules: Rules | None = None,
+        pictures: Callable[[Document], Pictures | None] = lambda _: None,
+    ) -> None:
+        """``pictures`` gives the function that draws a document's pages, or ``None``."""
+        self._rules, self._pictures = rules, pictures
         fields = rules.fields if rules else ()
         self._single = frozenset(f.name for f in fields if not f.many)
         # The same on every card; without rules, in order of appearance.
@@ -44,7 +53,10 @@ class Report:
         """The HTML of a document, and what it adds to the totals."""
         for name in decoding.fields:
             self._colours.setdefault(name, len(self._colours) % len(_HUES))
-        view = View.of(scored.document, scored.gold, decoding, self._colours, self._single)
+        document = scored.document
+        view = View.of(document, scored.gold, decoding, self._colours, self._single)
+        known = compare_known(document, decoding, self._rules) if self._rules else ()
+        view = replace(view, pictures=self._pictures(document), known=tuple(known))
         return draw_card(view), view.count()
 
     def foot(self, totals: Counter[str]) -> str:
@@ -59,13 +71,15 @@ def write_report(
     *,
     title: str = "lawful",
     rules: Rules | None = None,
+    pictures: Pictures | None = None,
 ) -> None:
     """Writes one self-contained HTML file: no network, no external fonts or scripts.
 
     Items are written as they arrive, in constant memory. With ``rules``, alternatives are compared
-    by the value of fields that are no lists; without, by all occurrences.
+    by the value of fields that are no lists; without, by all occurrences. With ``pictures``, such
+    as ``lawful.files.images.picture_of``, pages that have images are drawn from them.
     """
-    report = Report(title, rules)
+    report = Report(title, rules, lambda _: pictures)
     out.write(report.head())
     totals: Counter[str] = Counter()
     for scored, decoding in items:
@@ -138,7 +152,7 @@ _HEAD = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-style-src 'unsafe-inline'; script-src 'sha256-{script}'">
+style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{script}'">
 <title>{title}</title>
 <style>{style}</style>
 </head>

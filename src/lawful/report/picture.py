@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -12,6 +13,7 @@ from lawful.report.view import VERDICTS, Mark, View, as_text
 
 _WORD_HEIGHT = 20  # in pixels, of a word of median height: the scale of a page
 _MARGIN = 18
+_NARROWEST, _WIDEST = 300, 1000  # pictures of pages
 
 
 def draw_pages(view: View) -> tuple[str, float]:
@@ -28,7 +30,7 @@ def draw_pages(view: View) -> tuple[str, float]:
         if document.boxes is None:
             parts.append(_flow(view, words))
         else:
-            image, width = _image(view, words, document.boxes)
+            image, width = _image(view, number, words, document.boxes)
             parts.append(image)
             widest = max(widest, width)
     return "".join(parts), widest
@@ -63,19 +65,28 @@ def _flow(view: View, words: list[int]) -> str:
     return f'<p class="flow">{"".join(parts)}</p>'
 
 
-def _image(view: View, words: list[int], boxes: Sequence[Box]) -> tuple[str, float]:
-    """A page as SVG, in pixels: every word fitted into its box, and its mark around the box."""
+def _image(view: View, page: int, words: list[int], boxes: Sequence[Box]) -> tuple[str, float]:
+    """A page as SVG, in pixels: its picture, or every word fitted into its box; and marks."""
     raw = np.array([boxes[i] for i in words])  # (words, 4)
     heights = raw[:, 3] - raw[:, 1]
     middle = float(np.median(heights[heights > 0])) if (heights > 0).any() else _WORD_HEIGHT
-    corner = np.tile(raw[:, :2].min(axis=0), 2)
-    placed = (raw - corner) * (_WORD_HEIGHT / middle) + _MARGIN
-    width, height = (float(edge) + _MARGIN for edge in placed[:, 2:].max(axis=0))
+    picture, scale = "", _WORD_HEIGHT / middle
+    size = _size(view, page)
+    if size is not None:
+        scale = min(max(scale, _NARROWEST / size[0]), _WIDEST / size[0])
+        picture = _picture(view, page, size[0] * scale, size[1] * scale)
+    if picture and size is not None:
+        placed = raw * scale
+        width, height = size[0] * scale, size[1] * scale
+    else:
+        scale = _WORD_HEIGHT / middle
+        placed = (raw - np.tile(raw[:, :2].min(axis=0), 2)) * scale + _MARGIN
+        width, height = (float(edge) + _MARGIN for edge in placed[:, 2:].max(axis=0))
     box_of = dict(zip(words, placed.tolist(), strict=True))
     parts: list[str] = []
     captions: list[tuple[str, str, list[float]]] = []
     for mark, run in view.runs(words):
-        texts = "".join(_word(view.document.words[i], box_of[i]) for i in run)
+        texts = "".join(_word(view.document.words[i], box_of[i]) for i in run if not picture)
         if mark == Mark():
             parts.append(texts)
             continue
@@ -98,8 +109,28 @@ def _image(view: View, words: list[int], boxes: Sequence[Box]) -> tuple[str, flo
     # Corrections first: if captions overlap, they are the ones to keep.
     captions.sort(key=lambda caption: not caption[0])
     parts += _captions(captions, placed, width)
-    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}"'
-    return f"<svg {size}>{''.join(parts)}</svg>", width
+    shape = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}"'
+    kind = ' class="photo"' if picture else ""
+    return f"<svg {shape}{kind}>{picture}{''.join(parts)}</svg>", width
+
+
+def _size(view: View, page: int) -> tuple[float, float] | None:
+    """The size of a page that has one."""
+    sizes = view.document.sizes or ()
+    return sizes[page] if page < len(sizes) and min(sizes[page]) > 0 else None
+
+
+def _picture(view: View, page: int, width: float, height: float) -> str:
+    """The picture of a page, or nothing if there is none."""
+    images = view.document.images or ()
+    reference = images[page] if page < len(images) else None
+    data = view.pictures(reference, round(width)) if reference and view.pictures else None
+    if data is None:
+        return ""
+    return (
+        f'<image width="{width:.0f}" height="{height:.0f}" preserveAspectRatio="none" '
+        f'href="data:image/jpeg;base64,{b64encode(data).decode()}"/>'
+    )
 
 
 def _word(word: str, box: list[float]) -> str:

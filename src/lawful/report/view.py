@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from lawful.decoding import Decoding
 from lawful.document import Document, check_length
+from lawful.known import Known
+
+Pictures: TypeAlias = Callable[[str, int], bytes | None]
+"""A JPEG of an entry of ``Document.images``, of at most a width; ``None`` if there is none."""
 
 VERDICTS = {"fixed": "✓ was wrong, now right", "wrong": "✗ still wrong", "broken": "✗! made wrong"}
 """Verdicts on words with gold labels, each with its sign."""
@@ -36,6 +40,8 @@ class View:
     marks: list[Mark]
     has_gold: bool
     single: frozenset[str]  # fields that have one value
+    pictures: Pictures | None = None
+    known: tuple[Known, ...] = ()
 
     @classmethod
     def of(

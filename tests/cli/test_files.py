@@ -1,0 +1,116 @@
+"""Files on the command line: ``lawful read`` and ``lawful extract`` from PDF files to fields."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lawful import demo
+from lawful.demo.drawing import draw_pdf
+from tests.fixtures import pdfs
+from tests.helpers import run, timeless
+
+pytest.importorskip("pypdfium2", reason="needs the 'pdf' extra")
+pytest.importorskip("onnxruntime", reason="needs the 'onnx' extra")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with three receipts, a broken file and one that is no document."""
+    scans = tmp_path / "scans"
+    scans.mkdir()
+    for page in demo.generate(3):
+        draw_pdf(page.document, scans / f"{page.document.id}.pdf")
+    (scans / "a-broken.pdf").write_bytes(b"%PDF-1.7 broken")
+    (scans / "b-broken.pdf").write_bytes(b"%PDF-1.7 broken")
+    (scans / "notes.txt").write_text("no document", encoding="utf-8")
+    return tmp_path
+
+
+def documents(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_read_writes_documents_and_goes_on_after_a_bad_file(folder):
+    found = run("read", "scans", "--out", "read.jsonl", cwd=folder)
+    assert found.returncode == 1
+    assert found.stderr.splitlines() == [
+        "scans/a-broken.pdf: the PDF is damaged, or no PDF",
+        "1 more input with the same problem as scans/a-broken.pdf: scans/b-broken.pdf",
+        "3 documents: 3 read, 2 bad lines",
+    ]
+    read = documents((folder / "read.jsonl").read_text(encoding="utf-8"))
+    for line, page in zip(read, demo.generate(3), strict=True):
+        assert line["id"] == f"scans/{page.document.id}.pdf"
+        assert line["words"] == list(page.document.words)
+        assert line["images"] == [f"scans/{page.document.id}.pdf#page=1"]
+        assert len(line["sizes"]) == 1
+
+
+def test_extract_takes_files_folders_and_lines_together(folder):
+    run("read", "scans/receipt-00001.pdf", "--out", "read.jsonl", cwd=folder)
+    inputs = ("scans/receipt-00000.pdf", "read.jsonl", "scans")
+    found = run("extract", *inputs, "--quiet", cwd=folder)
+    names = ["receipt-00000", "receipt-00001", "receipt-00000", "receipt-00001", "receipt-00002"]
+    lines = timeless(found.stdout)
+    assert [line["id"] for line in lines] == [f"scans/{name}.pdf" for name in names]
+    assert [lines[0], lines[1]] == [lines[2], lines[3]]
+    assert lines[0]["fields"]["total"][0]["text"] == "48.285"
+    assert timeless(run("extract", *inputs, "--workers", "2", cwd=folder).stdout) == lines
+
+
+def test_extract_from_files_is_extract_from_what_read_writes(folder):
+    run("read", "scans", "--out", "read.jsonl", cwd=folder)
+    lines = timeless(run("extract", "read.jsonl", "--batch", "1", cwd=folder).stdout)
+    assert timeless(run("extract", "scans", cwd=folder).stdout) == lines
+
+
+def test_reports_show_pages_of_files_and_of_documents_only_if_asked(folder):
+    run("extract", "scans", "--format", "html", "--out", "a.html", cwd=folder)
+    assert (folder / "a.html").read_text(encoding="utf-8").count("data:image/jpeg") == 3
+    run("read", "scans", "--out", "read.jsonl", cwd=folder)
+    run("extract", "read.jsonl", "--format", "html", "--out", "b.html", cwd=folder)
+    assert "data:image/jpeg" not in (folder / "b.html").read_text(encoding="utf-8")
+    run("extract", "read.jsonl", "--images", "--format", "html", "--out", "c.html", cwd=folder)
+    assert (folder / "c.html").read_text(encoding="utf-8").count("data:image/jpeg") == 3
+
+
+@pytest.mark.parametrize("command", ["read", "extract"])
+def test_a_run_over_files_is_resumed(folder, command):
+    first = folder / "scans" / "receipt-00000.pdf"
+    found = run(command, "scans", "--out", "whole.jsonl", cwd=folder)
+    bad = run(command, first, "scans", "--bad-lines", "fail", "--out", "a.jsonl", cwd=folder)
+    assert bad.returncode == 2
+    assert "scans/a-broken.pdf: the PDF is damaged" in bad.stderr
+    if command == "read":
+        assert "1 line are kept" in bad.stderr or "results of 1 line" in bad.stderr
+        again = run(command, first, "scans", "--resume", "--out", "a.jsonl", cwd=folder)
+        assert "resuming after line 1" in again.stderr
+        whole = documents((folder / "whole.jsonl").read_text(encoding="utf-8"))
+        resumed = documents((folder / "a.jsonl").read_text(encoding="utf-8"))
+        assert [d["words"] for d in resumed] == [whole[0]["words"], *(d["words"] for d in whole)]
+    assert found.returncode == 1
+
+
+def test_inputs_that_cannot_be_used(folder):
+    (folder / "empty").mkdir()
+    for command, argument, said in (
+        ("read", "empty", "no PDF file, image or hOCR file in empty"),
+        ("read", "lines.jsonl", "lines.jsonl is neither a folder nor a file of a known kind"),
+        ("extract", "empty", "no PDF file, image or hOCR file in empty"),
+        ("extract", "none.pdf", "none.pdf: there is no such file"),
+    ):
+        found = run(command, argument, cwd=folder)
+        assert found.returncode == 2
+        assert said in found.stderr
+    out = run("read", "scans/receipt-00000.pdf", "--out", "scans/receipt-00000.pdf", cwd=folder)
+    assert "is the input file" in out.stderr
+
+
+def test_pages_and_time_are_limited(folder):
+    (folder / "long.pdf").write_bytes(pdfs.text_pdf(*[["a word"]] * 5))
+    found = run("read", "long.pdf", "--pages", "4", "--ocr", "never", cwd=folder)
+    assert "long.pdf: the PDF has 5 pages, more than the limit of 4" in found.stderr
+    found = run("read", "scans", "--file-seconds", "0.000001", cwd=folder)
+    assert "it took longer than the limit of 1e-06 seconds" in found.stderr
