@@ -72,6 +72,6 @@ def test_a_line_that_is_too_long_is_named(wild, monkeypatch):
 
 
 def test_an_unknown_format_lists_the_known_ones():
-    message = "unknown format 'sroie'; formats: cord, wildreceipt, docile, jsonl"
+    message = "unknown format 'sroie'; formats: cord, wildreceipt, docile, facturx, jsonl"
     with pytest.raises(InputError, match=message):
         reader_named("sroie")

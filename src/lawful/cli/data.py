@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -12,18 +13,31 @@ from rich.table import Table
 
 from lawful.cli.options import RULE_NAMES, Command, Group, Out, Seed, flag
 from lawful.cli.output import plural, results_console, say
+from lawful.cli.tally import Tally, counts_of_known
 from lawful.datasets import READERS, RULES, reader_named, rules_named
+from lawful.datasets.common import check_there, read_bytes
 from lawful.datasets.split import PARTS, split_documents
 from lawful.datasets.survey import Survey, Truth, judge_gold, survey
-from lawful.document import Labelled
+from lawful.document import Document, Labelled
 from lawful.errors import InputError
+from lawful.files.formats import FORMATS
+from lawful.files.page import make_document
 from lawful.io.atomic import atomic_text, make_folder
-from lawful.io.jsonl import read_labelled, read_lines, write_labelled
+from lawful.io.jsonl import read_labelled, read_lines, write_documents, write_labelled
+from lawful.known import Known
 
 app = typer.Typer(help="Convert, describe and split data sets.", no_args_is_help=True, cls=Group)
 
 DataFormat = Annotated[
     str, typer.Argument(metavar="FORMAT", help=f"Data set: one of {', '.join(READERS)}.")
+]
+AnyFormat = Annotated[
+    str,
+    typer.Argument(
+        metavar="FORMAT",
+        help=f"Data set: one of {', '.join(READERS)}; or an OCR engine's format: "
+        f"{', '.join(FORMATS)}.",
+    ),
 ]
 Data = Annotated[
     Path, typer.Argument(metavar="PATH", help="Folder of the data set, or one of its files.")
@@ -39,14 +53,21 @@ ByPage = Annotated[bool, flag("--by-page", help="Make every page a document of i
     cls=Command, epilog="Example: lawful data convert cord data/CORD --split train --out cord.jsonl"
 )
 def convert(
-    format_: DataFormat,
+    format_: AnyFormat,
     path: Data,
     out: Out = "-",
     split: Split = None,
     by_page: ByPage = False,
 ) -> None:
-    """Convert a data set to JSON lines: documents with gold labels, without scores."""
-    say(plural(write_labelled(out, _read(format_, path, split, by_page))))
+    """Convert a data set, or files of an OCR engine, to JSON lines without scores."""
+    if format_ in FORMATS:
+        say(plural(write_documents(out, _convert(format_, path))))
+        return
+    counts: Counter[str] = Counter()
+    found = _count_known(_read(format_, path, split, by_page), counts)
+    say(plural(write_labelled(out, found)))
+    if known := Tally(counts).known:
+        say(f"known values that label words: {known}")
 
 
 @app.command(cls=Command, epilog="Example: lawful data info cord data/CORD")
@@ -130,6 +151,27 @@ def split_file(
         with atomic_text(path) as file:
             file.writelines(f"{line}\n" for line in some)
         say(f"{path}: {plural(len(some))}")
+
+
+def _convert(format_: str, path: Path) -> Iterator[Document]:
+    """The documents of an OCR engine's file, or of all such files in a folder."""
+    check_there(path)
+    files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
+    for file in files:
+        try:
+            yield make_document(str(file), FORMATS[format_](read_bytes(file)))
+        except InputError as error:
+            raise InputError(f"{file}: {error}") from None
+
+
+def _count_known(documents: Iterable[Labelled], counts: Counter[str]) -> Iterator[Labelled]:
+    """The documents; counts by label how many have a known value, and how many a label of it."""
+    for labelled in documents:
+        labels = {label[2:] for label in labelled.gold}
+        for label, texts in (labelled.document.values or {}).items():
+            if any(text.strip("0.") for text in texts):  # not zero
+                counts.update(counts_of_known([Known(label, texts, (), label in labels)]))
+        yield labelled
 
 
 def _read(format_: str, path: Path, split: str | None, by_page: bool) -> Iterator[Labelled]:

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from lawful.datasets.cord import read_cord
 from lawful.datasets.docile import read_docile
+from lawful.datasets.facturx import read_facturx
 from lawful.datasets.wildreceipt import read_wildreceipt
 from lawful.document import Labelled
 from lawful.errors import InputError, RulesError
@@ -35,6 +36,7 @@ READERS: Mapping[str, Reader] = {
     "cord": read_cord,
     "wildreceipt": read_wildreceipt,
     "docile": read_docile,
+    "facturx": read_facturx,
     "jsonl": read_labelled,
 }
 

@@ -441,6 +441,11 @@ def write_npz(path: str | Path, documents: Iterable[Scored]) -> int:
     return count
 
 
+def write_documents(path: str | Path, documents: Iterable[Document]) -> int:
+    """Writes documents without scores, atomically, and returns their number."""
+    return _write_lines(path, map(document_line, documents))
+
+
 def write_labelled(path: str | Path, documents: Iterable[Labelled]) -> int:
     """Writes documents with gold labels, atomically, and returns their number."""
     return _write_lines(path, map(labelled_line, documents))

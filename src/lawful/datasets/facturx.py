@@ -1,0 +1,178 @@
+"""A user's own e-invoices: PDF files in Factur-X, ZUGFeRD or Order-X as labelled documents.
+
+The XML inside such a file has the values but not their places, so words are labelled by value:
+
+1. A line of the XML belongs to the first printed line after the one before it that has its amount
+   and its quantity or its price, and likewise a rate of tax with its basis or tax.
+2. A value of the header labels all its other occurrences. If several labels have the same value
+   (what is due is often the gross amount), the first of ``HEADER`` gets them, and the others none.
+
+Zeros are not labelled, nor is a value that is not printed. So a label is right by value, but a
+missing label does not mean that the field is not there. Files without such XML are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from lawful.datasets.common import check_there, not_found
+from lawful.document import Document, Labelled
+from lawful.errors import InputError
+from lawful.files import Reader, files_in
+from lawful.files.einvoice import TYPES, EInvoice, find_einvoice
+from lawful.files.pdf import open_pdf
+from lawful.lines import printed_lines
+from lawful.values import read
+
+HEADER = (
+    "gross", "net", "tax", "due", "line_total", "allowances", "charges", "prepaid", "rounding",
+    "number", "date", "due_date",
+)  # fmt: skip
+"""Labels of the header; a value that several of them have labels words with the first."""
+
+LONGEST = 3
+"""Words of a value, at most."""
+
+Span = tuple[int, int]
+
+
+def read_facturx(path: Path, split: str | None = None) -> Iterator[Labelled]:
+    """The e-invoices of a folder and its subfolders, or of one PDF file; there are no splits."""
+    check_there(path)
+    if split is not None:
+        raise InputError(f"no split {split!r} in {path}: e-invoices have no splits")
+    files = [path] if path.is_file() else files_in(path)
+    found = False
+    for file in files:
+        if file.suffix.lower() == ".pdf" and (labelled := _read(file)) is not None:
+            found = True
+            yield labelled
+    if not found:
+        raise not_found("e-invoice", path, "PDF files with factur-x.xml", "zugferd-invoice.xml")
+
+
+def _read(file: Path) -> Labelled | None:
+    reader = Reader()
+    try:
+        with open_pdf(file, reader.limits) as pdf:
+            invoice = find_einvoice(pdf.attachments(reader.limits))
+        return None if invoice is None else label(reader.read(file), invoice)
+    except InputError as error:
+        raise InputError(f"{file}: {error}") from None
+
+
+def label(document: Document, invoice: EInvoice) -> Labelled:
+    """The document with the labels of an e-invoice's values, and the rows of its lines."""
+    page = _Page(document)
+    for kind, rows in (("line", invoice.lines), ("vat", invoice.rates)):
+        last = -1
+        for row in rows:
+            last = page.label_row(kind, row, last)
+    seen = set()
+    for name in HEADER:
+        text = invoice.header.get(name, "")
+        value = _known(name, text)
+        if text and value != 0 and value not in seen:
+            seen.add(value)
+            page.label_all(name, text)
+    rows_of = tuple(page.rows) if any(row is not None for row in page.rows) else None
+    return Labelled(replace(document, rows=rows_of), tuple(page.labels))
+
+
+@dataclass(slots=True)
+class _Page:
+    """A document whose words are being labelled."""
+
+    document: Document
+    labels: list[str] = field(init=False)
+    rows: list[int | None] = field(init=False)
+    lines: list[list[int]] = field(init=False)  # the words of each printed line, in order
+
+    def __post_init__(self) -> None:
+        count = len(self.document)
+        self.labels, self.rows = ["O"] * count, [None] * count
+        by_line: dict[int | None, list[int]] = {}
+        for word, line in enumerate(printed_lines(self.document)):
+            by_line.setdefault(line, []).append(word)
+        self.lines = list(by_line.values())
+
+    def label_row(self, kind: str, values: Mapping[str, str], after: int) -> int:
+        """Labels a row of values in a printed line; the index of that line, or ``after``."""
+        amount = "line.amount" if kind == "line" else "vat.tax"
+        others = [name for name in values if name != amount]
+        if amount not in values:
+            return after
+        for index in range(after + 1, len(self.lines)):
+            words = self.lines[index]
+            taken: dict[str, Span] = {}
+            for name in (amount, *others):
+                spans = [s for s in self._spans(words, name, values[name]) if _free(s, taken)]
+                if spans:
+                    taken[name] = spans[-1]
+                elif name == amount:
+                    break
+            needed = {"line.quantity", "line.unit_price", "vat.basis", "vat.rate"} & set(taken)
+            if amount in taken and needed:
+                number = 1 + max((row for row in self.rows if row is not None), default=-1)
+                for name, span in taken.items():
+                    self._set(name, span)
+                for word in range(min(words), max(words) + 1):
+                    self.rows[word] = number
+                return index
+        return after
+
+    def label_all(self, name: str, text: str) -> None:
+        """Labels all occurrences of a value whose words have no label yet."""
+        for words in self.lines:
+            for span in self._spans(words, name, text):
+                self._set(name, span)
+
+    def _spans(self, words: Sequence[int], name: str, text: str) -> list[Span]:
+        """The spans of a printed line that have a value, without labels so far."""
+        known = _known(name, text)
+        found: list[Span] = []
+        for length in range(1, LONGEST + 1):
+            for start in words:
+                span = (start, start + length)
+                inside = set(range(*span)) <= set(words)
+                if (
+                    inside
+                    and _free(span, dict(enumerate(found)))
+                    and all(self.labels[i] == "O" for i in range(*span))
+                    and known in _values(name, self.document.text(*span))
+                ):
+                    found.append(span)
+        return sorted(found)
+
+    def _set(self, name: str, span: Span) -> None:
+        for i in range(*span):
+            self.labels[i] = f"{'I' if i > span[0] else 'B'}-{name}"
+
+
+def _free(span: Span, taken: Mapping[Any, Span]) -> bool:
+    return all(span[1] <= start or end <= span[0] for start, end in taken.values())
+
+
+def _known(name: str, text: str) -> object:
+    """The value that the XML states; a text is compared without blanks and case."""
+    if TYPES[name] == "date":
+        return date.fromisoformat(text) if text else None
+    if TYPES[name] == "text":
+        return "".join(text.casefold().split())
+    return abs(Decimal(text)) if text else None
+
+
+def _values(name: str, text: str) -> list[object]:
+    """The values that a printed text may have."""
+    if TYPES[name] == "text":
+        return ["".join(text.casefold().split())]
+    values = read(text, TYPES[name])
+    if TYPES[name] == "date":
+        return list(values)
+    numbers = [abs(Decimal(value)) for value in values if isinstance(value, Decimal)]
+    return [*numbers, *(100 * n for n in numbers if name.endswith("rate") and n < 1)]
