@@ -10,20 +10,26 @@ CORE := $(wildcard cpp/*/*.cpp cpp/*/*.hpp)
 PLAIN_CORE := $(filter-out cpp/python/%,$(wildcard cpp/*/*.cpp))
 
 .SECONDARY:
-.PHONY: demo test test-models unit lint format sanitize faults fuzz bench clean
+.PHONY: demo demo-files test test-files test-models unit lint format sanitize faults fuzz bench clean
 
-demo: .venv/installed  ## decode the shipped receipts under rules, and write a report
+demo: .venv/installed  ## decode the shipped receipts under rules, and two PDF files; write reports
 	@mkdir -p build
 	$(BIN)/lawful demo --out build/demo.html
 
+demo-files: .venv/with-ocr demo  ## the same with a photo, which needs OCR
+
 test: lint sanitize unit  ## all checks and tests, except those that need torch
 	@echo "left out: tests/models/with_torch, which needs torch and transformers: make test-models"
+	@echo "left out: tests/files/with_ocr, which needs rapidocr: make test-files"
+
+test-files: .venv/with-ocr  ## tests of reading files with the real libraries: PDFs, photos, OCR
+	$(BIN)/python -m pytest tests/files tests/cli/test_files.py tests/datasets/test_facturx.py tests/test_lines.py
 
 test-models: .venv/trained  ## tests of training, running and exporting models with torch
 	$(BIN)/python -m pytest tests/models/with_torch
 
 unit: .venv/installed
-	$(BIN)/python -m pytest -n $(JOBS) --ignore=tests/models/with_torch --ignore=tests/faults
+	$(BIN)/python -m pytest -n $(JOBS) --ignore=tests/models/with_torch --ignore=tests/files/with_ocr --ignore=tests/faults
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -56,6 +62,7 @@ bench: .venv/benched  ## compare with peer libraries; takes ten minutes
 	$(BIN)/python -m benchmarks.limits
 	$(BIN)/python -m benchmarks.rows
 	$(BIN)/python -m benchmarks.referee
+	$(BIN)/python -m benchmarks.files
 
 clean:
 	rm -rf .venv build
@@ -73,6 +80,11 @@ clean:
 .venv/trained: .venv/installed
 	@echo "--- installing torch and transformers into .venv"
 	$(BIN)/pip install --quiet --no-build-isolation --editable '.[train]' $(TORCH)
+	@touch $@
+
+.venv/with-ocr: .venv/installed
+	@echo "--- installing rapidocr into .venv"
+	$(BIN)/pip install --quiet --no-build-isolation --editable '.[ocr]'
 	@touch $@
 
 .venv/made:

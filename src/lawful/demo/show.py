@@ -12,6 +12,7 @@ from lawful import demo
 from lawful.cli.tally import Tally, counts_of
 from lawful.decoders import decode
 from lawful.decoding import Decoding, how_checked
+from lawful.demo.files import show_files
 from lawful.document import BadLine, Scored
 from lawful.errors import InputError, MissingExtraError
 from lawful.evaluation import Scoreboard
@@ -57,6 +58,7 @@ def show(out: Path, pages: int) -> None:
         "2,500 other pages and makes more mistakes:"
     )
     _show_all(console, list(tagger.predict(documents)), rules, min(pages, 1))
+    show_files(console, out, rules, tagger)
 
 
 def _show_all(
