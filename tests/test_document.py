@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import lawful
-from lawful import Box, Document, Scored, Scores
+from lawful import Box, Document, DocumentError, Scored, Scores
+from lawful.io.jsonl import document_line, parse_documents
 
 
 @pytest.mark.parametrize(
@@ -93,3 +94,35 @@ def test_pieces_that_cannot_be_pooled_are_named():
         scores.to_words([False] * 3)
     with pytest.raises(lawful.ScoresError, match="piece 0 joins the word before it"):
         scores.to_words([True] * 4)
+
+
+PAGES = {"sizes": [(10, 20), (5, 5)], "images": ["a.pdf#page=1", None], "values": {"a": ["1", "2"]}}
+
+
+def test_pages_have_sizes_and_images_and_values_may_be_known():
+    document = Document("d", ["a"], pages=[1], **PAGES)
+    assert document.sizes == ((10.0, 20.0), (5.0, 5.0))
+    assert document.images == ("a.pdf#page=1", None)
+    assert document.values == {"a": ("1", "2")}
+    assert document.at_line(3).line == 3
+    (line,) = parse_documents([(1, document_line(document).encode())])
+    assert line == document
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"sizes": 3}, "sizes is 3, expected a list"),
+        ({"sizes": [(1, 2, 3)]}, r"size of page 0 is \(1, 2, 3\), expected \[width, height\]"),
+        ({"sizes": [(1, float("nan"))]}, "size of page 0 is"),
+        ({"sizes": [(1, 1)]}, "has words on page 1, but sizes of 1 pages"),
+        ({"images": "a.png"}, "images is 'a.png', expected a list"),
+        ({"images": [1]}, "image of page 0 is 1, expected a path"),
+        ({"values": ["a"]}, r"values is \['a'\], expected labels and texts"),
+        ({"values": {"a": "1"}}, "values of 'a' is '1', expected a list of texts"),
+        ({"values": {"a": [1]}}, r"values of 'a' is \[1\], expected a list of texts"),
+    ],
+)
+def test_pages_and_values_that_are_not_as_expected(given, said):
+    with pytest.raises(DocumentError, match=said):
+        Document("d", ["a"], pages=[1], **given)

@@ -122,12 +122,12 @@ class _Page:
 
     def _order_band(self, words: NDArray[np.int_]) -> list[int]:
         """Blocks side by side, unless their lines are level; otherwise line by line."""
-        for cut in self._gutters(words):
-            is_left = self.boxes[words, 2] <= cut
-            if not self._are_level(words[is_left], words[~is_left]):
-                return self._sides(words, cut)
         boxes = self.boxes[words]
         lines = _lines(boxes)
+        for cut in self._gutters(words) if lines.any() else ():
+            is_left = boxes[:, 2] <= cut
+            if not self._are_level(words[is_left], words[~is_left]):
+                return self._sides(words, cut)
         centres = (boxes[:, 1] + boxes[:, 3]) / 2
         heights = np.array([np.median(centres[lines == n]) for n in range(lines.max() + 1)])
         return [int(i) for i in words[np.lexsort((boxes[:, 0], lines, heights[lines]))]]
@@ -176,7 +176,7 @@ class _Page:
         this: one of their columns has numbers, or few words.
         """
         for cut in self._gutters(bands[0]):
-            run, low, high = 0, -np.inf, np.inf
+            run, low, high, short = 0, -np.inf, np.inf, 0
             for band in bands:
                 left = self.boxes[band, 2] <= cut
                 low = max(low, self.boxes[band[left], 2].max(initial=-np.inf))
@@ -184,7 +184,8 @@ class _Page:
                 if high - low < self.middle:
                     break
                 run += 1
-            if run < 4:
+                short += min(np.count_nonzero(left), np.count_nonzero(~left)) < 4
+            if run < 4 or short > run / 2:  # too few words for columns of text
                 continue
             words = np.concatenate(bands[:run])
             is_left = self.boxes[words, 2] <= cut

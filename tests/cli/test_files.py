@@ -97,7 +97,7 @@ def test_inputs_that_cannot_be_used(folder):
     (folder / "empty").mkdir()
     for command, argument, said in (
         ("read", "empty", "no PDF file, image or hOCR file in empty"),
-        ("read", "lines.jsonl", "lines.jsonl is neither a folder nor a file of a known kind"),
+        ("read", "none.jsonl", "cannot read none.jsonl: No such file"),
         ("extract", "empty", "no PDF file, image or hOCR file in empty"),
         ("extract", "none.pdf", "none.pdf: there is no such file"),
     ):
@@ -106,6 +106,16 @@ def test_inputs_that_cannot_be_used(folder):
         assert said in found.stderr
     out = run("read", "scans/receipt-00000.pdf", "--out", "scans/receipt-00000.pdf", cwd=folder)
     assert "is the input file" in out.stderr
+
+
+def test_read_sorts_documents_that_have_boxes(tmp_path):
+    boxes = [[50, 0, 60, 10], [0, 0, 10, 10]]
+    lines = [{"id": "a", "words": ["x", "y"], "boxes": boxes}, {"id": "b", "words": ["x", "y"]}]
+    lines.append({**lines[0], "gold": ["O", "B-a"]})
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    found = run("read", "-", stdin=text)
+    assert [line["words"] for line in documents(found.stdout)] == [["y", "x"], ["x", "y"]]
+    assert "line 3: it has gold labels" in found.stderr
 
 
 def test_pages_and_time_are_limited(folder):

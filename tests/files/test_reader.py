@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import time
+import zlib
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 from lawful import BadLine, Box, InputError
+from lawful.demo.drawing import pdf_file
 from lawful.files import Item, Limits, Reader, files_in, kind_of, read_files
 from lawful.files.images import frame_of, open_image, picture_of
 from lawful.files.ocr import split_word
@@ -116,6 +118,23 @@ def test_words_of_ocr_are_split_where_a_blank_is_missing():
 def test_texts_are_cleaned():
     assert clean(" a\x00b\ud83d\ude00\ud800 ") == "ab\N{GRINNING FACE}\ufffd"
     assert clean("\u200b \n") == ""
+
+
+def test_a_page_that_unpacks_to_a_gigabyte_costs_no_more_than_the_limit(tmp_path):
+    packer = zlib.compressobj(9)
+    packed = b"".join(packer.compress(b" " * 2**20) for _ in range(1024)) + packer.flush()
+    content = pdfs.stream(packed, b"/Filter /FlateDecode")
+    page = b"<</Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R>>"
+    pages = b"<</Type /Pages /Kids [3 0 R] /Count 1>>"
+    catalogue = b"<</Type /Catalog /Pages 2 0 R>>"
+    bomb, good = tmp_path / "bomb.pdf", tmp_path / "good.pdf"
+    bomb.write_bytes(pdf_file([catalogue, pages, page, content]))
+    good.write_bytes(pdfs.text_pdf([LINE]))
+    items = [Item(1, path=str(bomb)), Item(2, path=str(good))]
+    limits = Limits(memory=256 * 2**20, seconds=30.0)
+    first, second = read_files(items, Reader("never", limits))
+    assert isinstance(first, BadLine) or first.words == ()
+    assert second.words == tuple(LINE.split())
 
 
 @dataclass(frozen=True)

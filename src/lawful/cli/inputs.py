@@ -19,11 +19,8 @@ from lawful.io.jsonl import Line, parse_documents, read_lines
 class Inputs:
     """The inputs of a command as numbered lines: one per document of JSON lines, one per file."""
 
-    def __init__(self, given: Sequence[str], *, only_files: bool = False) -> None:
-        """Raises an ``InputError`` for a folder without files that can be read.
-
-        With ``only_files``, JSON lines are refused.
-        """
+    def __init__(self, given: Sequence[str]) -> None:
+        """Raises an ``InputError`` for a folder without files that can be read."""
         self._paths: list[tuple[str, bool]] = []  # each with whether it is a file to read
         for each in given:
             folder = each != "-" and Path(each).is_dir()
@@ -31,11 +28,6 @@ class Inputs:
             if folder and not found:
                 raise InputError(f"no PDF file, image or hOCR file in {each}")
             is_file = each != "-" and kind_of(Path(each)) is not None
-            if only_files and not (folder or is_file):
-                raise InputError(
-                    f"{each} is neither a folder nor a file of a known kind: a PDF file, an "
-                    "image, hOCR, ALTO, or the JSON of Textract or Azure"
-                )
             self._paths += found or [(each, is_file)]
         self._starts: list[int] = []  # of the paths so far, the number before the first line
 

@@ -5,14 +5,13 @@ Exit code 0: all files were read. 1: one could not be read. 2: none could be rea
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from lawful.cli.inputs import Inputs, make_reader
 from lawful.cli.options import (
     BadLinesOption,
     FileSeconds,
+    InputsArgument,
     MostPages,
     OcrOption,
     Out,
@@ -25,19 +24,14 @@ from lawful.cli.runs import open_run, write_results
 from lawful.cli.tally import BAD, READ
 from lawful.document import BadLine, Document, Labelled
 from lawful.io.jsonl import document_line
+from lawful.lines import in_reading_order
 
 EXAMPLE = "lawful read invoice.pdf photo.jpg scans/ --out documents.jsonl"
 
 
 def read(
     context: typer.Context,
-    documents: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILES",
-            help="PDF files, images, hOCR, ALTO, Textract's or Azure's JSON, or folders of them.",
-        ),
-    ],
+    documents: InputsArgument,
     out: Out = "-",
     resume: Resume = None,
     ocr: OcrOption = "auto",
@@ -47,8 +41,11 @@ def read(
     bad_lines: BadLinesOption = "skip",
     quiet: Quiet = False,
 ) -> None:
-    """Read files into documents: words in reading order, boxes, pages and their sizes."""
-    inputs = Inputs(documents, only_files=True)
+    """Read files into documents: words in reading order, boxes, pages and their sizes.
+
+    Documents as JSON lines are sorted into reading order.
+    """
+    inputs = Inputs(documents)
     reader = make_reader(ocr, pages, file_seconds, workers)
     with open_run(context, resume=resume) as output, Progress(quiet=quiet) as progress:
         lines = output.lines(progress.lines(inputs.lines()))
@@ -63,9 +60,10 @@ def read(
 
 
 def _result(found: Document | Labelled | BadLine) -> tuple[Document] | BadLine:
-    if isinstance(found, BadLine):
-        return found
-    return (found.document if isinstance(found, Labelled) else found,)
+    if isinstance(found, Labelled):
+        message = "it has gold labels, which may not stay legal in another order"
+        return BadLine(found.line or 0, message, found.document.id)
+    return found if isinstance(found, BadLine) else (in_reading_order(found),)
 
 
 def _line(document: Document) -> tuple[str, dict[str, int]]:
