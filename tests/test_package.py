@@ -59,7 +59,11 @@ def test_the_version_is_written_once():
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", *(f"docs/{n}.md" for n in ("pins", "rules", "search", "spans", "choose"))]
+    "page",
+    [
+        "README.md",
+        *(f"docs/{n}.md" for n in ("pins", "rules", "search", "spans", "choose", "files")),
+    ],
 )
 def test_the_sessions_in_the_docs_are_real(page):
     failed, tried = doctest.testfile(str(ROOT / page), module_relative=False)

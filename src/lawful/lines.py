@@ -184,7 +184,7 @@ class _Page:
                 if high - low < self.middle:
                     break
                 run += 1
-                short += min(np.count_nonzero(left), np.count_nonzero(~left)) < 4
+                short += int(min(left.sum(), (~left).sum()) < 4)
             if run < 4 or short > run / 2:  # too few words for columns of text
                 continue
             words = np.concatenate(bands[:run])

@@ -20,6 +20,7 @@ REAL = SHARED / "data" / "facturx" / "pdf"
 def folder(tmp_path):
     pdfs.attached(tmp_path / "a.pdf", pdfs.text_pdf(PRINTED), factur__x_xml=XML)
     (tmp_path / "b.pdf").write_bytes(pdfs.text_pdf(PRINTED))
+    (tmp_path / "c.pdf").write_bytes(b"%PDF-1.7 broken")
     return tmp_path
 
 

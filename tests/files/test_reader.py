@@ -144,6 +144,8 @@ class Trap(Reader):
     def read(self, path):
         if "stall" in str(path):
             time.sleep(60)
+        if "raise" in str(path):
+            raise ZeroDivisionError("odd")
         if "crash" in str(path):
             os.kill(os.getpid(), signal.SIGKILL)
         return super().read(path)
@@ -151,17 +153,18 @@ class Trap(Reader):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_one_bad_file_costs_no_other(tmp_path, workers):
-    names = ["a.pdf", "stall.pdf", "b.pdf", "crash.pdf", "broken.pdf", "c.pdf"]
+    names = ["a.pdf", "stall.pdf", "b.pdf", "crash.pdf", "broken.pdf", "c.pdf", "raise.pdf"]
     for name in names:
         (tmp_path / name).write_bytes(b"x" if "broken" in name else pdfs.text_pdf([LINE]))
     items = [Item(n, path=str(tmp_path / name)) for n, name in enumerate(names, 1)]
-    items.append(Item(7, b'{"id": "line", "words": ["a"]}'))
+    items.append(Item(8, b'{"id": "line", "words": ["a"]}'))
     reader = Trap("never", Limits(seconds=1.0))
-    a, stalled, b, crashed, broken, c, line = read_files(items, reader, workers=workers)
+    a, stalled, b, crashed, broken, c, raised, line = read_files(items, reader, workers=workers)
     for number, document in ((1, a), (3, b), (6, c)):
         assert document.words == tuple(LINE.split())
         assert document.line == number
     assert line.words == ("a",)
+    assert raised == BadLine(7, "ZeroDivisionError: odd", items[6].path)
     assert stalled == BadLine(2, "it took longer than the limit of 1 seconds", items[1].path)
     assert (
         crashed.message

@@ -8,7 +8,8 @@ The XML inside such a file has the values but not their places, so words are lab
    (what is due is often the gross amount), the first of ``HEADER`` gets them, and the others none.
 
 Zeros are not labelled, nor is a value that is not printed. So a label is right by value, but a
-missing label does not mean that the field is not there. Files without such XML are left out.
+missing label does not mean that the field is not there. Files without such XML are left out, and so
+are damaged and encrypted ones.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ def _read(file: Path) -> Labelled | None:
         with open_pdf(file, reader.limits) as pdf:
             invoice = find_einvoice(pdf.attachments(reader.limits))
         return None if invoice is None else label(reader.read(file), invoice)
-    except InputError as error:
-        raise InputError(f"{file}: {error}") from None
+    except InputError:
+        return None
 
 
 def label(document: Document, invoice: EInvoice) -> Labelled:

@@ -55,6 +55,8 @@ class _ReadFile:
             return BadLine(item.number, str(error), item.path)
         except MemoryError:
             return BadLine(item.number, "not enough memory to read it", item.path)
+        except Exception as error:  # of a library, which is no reason to stop
+            return BadLine(item.number, f"{type(error).__name__}: {error}", item.path)
         finally:
             self._set_alarm(0)
         return document.at_line(item.number)

@@ -44,7 +44,9 @@ class Ocr:
             self._engine = self._load()
         found = self._engine(np.ascontiguousarray(pixels[:, :, ::-1]), return_word_box=True)
         words: list[Word] = []
-        for line in found.word_results or ():
+        if found.txts is None:  # word_results then has an item that is no line
+            return words
+        for line in found.word_results:
             for text, _, corners in line:
                 if corners is not None and text.strip():
                     places = np.array(corners, float).reshape(-1, 2) / scale

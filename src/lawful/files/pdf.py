@@ -32,6 +32,9 @@ DPI = 150
 MOST_UNKNOWN = 0.2
 """Share of characters without a known meaning from which the text of a page is worth nothing."""
 
+MOST_PATHS = 30
+"""Shapes on a page from which they may be letters, not only lines of a table."""
+
 _HYPHEN, _UNKNOWN = 0x02, "\ufffd"
 
 
@@ -135,6 +138,13 @@ class PdfPage:
             if x1 > 0 and y1 > 0 and x0 < width and y0 < height:  # not beside the page
                 words.append(Word("".join(c.text for c in run), Box(x0, y0, x1, y1)))
         return words
+
+    @property
+    def has_drawings(self) -> bool:
+        """Whether it has images, or so many lines and shapes that they may be letters."""
+        raw = self.raw
+        kinds = [each.type for each in self.page.get_objects(max_depth=4)]
+        return raw.FPDF_PAGEOBJ_IMAGE in kinds or kinds.count(raw.FPDF_PAGEOBJ_PATH) >= MOST_PATHS
 
     def _character(self, text: Any, i: int, box: Any) -> _Character:
         """A character; ``box`` is a rectangle to reuse."""

@@ -108,7 +108,7 @@ class Reader:
             for number in range(len(pdf)):
                 with pdf.page(number) as page:
                     words = page.words(self.limits)
-                    if self.ocr == "always" or (self.ocr == "auto" and len(words) < FEWEST_WORDS):
+                    if self._needs_ocr(page, len(words)):
                         try:
                             words = max(words, self._words_by_ocr(page), key=len)
                         except MissingExtraError as error:
@@ -119,6 +119,11 @@ class Reader:
         if missing and (self.ocr == "always" or all(len(p.words) < FEWEST_WORDS for p in pages)):
             raise missing
         return make_document(name, pages, invoice.values if invoice else None)
+
+    def _needs_ocr(self, page: PdfPage, words: int) -> bool:
+        """Whether a page has too few words, and something else that may be text."""
+        few = words == 0 or (words < FEWEST_WORDS and page.has_drawings)
+        return self.ocr == "always" or (self.ocr == "auto" and few)
 
     def _words_by_ocr(self, page: PdfPage) -> list[Word]:
         pixels, scale = page.render(self.limits)

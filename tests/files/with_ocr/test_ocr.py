@@ -46,8 +46,8 @@ def found_share(found, expected):
     return common.total() / len(expected)
 
 
-def scanned_pdf(pixels, size, keys=""):
-    """A PDF page that is only an image."""
+def scanned_pdf(pixels, size, keys="", text=b""):
+    """A PDF page that is only an image, with a text over it if there is one."""
     file = io.BytesIO()
     image.fromarray(pixels).save(file, "JPEG", quality=90)
     high, wide, _ = pixels.shape
@@ -57,8 +57,9 @@ def scanned_pdf(pixels, size, keys=""):
         b"/BitsPerComponent 8 /Filter /DCTDecode" % (wide, high),
     )
     return pdfs.one_page(
-        b"%.2f 0 0 %.2f 0 0 cm /I Do" % size, media=f"0 0 {size[0]} {size[1]}",
-        fonts="/XObject <</I 5 0 R>>", more=[picture], keys=keys,
+        b"q %.2f 0 0 %.2f 0 0 cm /I Do Q %s" % (*size, text), media=f"0 0 {size[0]} {size[1]}",
+        fonts="/XObject <</I 5 0 R>> /Font <</F1 6 0 R>>",
+        more=[picture, b"<</Type /Font /Subtype /Type1 /BaseFont /Courier>>"], keys=keys,
     )  # fmt: skip
 
 
@@ -94,7 +95,7 @@ def test_a_scan_that_was_stored_sideways(tmp_path, reader, page, printed):
     assert found_share(document.words, page.words) >= 0.9
 
 
-def test_only_pages_without_text_are_read_by_ocr(tmp_path, page, printed):
+def test_only_pages_without_text_are_read_by_ocr(tmp_path, printed):
     class Counting:
         pages = 0
 
@@ -105,12 +106,15 @@ def test_only_pages_without_text_are_read_by_ocr(tmp_path, page, printed):
 
     path, engine = tmp_path / "a.pdf", Counting()
     line = "a page with many more than ten words in its text layer"
-    path.write_bytes(pdfs.text_pdf([line], ["Page 2"], [line]))
+    path.write_bytes(pdfs.text_pdf([line], ["Page 2"], []))
     found = Reader(engine=engine).read(path)
-    assert engine.pages == 1
-    assert found.words == (*line.split(), "Page", "2", *line.split())
+    assert engine.pages == 1  # the one without words
+    assert found.words == (*line.split(), "Page", "2")
     Reader("always", engine=engine).read(path)
     assert engine.pages == 4
+    path.write_bytes(scanned_pdf(*printed[1:], text=b"BT /F1 9 Tf 9 9 Td (a stamp) Tj ET"))
+    assert Reader(engine=engine).read(path).words == ("a", "stamp")
+    assert engine.pages == 5
 
 
 def test_every_frame_of_a_tiff_is_a_page(tmp_path, reader, printed):
@@ -126,6 +130,10 @@ def test_every_frame_of_a_tiff_is_a_page(tmp_path, reader, printed):
 def test_a_blank_image_has_no_words(tmp_path, reader):
     image.new("RGB", (300, 200), "white").save(tmp_path / "blank.png")
     assert reader.read(tmp_path / "blank.png").words == ()
+    drawn = image.new("RGB", (300, 200), "white")
+    drawn.paste("black", (100, 100, 160, 101))
+    drawn.save(tmp_path / "line.png")
+    assert len(reader.read(tmp_path / "line.png")) <= 1
 
 
 def test_from_photos_to_fields(tmp_path, page, printed):
