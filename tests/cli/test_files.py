@@ -93,6 +93,30 @@ def test_a_run_over_files_is_resumed(folder, command):
     assert found.returncode == 1
 
 
+def test_values_that_are_known_are_shown_beside_the_answer(folder):
+    run("read", "scans", "--out", "read.jsonl", cwd=folder)
+    lines = documents((folder / "read.jsonl").read_text(encoding="utf-8"))
+    lines[0]["values"] = {"total": ["48285.00"], "cash": ["1.00"], "nonsense": ["x"]}
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    found = run("extract", "-", stdin=text, cwd=folder)
+    assert "known values that were found: total 1 of 1, cash 0 of 1" in found.stderr
+    first, second, *_ = documents(found.stdout)
+    assert first["known"]["total"] == {"known": ["48,285.00"], "found": ["48,285"], "right": True}
+    assert first["known"]["cash"]["right"] is False
+    assert "known" not in second
+    report = run("extract", "-", "--format", "html", stdin=text, cwd=folder).stdout
+    assert "<h3>Known values</h3>" in report
+
+
+def test_a_model_for_other_documents_is_said(folder):
+    found = run("extract", "scans", "--rules", "invoice", cwd=folder)
+    assert "the model does not know 24 of 25 labels of the rules (line.name," in found.stderr
+    (folder / "rules.yaml").write_text("fields: {a: {label: b, optional: true}}", encoding="utf-8")
+    found = run("extract", "scans", "--rules", "rules.yaml", cwd=folder)
+    assert found.returncode == 2
+    assert "the model does not know 1 of 1 labels of the rules (b);" in found.stderr
+
+
 def test_inputs_that_cannot_be_used(folder):
     (folder / "empty").mkdir()
     for command, argument, said in (

@@ -41,12 +41,15 @@ from lawful.cli.options import (
     load_rules,
     rules_option,
 )
-from lawful.cli.output import Progress, leave, summarise
+from lawful.cli.output import Progress, leave, summarise, warn
 from lawful.cli.runs import open_run, write_results
 from lawful.cli.tagging import UnscoredFile, load_tagger
 from lawful.cli.writers import writer_for
 from lawful.decoding import Budget
+from lawful.errors import InputError
 from lawful.models.shipped import MODEL, RULES
+from lawful.models.tagger import Tagger
+from lawful.rules.rule_set import Rules
 
 EXAMPLE = "lawful extract invoice.pdf scans/ --format csv --out fields.csv"
 
@@ -91,7 +94,7 @@ def extract(
     call = Call(load_rules(rules or RULES, python), decoder, budget, alternatives)
     preparation = Preparation(temperature=temperature)
     tagger = load_tagger(model, device, backend)
-    call.rules.scheme_for(tagger.labels)  # fails early if the model lacks a label of the rules
+    _check_labels(call.rules, tagger)
     writer = writer_for(
         format_, call.rules, ranked=alternatives > 0, raw_csv=raw_csv, rows=rows,
         pictured=lambda document: images or inputs.is_file(document.line or 0),
@@ -118,3 +121,18 @@ def extract(
         summarise(tally)
         source.warn_of_boxless()
     leave(tally, unchecked)
+
+
+def _check_labels(rules: Rules, tagger: Tagger) -> None:
+    """Fails early if the model lacks a label of the rules; warns if it lacks most optional ones."""
+    types = rules.scheme_for(tagger.labels).types
+    unknown = [field.label for field in rules.fields if field.label not in types]
+    message = (
+        f"the model does not know {len(unknown)} of {len(rules.fields)} labels of the rules "
+        f"({', '.join(unknown[:5])}{', …' * (len(unknown) > 5)}); --model takes one that was "
+        "trained on documents of this kind"
+    )
+    if unknown and len(unknown) == len(rules.fields):
+        raise InputError(message)
+    if len(unknown) > len(rules.fields) / 2:
+        warn(message)
