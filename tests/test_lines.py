@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import time
 from itertools import pairwise
 
 import numpy as np
@@ -80,6 +81,12 @@ def test_columns_of_text_are_read_one_after_the_other(shift, tilt):
     assert read(page, tilt=tilt) == expected
 
 
+@pytest.mark.parametrize("columns", [2, 5, 8, 12])
+def test_wide_tables_are_not_columns_of_text(columns):
+    table = "\n".join(" ".join(f"{i}.{j:<9}" for j in range(columns)) for i in range(40))
+    assert read(block(table)) == words(table)
+
+
 def test_blocks_whose_lines_are_not_level_are_read_one_after_the_other():
     address = "Seller Ltd\n1 Main Street\nTown"
     facts = "Invoice 17\nDate 1.2.2024"
@@ -123,6 +130,15 @@ def test_every_word_comes_once(placed):
     assert sorted(order) == list(range(len(placed)))
     pages = [placed[i][1] for i in order]
     assert pages == sorted(pages)
+
+
+@pytest.mark.parametrize("step", [(20, 5), (20, -5), (0, 5), (5, 11), (11, 0)], ids=str)
+def test_long_pages_take_neither_long_nor_deep_recursion(step):
+    across, down = step
+    stairs = [Box(i * across, i * down, i * across + 10, i * down + 10) for i in range(3000)]
+    start = time.perf_counter()
+    assert sorted(reading_order(stairs)) == list(range(3000))
+    assert time.perf_counter() - start < 20
 
 
 def followers(order, truth):

@@ -18,6 +18,9 @@ from lawful.document import Box, Document
 EDGE = 0.1
 """Share of a word's height, above and below, by which lines may overlap and still be apart."""
 
+DEEPEST = 12
+"""Blocks within blocks that are told apart; more are read line by line."""
+
 LEVEL = 0.3
 """Distance of two lines, in usual heights of a word, up to which they count as level."""
 
@@ -104,30 +107,37 @@ class _Page:
     boxes: NDArray[np.float64]
     middle: float
 
-    def order(self, words: NDArray[np.int_]) -> list[int]:
-        """The words in reading order: bands from top to bottom."""
+    def order(self, words: NDArray[np.int_], depth: int = 0) -> list[int]:
+        """The words in reading order: bands from top to bottom.
+
+        ``depth`` is the number of blocks that these words are in, each beside others.
+        """
         bands = self.bands(words)
         order: list[int] = []
         start = 0
         while start < len(bands):
             run, cut = self._columns_of_text(bands[start:])
             band = np.concatenate(bands[start : start + run])
-            order += self._order_band(band) if cut is None else self._sides(band, cut)
+            if cut is None or depth == DEEPEST:
+                order += self._order_band(band, depth)
+            else:
+                order += self._sides(band, cut, depth)
             start += run
         return order
 
-    def _sides(self, words: NDArray[np.int_], cut: float) -> list[int]:
+    def _sides(self, words: NDArray[np.int_], cut: float, depth: int) -> list[int]:
         is_left = self.boxes[words, 2] <= cut
-        return self.order(words[is_left]) + self.order(words[~is_left])
+        sides = words[is_left], words[~is_left]
+        return [word for side in sides for word in self.order(side, depth + 1)]
 
-    def _order_band(self, words: NDArray[np.int_]) -> list[int]:
+    def _order_band(self, words: NDArray[np.int_], depth: int) -> list[int]:
         """Blocks side by side, unless their lines are level; otherwise line by line."""
         boxes = self.boxes[words]
         lines = _lines(boxes)
-        for cut in self._gutters(words) if lines.any() else ():
+        for cut in self._gutters(words) if lines.any() and depth < DEEPEST else ():
             is_left = boxes[:, 2] <= cut
             if not self._are_level(words[is_left], words[~is_left]):
-                return self._sides(words, cut)
+                return self._sides(words, cut, depth)
         centres = (boxes[:, 1] + boxes[:, 3]) / 2
         heights = np.array([np.median(centres[lines == n]) for n in range(lines.max() + 1)])
         return [int(i) for i in words[np.lexsort((boxes[:, 0], lines, heights[lines]))]]
@@ -172,16 +182,17 @@ class _Page:
         """How many bands are read together, and where they are cut into columns, if they are.
 
         Columns of running text: at least four lines on both sides of a gap that no word crosses,
-        most of them nearly as wide as the column, and of several words each. Tables are not like
-        this: one of their columns has numbers, or few words.
+        most of them nearly as wide as the column, and of several words without wide gaps between
+        them. Tables are not like this.
         """
-        for cut in self._gutters(bands[0]):
+        cuts = self._gutters(bands[0])
+        for cut in cuts if len(cuts) <= 3 else ():
             run, low, high, short = 0, -np.inf, np.inf, 0
             for band in bands:
                 left = self.boxes[band, 2] <= cut
                 low = max(low, self.boxes[band[left], 2].max(initial=-np.inf))
                 high = min(high, self.boxes[band[~left], 0].min(initial=np.inf))
-                if high - low < self.middle:
+                if high - low < self.middle or (run == 8 and short > 4):
                     break
                 run += 1
                 short += int(min(left.sum(), (~left).sum()) < 4)
@@ -204,7 +215,11 @@ class _Page:
             for pick, edge in ((np.min, 0), (np.max, 2))
         )
         full = (ends - starts) >= 0.7 * (ends.max() - starts.min())
-        return count >= 4 and len(words) / count >= 4 and float(full.mean()) >= 0.6
+        if count < 4 or len(words) < 4 * count or full.mean() < 0.6:
+            return False
+        order = np.lexsort((boxes[:, 0], lines))
+        gaps = boxes[order[1:], 0] - boxes[order[:-1], 2]
+        return bool((gaps[np.diff(lines[order]) == 0] < self.middle).mean() >= 0.9)
 
 
 def _lines(boxes: NDArray[np.float64]) -> NDArray[np.int_]:
