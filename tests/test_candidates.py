@@ -67,6 +67,15 @@ def test_rows_are_aligned_between_samples():
     assert len(found) == 6
 
 
+def test_what_is_a_list_in_one_sample_is_a_list_in_all():
+    samples = [{"codes": ["A", "B"], "lines": [{"n": "x"}]}, {"codes": "A", "lines": {"n": "x"}}]
+    assert by_path(Candidates.from_samples(samples)) == {
+        ("codes", 0): {"A": 2.5 / 3, None: 0.5 / 3},
+        ("codes", 1): {"B": 1.5 / 3, None: 1.5 / 3},
+        ("lines.n", 0): {"x": 2.5 / 3, None: 0.5 / 3},
+    }
+
+
 def test_items_keep_their_order_and_wrong_ones_their_place():
     lists = [[{(): text} for text in texts] for texts in ("abc", "axc", "bc", "abcd", "")]
     columns = align(lists, [1.0] * 5)

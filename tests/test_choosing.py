@@ -124,6 +124,15 @@ def test_rows_are_those_of_the_samples_whatever_starts_a_row():
     assert rows == lines
 
 
+def test_lists_next_to_each_other_are_not_one_row():
+    rules = Rules(
+        [Field("a", "a"), Field("b", "b")], rows=[RowKind("one", ("a",)), RowKind("two", ("b",))]
+    )
+    sample = {"page": {"first": [{"a": "x"}], "second": [{"b": "y"}]}}
+    document, *_ = laid_out(Candidates.from_samples([sample]), rules)
+    assert (document.words, document.rows) == (("x", "y"), (0, 1))
+
+
 RULES = Rules(
     [Field(name, name, "money") for name in ("total", "subtotal", "tax")],
     ["total == subtotal + tax"],

@@ -39,13 +39,14 @@ TOLERANCE = 1e-3
 class Slot(NamedTuple):
     """One place for a value: the log-odds of each text against missing.
 
-    ``item`` is its number in a list, or that of its row in a list of objects.
+    ``item`` is its number in a list, or that of its row in a list of objects, to which the path
+    ``rows`` leads.
     """
 
     path: Path
     log_odds: Mapping[str, float]
     item: int | None = None
-    in_row: bool = False
+    rows: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,6 +105,7 @@ class Candidates:
         smoothing * (k + 1))``, and so has missing; other texts are impossible.
         """
         flat = [_Sample.of(i, each) for i, each in enumerate(_listed(objects, "objects"))]
+        flat = _listed_alike(flat)
         if not flat:
             raise InputError("there are no samples, expected at least one")
         number = isinstance(smoothing, Real) and not isinstance(smoothing, bool)
@@ -150,7 +152,7 @@ def _given_slots(fields: Any) -> Iterator[Slot]:
             if each and all(isinstance(inner, Mapping) for inner in each.values()):
                 for field_name, inner in each.items():
                     path = (name, str(field_name))
-                    yield Slot(path, _log_odds(inner, f"{where}.{field_name}"), i, in_row=True)
+                    yield Slot(path, _log_odds(inner, f"{where}.{field_name}"), i, (name,))
             else:
                 yield Slot((name,), _log_odds(each, where), i)
 
@@ -241,6 +243,21 @@ class _Sample:
         return _frozen(self.texts), frozenset(lists)
 
 
+def _listed_alike(samples: Sequence[_Sample]) -> list[_Sample]:
+    """The samples; what is a list in some of them is one in all, if need be of one item."""
+    paths = dict.fromkeys(path for sample in samples for path in sample.lists)
+    found = []
+    for sample in samples:
+        texts, lists = dict(sample.texts), dict(sample.lists)
+        for path in paths:
+            inside = [each for each in texts if each[: len(path)] == path]
+            if inside:
+                item = {each[len(path) :]: texts.pop(each) for each in inside}
+                lists[path] = [*lists.get(path, ()), item]
+        found.append(_Sample(texts, lists))
+    return found
+
+
 def _frozen(texts: Texts) -> frozenset[tuple[Path, str]]:
     return frozenset(texts.items())
 
@@ -306,7 +323,9 @@ def _sampled_slots(
                     (None if row is None else row.get(name), vote)
                     for row, vote in zip(column, votes, strict=True)
                 )
-                yield Slot((*path, *name), _counted(found, smoothing), number, in_row=bool(name))
+                yield Slot(
+                    (*path, *name), _counted(found, smoothing), number, path if name else None
+                )
 
 
 def _counted(found: Iterable[tuple[str | None, float]], smoothing: float) -> dict[str, float]:

@@ -160,14 +160,14 @@ def _places(candidates: Candidates, fields: Mapping[Path, str], rules: Rules) ->
         name = fields[slot.path]
         if name not in many:
             single.setdefault(name, []).append(slot)
-        elif slot.in_row:
+        elif slot.rows is not None:
             in_rows.append(slot)
         else:
             lists.append(_Place(name, slot.log_odds, None))
     for name, slots in single.items():
         yield _Place(name, _together(slots), None)
     yield from lists
-    by_row = groupby(in_rows, key=lambda slot: (slot.path[:1], slot.item))
+    by_row = groupby(in_rows, key=lambda slot: (slot.rows, slot.item))
     for number, (_, slots_of_row) in enumerate(by_row):
         for slot in slots_of_row:
             yield _Place(fields[slot.path], slot.log_odds, number)
