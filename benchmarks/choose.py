@@ -1,6 +1,7 @@
 """Ways to use n sampled objects per receipt: one of them, votes, retries, or ``lawful.choose``.
 
-    python -m benchmarks.choose [--pages N] [--samples 5,20] [--seed 0] [--out build/choose.json]
+    python -m benchmarks.choose [--pages N] [--samples 5,20] [--seed 0] [--smoothing 0.5]
+        [--out build/choose.json]
 
 Objects are sampled from the outputs of real models: legal labellings of a page, by their
 probability. An object has the text of each field, which is the first readable one, and lists of
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from lawful import Candidates, Problem, Rules, Scored, choose, decode
+from lawful.candidates import SMOOTHING
 from lawful.datasets import RULES
 from lawful.evaluation import Counts
 from lawful.rules.reading import Reading
@@ -60,8 +62,10 @@ HEADER = (
 class Page:
     """A page with samples of its labellings."""
 
-    def __init__(self, scored: Scored, rules: Rules, count: int, seed: int) -> None:
-        self.scored, self.rules = scored, rules
+    def __init__(
+        self, scored: Scored, rules: Rules, count: int, seed: int, smoothing: float = SMOOTHING
+    ) -> None:
+        self.scored, self.rules, self.smoothing = scored, rules, smoothing
         problem = Problem(scored.document, scored.scores, rules, keep=False)
         self.judge = problem.judge
         rows = sampled(problem, count, np.random.default_rng(seed))
@@ -144,13 +148,15 @@ def best_of_n(page: Page) -> Values:
 
 def chosen(page: Page) -> Values:
     """``lawful.choose`` on votes."""
-    candidates = Candidates.from_samples(map(page.object, page.readings))
+    objects = map(page.object, page.readings)
+    candidates = Candidates.from_samples(objects, smoothing=page.smoothing)
     return page.of_fields(choose(candidates, page.rules).fields)
 
 
 def chosen_by_log_probs(page: Page) -> Values:
     """``lawful.choose`` on the samples with their log-probabilities."""
-    candidates = Candidates.from_samples(map(page.object, page.readings), page.log_probs)
+    objects = map(page.object, page.readings)
+    candidates = Candidates.from_samples(objects, page.log_probs, smoothing=page.smoothing)
     return page.of_fields(choose(candidates, page.rules).fields)
 
 
@@ -204,6 +210,7 @@ def main() -> None:
     parser.add_argument("--pages", type=int, help="pages per model; default: all")
     parser.add_argument("--samples", default="5,20", help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--smoothing", type=float, default=SMOOTHING)
     parser.add_argument("--out", type=Path, default=Path("build/choose.json"))
     arguments = parser.parse_args()
     require_outputs(parser)
@@ -213,7 +220,10 @@ def main() -> None:
         rules = Rules.load(RULES[data])
         scored = [page.to_words() for page in read_outputs(name, arguments.pages)]
         for count in map(int, arguments.samples.split(",")):
-            pages = [Page(page, rules, count, arguments.seed + i) for i, page in enumerate(scored)]
+            pages = [
+                Page(page, rules, count, arguments.seed + i, arguments.smoothing)
+                for i, page in enumerate(scored)
+            ]
             rows += measure(name, pages, count)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps(list(map(asdict, rows)), indent=1))
