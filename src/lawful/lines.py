@@ -84,11 +84,8 @@ def _order_page(boxes: NDArray[np.float64]) -> list[int]:
     middle = float(np.median(high[high > 0])) if (high > 0).any() else 1.0
     upright = (high <= 3 * middle) | (high <= 1.5 * wide)
     words = np.flatnonzero(upright)
-    there, lines = boxes[words], _lines(boxes[words])
-    # Far neighbours show the slope best, unless they are in blocks that are not level.
-    slopes = dict.fromkeys(_slope(there, lines, near) for near in (3 * middle, np.inf))
-    pages = [_Page(_level(boxes, slope), middle) for slope in slopes]
-    page = max(pages, key=lambda page: len(page.bands(words)))
+    slope = _slope(boxes[words], _lines(boxes[words]))
+    page = _Page(_level(boxes, slope), middle)
     rest = sorted(np.flatnonzero(~upright).tolist(), key=lambda i: (boxes[i, 0], boxes[i, 1]))
     return page.order(words) + rest
 
@@ -112,7 +109,7 @@ class _Page:
 
         ``depth`` is the number of blocks that these words are in, each beside others.
         """
-        bands = self.bands(words)
+        bands = self._bands(words)
         order: list[int] = []
         start = 0
         while start < len(bands):
@@ -142,7 +139,7 @@ class _Page:
         heights = np.array([np.median(centres[lines == n]) for n in range(lines.max() + 1)])
         return [int(i) for i in words[np.lexsort((boxes[:, 0], lines, heights[lines]))]]
 
-    def bands(self, words: NDArray[np.int_]) -> list[NDArray[np.int_]]:
+    def _bands(self, words: NDArray[np.int_]) -> list[NDArray[np.int_]]:
         """Words between which no horizontal cut is possible, from top to bottom."""
         tops, bottoms = self.boxes[words, 1], self.boxes[words, 3]
         trim = EDGE * (bottoms - tops)  # lines may touch
@@ -241,16 +238,12 @@ def _lines(boxes: NDArray[np.float64]) -> NDArray[np.int_]:
     return lines
 
 
-def _slope(boxes: NDArray[np.float64], lines: NDArray[np.int_], near: float = np.inf) -> float:
-    """How far lines go down per unit to the right: the median over neighbours, by distance.
-
-    Neighbours with a gap wider than ``near`` may be in blocks of their own, and do not count.
-    """
+def _slope(boxes: NDArray[np.float64], lines: NDArray[np.int_]) -> float:
+    """How far lines go down per unit to the right: the median over neighbours, by distance."""
     centres = (boxes[:, :2] + boxes[:, 2:]) / 2
     order = np.lexsort((centres[:, 0], lines))
     steps = np.diff(centres[order], axis=0)
-    gaps = boxes[order[1:], 0] - boxes[order[:-1], 2]
-    steps = steps[(np.diff(lines[order]) == 0) & (steps[:, 0] > 0) & (gaps <= near)]
+    steps = steps[(np.diff(lines[order]) == 0) & (steps[:, 0] > 0)]
     if not len(steps):
         return 0.0
     slopes = steps[:, 1] / steps[:, 0]

@@ -71,7 +71,9 @@ def bomb(path, side):
 
 def test_decompression_bombs_are_not_unpacked(tmp_path):
     for side, limits in ((9000, Limits()), (20_000, Limits(pixels=10**6))):
-        with pytest.raises(InputError, match=r"more (pixels )?than the limit of"):
+        with pytest.raises(
+            InputError, match=r"pixels, more than the limit|more pixels than the limit"
+        ):
             Reader(limits=limits).read(bomb(tmp_path / "bomb.png", side))
 
 

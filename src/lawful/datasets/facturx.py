@@ -74,12 +74,9 @@ def label(document: Document, invoice: EInvoice) -> Labelled:
         last = -1
         for row in rows:
             last = page.label_row(kind, row, last)
-    seen = set()
     for name in HEADER:
         text = invoice.header.get(name, "")
-        value = _known(name, text)
-        if text and value != 0 and value not in seen:
-            seen.add(value)
+        if text and _known(name, text) != 0:
             page.label_all(name, text)
     rows_of = tuple(page.rows) if any(row is not None for row in page.rows) else None
     return Labelled(replace(document, rows=rows_of), tuple(page.labels))
