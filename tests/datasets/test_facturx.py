@@ -44,6 +44,19 @@ def test_words_are_labelled_by_value(folder):
     assert rows["RE-2024-17"] is None
 
 
+def test_a_value_that_may_be_of_a_line_is_not_one_of_the_header(folder):
+    """Its price stands below its line, so the charges of the same amount cannot be told apart."""
+    printed = [line.replace("30,00", "") for line in PRINTED] + ["(Net): 30,00"]
+    xml = XML.replace(b">0.00<", b">30.00<")
+    pdfs.attached(folder / "a.pdf", pdfs.text_pdf(printed), factur__x_xml=xml)
+    (found,) = read_facturx(folder)
+    assert dict(zip(found.document.words, found.gold, strict=True))["30,00"] == "O"
+    printed = [*PRINTED, "Fracht 30,00"]
+    pdfs.attached(folder / "a.pdf", pdfs.text_pdf(printed), factur__x_xml=xml)
+    (found,) = read_facturx(folder)
+    assert found.gold[-1] == "B-charges"
+
+
 def test_the_command_says_which_values_were_found(folder):
     found = run("data", "convert", "facturx", folder, "--out", folder / "out.jsonl")
     first, second = found.stderr.splitlines()
@@ -67,5 +80,5 @@ def test_real_invoices():
     found = list(read_facturx(REAL))
     assert len(found) == 41
     labels = [{label[2:] for label in each.gold} for each in found]
-    assert sum("gross" in each for each in labels) >= 37
+    assert sum("gross" in each for each in labels) >= 36
     assert sum("line.amount" in each for each in labels) >= 30

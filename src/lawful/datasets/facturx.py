@@ -6,6 +6,7 @@ The XML inside such a file has the values but not their places, so words are lab
    and its quantity or its price, and likewise a rate of tax with its basis or tax.
 2. A value of the header labels all its other occurrences. If several labels have the same value
    (what is due is often the gross amount), the first of ``HEADER`` gets them, and the others none.
+   A value that a line of the XML has, too, is left out unless that line was found.
 
 Zeros are not labelled, nor is a value that is not printed. So a label is right by value, but a
 missing label does not mean that the field is not there. Files without such XML are left out, and so
@@ -76,7 +77,8 @@ def label(document: Document, invoice: EInvoice) -> Labelled:
             last = page.label_row(kind, row, last)
     for name in HEADER:
         text = invoice.header.get(name, "")
-        if text and _known(name, text) != 0:
+        value = _known(name, text)
+        if text and value != 0 and value not in page.elsewhere:
             page.label_all(name, text)
     rows_of = tuple(page.rows) if any(row is not None for row in page.rows) else None
     return Labelled(replace(document, rows=rows_of), tuple(page.labels))
@@ -90,6 +92,7 @@ class _Page:
     labels: list[str] = field(init=False)
     rows: list[int | None] = field(init=False)
     lines: list[list[int]] = field(init=False)  # the words of each printed line, in order
+    elsewhere: set[object] = field(default_factory=set)  # amounts of lines, not in a printed line
 
     def __post_init__(self) -> None:
         count = len(self.document)
@@ -103,6 +106,8 @@ class _Page:
         """Labels a row of values in a printed line; the index of that line, or ``after``."""
         amount = "line.amount" if kind == "line" else "vat.tax"
         others = [name for name in values if name != amount]
+        if kind == "line":
+            self.elsewhere |= {_known(name, text) for name, text in values.items()}
         if amount not in values:
             return after
         for index in range(after + 1, len(self.lines)):
@@ -111,7 +116,7 @@ class _Page:
             for name in (amount, *others):
                 spans = [s for s in self._spans(words, name, values[name]) if _free(s, taken)]
                 if spans:
-                    taken[name] = spans[-1]
+                    taken[name] = max(spans, key=lambda span: (not self._is_negative(span), span))
                 elif name == amount:
                     break
             needed = {"line.quantity", "line.unit_price", "vat.basis", "vat.rate"} & set(taken)
@@ -119,10 +124,14 @@ class _Page:
                 number = 1 + max((row for row in self.rows if row is not None), default=-1)
                 for name, span in taken.items():
                     self._set(name, span)
-                for word in range(min(words), max(words) + 1):
+                for word in words:
                     self.rows[word] = number
+                self.elsewhere -= {_known(name, values[name]) for name in taken}
                 return index
         return after
+
+    def _is_negative(self, span: Span) -> bool:
+        return self.document.words[span[0]].startswith(("-", "(", "−"))
 
     def label_all(self, name: str, text: str) -> None:
         """Labels all occurrences of a value whose words have no label yet."""
