@@ -7,7 +7,10 @@ import json
 import pytest
 
 from lawful import demo
+from lawful.cli.inputs import Inputs, first_needed
+from lawful.cli.tally import BAD
 from lawful.demo.drawing import draw_pdf
+from lawful.io.journal import Entry
 from tests.fixtures import pdfs
 from tests.helpers import run, timeless
 
@@ -148,3 +151,27 @@ def test_pages_and_time_are_limited(folder):
     assert "long.pdf: the PDF has 5 pages, more than the limit of 4" in found.stderr
     found = run("read", "scans", "--file-seconds", "0.000001", cwd=folder)
     assert "it took longer than the limit of 1e-06 seconds" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("bad", "group", "expected"),
+    [((), 2, 2), ((), 3, 3), ((), 8, 0), ((2,), 2, 3), ((1,), 8, 1), ((1, 2, 3), 8, 3)],
+)
+def test_only_files_of_an_unfinished_group_are_read_again(bad, group, expected):
+    done = [Entry(line, counts={BAD: 1} if line in bad else {}) for line in (1, 2, 3)]
+    assert first_needed(done, group) == expected
+    assert first_needed([], group) == 0
+
+
+def test_inputs_are_named_by_their_file(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "a.jsonl").write_text("\n{}\n{}\n", encoding="utf-8")
+    alone, inputs = Inputs(["a.jsonl"]), Inputs(["scans/receipt-00000.pdf", "a.jsonl", "scans"])
+    assert [number for number, _ in alone.lines()] == [2, 3]
+    assert alone.name(3) == "line 3"
+    assert [number for number, _ in inputs.lines()] == [1, 3, 4, 5, 6, 7, 8, 9]
+    assert [inputs.name(number) for number in (1, 3, 4, 5, 9)] == [
+        "scans/receipt-00000.pdf", "a.jsonl, line 2", "a.jsonl, line 3", "scans/a-broken.pdf",
+        "scans/receipt-00002.pdf",
+    ]  # fmt: skip
+    assert [inputs.is_file(number) for number in (1, 3, 5)] == [True, False, True]

@@ -394,3 +394,51 @@ def test_the_card_lists_spans_that_were_moved():
     card = found._repr_html_()
     assert "“<bdi>x &lt;y&gt;</bdi>”: <del>a x</del> → <b>b</b>, 0.81 nats" in card
     assert "1 correction<" in card
+
+
+PAGE = {
+    "boxes": [(10, 10, 60, 20), (100, 10, 140, 20)], "pages": [0, 0],
+    "sizes": [(200, 100)], "images": ["a.pdf#page=1"],
+}  # fmt: skip
+
+
+def test_a_page_that_has_a_picture_is_drawn_from_it():
+    given = scored(["Total", "5.00"], ["O", "B-total"], **PAGE)
+    answer = decode(given.document, given.scores, RULES)
+    asked = []
+
+    def picture(reference, width):
+        asked.append((reference, width))
+        return b"jpeg"
+
+    html = report((given, answer), rules=RULES, pictures=picture)
+    (drawing,) = drawings(html)
+    image = drawing.find("image")
+    assert image.get("href") == "data:image/jpeg;base64,anBlZw=="
+    (field,) = (group for group in drawing.findall("g") if "field" in group.get("class"))
+    rectangle = field.find("rect")
+    # The page is 400 pixels wide: a word is 20 high.
+    assert asked == [("a.pdf#page=1", 400)]
+    assert (image.get("width"), image.get("height")) == ("400", "200")
+    assert (rectangle.get("x"), rectangle.get("width")) == ("198", "84")
+    assert [text.text for text in drawing.iter("text")] == ["total"]  # a caption, no words
+    assert "img-src data:" in html
+
+
+@pytest.mark.parametrize(
+    ("layout", "pictures"),
+    [
+        (PAGE, None),
+        (PAGE, lambda *_: None),
+        (PAGE | {"images": [None]}, lambda *_: b"jpeg"),
+        (PAGE | {"sizes": None}, lambda *_: b"jpeg"),
+        (PAGE | {"sizes": [(0, 0)]}, lambda *_: b"jpeg"),
+    ],
+    ids=("not asked", "gone", "no image", "no size", "empty"),
+)
+def test_a_page_without_a_picture_is_drawn_word_by_word(layout, pictures):
+    given = scored(["Total", "5.00"], ["O", "B-total"], **layout)
+    answer = decode(given.document, given.scores, RULES)
+    (drawing,) = drawings(report((given, answer), rules=RULES, pictures=pictures))
+    assert drawing.find("image") is None
+    assert "5.00" in [text.text for text in drawing.iter("text")]
