@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -133,6 +134,15 @@ def test_inputs_that_cannot_be_used(folder):
         assert said in found.stderr
     out = run("read", "scans/receipt-00000.pdf", "--out", "scans/receipt-00000.pdf", cwd=folder)
     assert "is the input file" in out.stderr
+
+
+def test_names_of_any_bytes(folder):
+    name = os.fsdecode(b"scans/\xff\x1b[31m.pdf")
+    (folder / name).write_bytes(pdfs.text_pdf(["a page of more words than ten: " * 2]))
+    (folder / name.replace("31", "32")).write_bytes(b"broken")
+    found = run("read", "scans", cwd=folder)
+    assert documents(found.stdout)[-1]["id"] == "scans/\ufffd\x1b[31m.pdf"
+    assert "scans/\\udcff\\x1b[32m.pdf" in found.stderr
 
 
 def test_read_sorts_documents_that_have_boxes(tmp_path):

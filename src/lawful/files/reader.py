@@ -78,19 +78,20 @@ class Reader:
         ``MissingExtraError``.
         """
         file = Path(path)
+        name = os.fsencode(path).decode("utf-8", "replace")  # may be written, whatever its bytes
         if not file.is_file():
             raise InputError("it is no file" if file.exists() else "there is no such file")
         try:
             kind = kind_of(file)
             if kind == "pdf":
-                document = self._read_pdf(file, str(path))
+                document = self._read_pdf(file, name)
             elif kind == "image":
-                document = self._read_image(file, str(path))
+                document = self._read_image(file, name)
             elif kind is not None:
                 self.limits.check("bytes", file.stat().st_size, "the file")
                 pages = FORMATS[kind](file.read_bytes())
                 self.limits.check("pages", len(pages), "the file")
-                document = make_document(str(path), pages)
+                document = make_document(name, pages)
             else:
                 raise InputError(
                     "it is of no known kind: its name ends neither in .pdf nor in that of an "
