@@ -124,6 +124,8 @@ def test_pages_and_bytes_are_limited(tmp_path):
         read(tmp_path, pdfs.text_pdf(LINES), limits=Limits(bytes=100))
     with pytest.raises(InputError, match="the document has 13 words, more than the limit of 5"):
         read(tmp_path, pdfs.text_pdf(LINES), limits=Limits(words=5))
+    with pytest.raises(InputError, match="a page has 111 characters: too many words"):
+        read(tmp_path, pdfs.text_pdf(["x" * 111]), limits=Limits(words=1))
     with pytest.raises(InputError, match="limit of pages is 0, expected more than 0"):
         Limits(pages=0)
 

@@ -32,6 +32,9 @@ DPI = 150
 MOST_UNKNOWN = 0.2
 """Share of characters without a known meaning from which the text of a page is worth nothing."""
 
+LONGEST_WORD = 100
+"""Characters of a word, for the limit of words."""
+
 MOST_PATHS = 30
 """Shapes on a page from which they may be letters, not only lines of a table."""
 
@@ -117,7 +120,8 @@ class PdfPage:
         text = self.page.get_textpage()
         try:
             count = text.count_chars()
-            limits.check("words", count / 100, "a page")
+            if count > LONGEST_WORD * limits.words:
+                raise InputError(f"a page has {count:,} characters: too many words")
             box = self.raw.FS_RECTF()
             characters = [self._character(text, i, box) for i in range(count)]
         finally:
