@@ -74,6 +74,18 @@ def test_a_page_whose_corner_is_not_the_origin(tmp_path):
     assert 130 < document.boxes[0].y0 < document.boxes[0].y1 < 146
 
 
+def test_words_that_stick_out_of_the_page_are_cut(tmp_path):
+    content = (
+        "BT /F1 10 Tf 580 700 Td (Total) Tj ET BT /F1 9999999 Tf 10 10 Td (x) Tj ET "
+        "BT /F1 10 Tf -10 800 Td (left) Tj ET"
+    )
+    document = read(tmp_path, drawn(content))
+    assert {"left", "Total"} <= set(document.words)
+    for x0, y0, x1, y1 in document.boxes:
+        assert 0 <= x0 <= x1 <= 595
+        assert 0 <= y0 <= y1 <= 842
+
+
 def test_words_end_at_gaps_and_turns_not_at_the_parts_of_a_text(tmp_path):
     content = (
         "BT /F1 10 Tf 50 700 Td [(To) -10 (tal) -900 (12) 20 (,50)] TJ ET "

@@ -78,12 +78,12 @@ class Pdf:
         """A page, from 0; raises an ``InputError`` if it is damaged."""
         try:
             page = self.document[number]
+            try:
+                yield PdfPage(page, self.pdfium.raw)
+            finally:
+                page.close()
         except self.pdfium.PdfiumError as error:
             raise InputError(f"page {number + 1} of the PDF is damaged: {error}") from None
-        try:
-            yield PdfPage(page, self.pdfium.raw)
-        finally:
-            page.close()
 
     def attachments(self, limits: Limits) -> dict[str, bytes]:
         """The attached files by name; damaged ones, and those above the limit, are left out."""
@@ -138,9 +138,11 @@ class PdfPage:
         width, height = self.size
         words = []
         for run, box in zip(runs, boxes, strict=True):
-            x0, y0, x1, y1 = (round(float(edge), 2) for edge in box)
+            x0, y0, x1, y1 = map(float, box)
             if x1 > 0 and y1 > 0 and x0 < width and y0 < height:  # not beside the page
-                words.append(Word("".join(c.text for c in run), Box(x0, y0, x1, y1)))
+                left, right = (round(min(max(x, 0.0), width), 2) for x in (x0, x1))
+                top, bottom = (round(min(max(y, 0.0), height), 2) for y in (y0, y1))
+                words.append(Word("".join(c.text for c in run), Box(left, top, right, bottom)))
         return words
 
     @property
@@ -226,7 +228,7 @@ def _is_apart(one: _Character, other: _Character) -> bool:
     low = max(min(a[3] - a[1], b[3] - b[1]), 1e-6)
     overlap = min(a[3], b[3]) - max(a[1], b[1])
     gap = b[0] - a[2]
-    return overlap < 0.5 * low or gap > GAP * high or gap < -high
+    return high > 3 * low or overlap < 0.5 * low or gap > GAP * high or gap < -high
 
 
 def _along(character: _Character) -> tuple[float, float, float, float]:
