@@ -232,6 +232,12 @@ class Decoding:
         return tuple(check for check in self.checks if check.state == "violated")
 
     @property
+    def changed(self) -> int:
+        """The number of words, spans and classes that are not the model's first choice."""
+        classes = sum(found.value != found.first for found in self.classes.values())
+        return len(self.corrections) + len(self.span_corrections) + classes
+
+    @property
     def rules(self) -> tuple[Check, ...]:
         """The checks of rules, without those that fields imply."""
         return tuple(check for check in self.checks if not check.implied)

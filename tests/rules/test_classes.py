@@ -264,6 +264,7 @@ def test_classes_on_the_command_line(tmp_path):
     page = run(*decoding, "--format", "html").stdout
     assert "credit note" in page
     assert "<del>invoice</del>" in page
+    assert "1 correction<" in page
     shown = run("explain", source, "--rules", tmp_path / "rules.yaml").stdout
     assert "kind: invoice -> credit note" in shown
     listed = run("rules", tmp_path / "rules.yaml").stdout

@@ -36,7 +36,7 @@ def draw_card(view: View) -> str:
     """The card as HTML; open if the document is corrected or not satisfied."""
     decoding = view.decoding
     sign, meaning = STATUSES[decoding.status]
-    corrected = len(decoding.corrections) + len(decoding.span_corrections)
+    corrected = decoding.changed
     is_open = decoding.status != "satisfied"
     classes = "card" + " corrected" * bool(corrected) + " open" * is_open
     implied = sum(check.implied for check in decoding.violations)

@@ -80,8 +80,8 @@ class View:
         return {
             "documents": 1,
             "has gold": self.has_gold,
-            "corrected": bool(self.decoding.corrections or self.decoding.span_corrections),
-            "corrections": len(self.decoding.corrections) + len(self.decoding.span_corrections),
+            "corrected": bool(self.decoding.changed),
+            "corrections": self.decoding.changed,
             self.decoding.status: 1,
             **Counter(f"rule {check.state}" for check in self.decoding.rules),
             "implied violated": sum(check.implied for check in self.decoding.violations),
