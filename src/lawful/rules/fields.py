@@ -54,10 +54,13 @@ class DocumentFields:
         self._types = [(f.type, f.name in rules.printed) for f in rules.fields]
         self._values: Cache[tuple[str, bool, int, int], tuple[Any, ...]] = Cache(MOST_BYTES)
         self._faults: Cache[tuple[int, int, int], tuple[Fault, ...]] = Cache(MOST_BYTES)
+        self.unreadable: set[tuple[str, int, int]] = set()
+        """Spans that are known to be unreadable, by type of values; kept by searches."""
 
     def share_values(self, other: DocumentFields) -> None:
         """Uses what other rules have read of the same document: values do not depend on rules."""
         self._values = other._values
+        self.unreadable = other.unreadable
 
     def values(self, index: int, start: int, end: int) -> tuple[Any, ...]:
         """The possible values of a span as a field's type, the most plausible first."""

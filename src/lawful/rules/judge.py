@@ -431,6 +431,11 @@ class Judge:
         """The possible values of a span as a field's type, the most plausible first."""
         return self._fields.values(index, start, end)
 
+    @property
+    def unreadable(self) -> set[tuple[str, int, int]]:
+        """Spans that are known to be unreadable, by type of values, for searches to add to."""
+        return self._fields.unreadable
+
     # For searches: the penalties of a single span, and of a field without spans.
 
     def faults(self, index: int, start: int, end: int) -> float:

@@ -170,12 +170,20 @@ class Lattice:
         values: list[SpanValue] = []
         index: list[int] = []
         prices: list[float] = []
+        types = [f.type for f in self.judge.rules.fields]
+        must_read = [cost == inf for cost in self._unreadable]
+        unreadable = self.judge.unreadable
         for at, span in enumerate(self.spans_by_field(spans)):
+            field, start, end = span
+            if must_read[field] and (types[field], start, end) in unreadable:
+                continue  # most spans of a page, and known to other searches on it
             found = self._read.get(span)
             if found is None:
                 if perf_counter() > until:
                     raise TimeBudgetError("the time is up")
                 found = self._read[span] = self._values(*span)
+                if must_read[field] and not found and len(unreadable) < MOST_SPANS:
+                    unreadable.add((types[field], start, end))
             for number, price in found:
                 values.append((*span, number))
                 index.append(at)
