@@ -85,12 +85,17 @@ def test_a_file_is_read_with_its_defaults(tmp_path):
         ("label: total, type: money", "label: total, pattern: '('", "bad pattern"),
         ("  - subtotal == sum(items)", "  - 3", "line 10: rule 1 is 3, expected a mapping"),
         ("  - subtotal == sum(items)", "  - {id: x}", "check is None, expected an expression"),
+        ("weight: 8", "weight: 8\nclasses: [kind]", r"line 4: classes is \['kind'\], expected a m"),
+        ("weight: 8", "weight: 8\nclasses: {kind: {score: x}}", "line 4: unknown key 'score'"),
+        ("weight: 8", "weight: 8\norder: 3", "line 4: order is 3, expected a list of fields"),
     ],
 )  # fmt: skip
 def test_mistakes_in_a_file_are_named_with_their_line(tmp_path, old, new, message):
     assert old in FILE
-    with pytest.raises(RulesError, match=message):
-        Rules.load(write(tmp_path, FILE.replace(old, new, 1)))
+    path = write(tmp_path, FILE.replace(old, new, 1))
+    with pytest.raises(RulesError, match=message) as raised:
+        Rules.load(path)
+    assert str(raised.value).count(path.name) == 1
 
 
 @pytest.mark.parametrize(

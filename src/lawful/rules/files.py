@@ -141,6 +141,8 @@ class _Loader:
             raise self.fail(f"words is {shown(words)}, expected a list", ("words",))
         made_words = [self.load_words(i, entry) for i, entry in enumerate(words)]
         boundaries = self.load_boundaries(data["boundaries"]) if "boundaries" in data else None
+        classes = self.load_classes(data.get("classes", {}))
+        orders = self.load_orders(data.get("order", []))
         try:
             return Rules(
                 made_fields,
@@ -151,8 +153,8 @@ class _Loader:
                 words=made_words,
                 boundaries=boundaries,
                 given=data.get("given"),
-                classes=self.load_classes(data.get("classes", {})),
-                orders=self.load_orders(data.get("order", [])),
+                classes=classes,
+                orders=orders,
             )
         except RulesError as error:
             where: Where = next(
