@@ -234,7 +234,7 @@ class Judge:
         environment, rows = self._see_rows(reading, environment)
         for rule in self.rules.parsed:
             if rule.each is not None:
-                each = (self._judge_row(rule, views, row, until) for row in rows[rule.each.name])
+                each = (self._judge_rule(rule, views, row, until) for row in rows[rule.each.name])
                 outcomes = [outcome for outcome, _ in each]
             else:
                 outcomes = [self._judge_rule(rule, views, environment, until)[0]]
@@ -316,23 +316,6 @@ class Judge:
             found.append(values)
         return found
 
-    def _judge_row(
-        self,
-        rule: ParsedRule,
-        views: dict[str, _FieldView],
-        environment: Environment,
-        until: float,
-    ) -> tuple[Outcome, Environment]:
-        """The outcome of a rule on a row, and the values that show it."""
-        name = self.document.id
-        outcome = outcome_of(rule, environment, name)
-        own = () if rule.each is None else rule.each.fields
-        of_page = rule.names.difference(own)
-        options = {n: views[n].options for n in of_page if len(views[n].options) > 1}
-        if outcome == "satisfied" or not options:
-            return outcome, environment
-        return outcome_of_any(rule, environment, options, name, until)
-
     def _see_all(self, reading: Reading) -> dict[str, _FieldView]:
         return {name: self._see(i, reading[i]) for i, name in enumerate(self._names)}
 
@@ -372,7 +355,7 @@ class Judge:
             if rule.each is None:
                 found.append(check_of(rule, *self._judge_rule(rule, views, environment, until)))
                 continue
-            judged = [self._judge_row(rule, views, row, until) for row in rows[rule.each.name]]
+            judged = [self._judge_rule(rule, views, row, until) for row in rows[rule.each.name]]
             outcomes = [outcome for outcome, _ in judged]
             numbers = self._table_numbers(rule.each, self.rows(rule.each, reading))
             found += [
@@ -460,10 +443,14 @@ class Judge:
         environment: Environment,
         until: float,
     ) -> tuple[Outcome, Environment]:
-        """The outcome of a rule, and the values that show it."""
+        """The outcome of a rule on a page or on one of its rows, and the values that show it.
+
+        Fields of a row have one value there; others may have several.
+        """
         name = self.document.id
         outcome = outcome_of(rule, environment, name)
-        options = {n: views[n].options for n in rule.names if len(views[n].options) > 1}
+        names = rule.names if rule.each is None else rule.names.difference(rule.each.fields)
+        options = {n: views[n].options for n in names if len(views[n].options) > 1}
         if outcome == "satisfied" or not options:
             return outcome, environment
         if rule.names & self._in_rows:  # values and counts do not say which rows they are in
