@@ -46,6 +46,7 @@ class Card(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     window: int  # maximum number of word pieces, including special tokens
     boxes: bool = False  # whether the model takes boxes
     own_boxes: bool = False  # whether its box embeddings are lawful's, not the architecture's
+    lines: bool = False  # whether these are of places in printed lines, not of boxes on a grid
     crf: bool = False
     chain: ChainTables | OldTables | None = None  # of the CRF, if the weights are only in ONNX
     base: str = ""  # the pretrained encoder
@@ -74,6 +75,8 @@ class Card(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
             raise InputError("there is a chain, but crf is false")
         if self.own_boxes and not self.boxes:
             raise InputError("own_boxes is true, but boxes is false")
+        if self.lines and not self.own_boxes:
+            raise InputError("lines is true, but own_boxes is false")
 
     def check_file(self, file: Path) -> None:
         """Raises an ``InputError`` if the file has another checksum than the card says."""

@@ -1,8 +1,9 @@
 """The network: an encoder for token classification, with optional box embeddings and CRF.
 
 Layout models (LayoutLM, LiLT, LayoutLMv3) take boxes themselves. For a text encoder, lawful can add
-box embeddings that are initially zero, so that the network starts out equal to the encoder. It can
-also add a linear-chain CRF, which scores words, each by its first piece.
+embeddings of boxes on a grid, or of the places of words in printed lines. They are initially zero,
+so that the network starts out equal to the encoder. It can also add a linear-chain CRF, which
+scores words, each by its first piece.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from lawful.models.checkpoint import (
 )
 from lawful.models.crf import ChainHead
 from lawful.models.pretrained import load
-from lawful.models.tokenizer import GRID
+from lawful.models.tokenizer import GRID, LINE_STEPS
 
 LAYOUTS = ("layoutlm", "layoutlmv3", "lilt")
 """Architectures that take boxes as whole numbers from 0 to ``GRID``."""
@@ -54,6 +55,21 @@ class BoxTables(nn.Module):
         return ends + self.width((x1 - x0).clamp(0)) + self.height((y1 - y0).clamp(0))
 
 
+class LineTables(nn.Module):
+    """Embeddings of the places of words in printed lines, as ``in_lines`` counts them."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.tables = nn.ModuleList(nn.Embedding(size, width) for size in LINE_STEPS)
+        for weights in self.parameters():
+            nn.init.zeros_(weights)
+
+    def forward(self, places: Tensor) -> Tensor:
+        """From (batch, pieces, 4) to (batch, pieces, width)."""
+        parts = zip(self.tables, LINE_STEPS, places.unbind(-1), strict=True)
+        return torch.stack([table(part.clamp(0, size - 1)) for table, size, part in parts]).sum(0)
+
+
 class Network(nn.Module):
     """Computes a score for every label from the ids, mask and boxes of word pieces."""
 
@@ -61,9 +77,10 @@ class Network(nn.Module):
         super().__init__()
         self.encoder = encoder
         self.card = card
-        self.boxes = None
+        self.boxes: nn.Module | None = None
         if card.own_boxes:  # as wide as the embeddings, not the hidden layers
-            self.boxes = BoxTables(encoder.get_input_embeddings().embedding_dim)
+            tables = LineTables if card.lines else BoxTables
+            self.boxes = tables(encoder.get_input_embeddings().embedding_dim)
         self.chain = ChainHead(len(card.labels)) if card.crf else None
 
     def forward(self, ids: Tensor, mask: Tensor, boxes: Tensor) -> Tensor:
@@ -106,11 +123,16 @@ class Network(nn.Module):
         *,
         layers: int | None = None,
         boxes: bool = False,
+        lines: bool = False,
         crf: bool = False,
         window: int | None = None,
         seed: int = 0,
     ) -> Network:
-        """A network to train: a pretrained encoder with a new head for these labels."""
+        """A network to train: a pretrained encoder with a new head for these labels.
+
+        With ``boxes``, a text encoder gets embeddings of boxes; with ``lines``, of the places of
+        words in printed lines instead.
+        """
         if not 0 <= seed < 2**63:
             raise InputError(f"seed is {seed}, expected a whole number from 0 to 2^63")
         torch.manual_seed(seed)
@@ -124,14 +146,17 @@ class Network(nn.Module):
         if layers is not None:
             _cut_layers(encoder, layers, base)
         native = takes_boxes(encoder)
+        if native and lines:
+            raise InputError(f"{base} takes boxes itself: choose it without lines")
         longest = longest_window(encoder)
         if window is not None and not 8 <= window <= longest:
             raise InputError(f"window is {window}, expected 8 to {longest}, the most of {base}")
         card = Card(
             labels=labels,
             window=window or min(longest, 512),
-            boxes=boxes or native,
-            own_boxes=boxes and not native,
+            boxes=boxes or lines or native,
+            own_boxes=(boxes or lines) and not native,
+            lines=lines,
             crf=crf,
             base=str(base),
         )

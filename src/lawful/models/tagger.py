@@ -120,7 +120,7 @@ class Tagger:
         pairs = [_parts(each) for each in given]
         if any(self.lacks_boxes(document) for document, _ in pairs):
             warnings.warn(BOXLESS, stacklevel=3)
-        pieces = [self.tokenizer.tokenize(document) for document, _ in pairs]
+        pieces = [self.pieces(document) for document, _ in pairs]
         parts: list[list[tuple[slice, NDArray[Any]]]] = [[] for _ in pairs]
         cut = [w for i, each in enumerate(pieces) for w in self.windows(i, each)]
         cut.sort(key=lambda window: len(window.ids))
@@ -133,6 +133,10 @@ class Tagger:
     def lacks_boxes(self, document: Document) -> bool:
         """Whether the model takes boxes and the document has none; it is then scored without."""
         return self.card.boxes and document.boxes is None and len(document) > 0
+
+    def pieces(self, document: Document) -> WordPieces:
+        """The word pieces of a document, with places as the model takes them."""
+        return self.tokenizer.tokenize(document, lines=self.card.lines)
 
     def windows(self, document: int, pieces: WordPieces) -> Iterator[Window]:
         """The windows of a document, with special tokens."""

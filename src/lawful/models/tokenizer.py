@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from lawful.document import Document
 from lawful.errors import InputError, MissingExtraError
 from lawful.labels import labels_of_pieces
+from lawful.lines import printed_lines
 from lawful.models.checkpoint import TOKENIZER, read_card, replaced
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ COMPANIONS = ("tokenizer_config.json", "special_tokens_map.json")
 GRID = 1000
 """Boxes are whole numbers from 0 to this, as in LayoutLM."""
 
+LINE_STEPS = (34, 34, 18, 18)
+"""How many values each number of a place in a printed line can have; 0 is unknown."""
+
 
 @dataclass(frozen=True, slots=True)
 class WordPieces:
@@ -37,7 +41,7 @@ class WordPieces:
     ids: NDArray[np.int64]  # in the model's vocabulary
     words: NDArray[np.int64]  # index of the piece's word: 0, 0, 1, …, without gaps
     starts: NDArray[np.int64]  # offset of the piece in its word, in characters
-    boxes: NDArray[np.int64]  # (pieces, 4), on the grid; zeros if the document has none
+    boxes: NDArray[np.int64]  # (pieces, 4), places on the grid or in lines; zeros if unknown
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -128,8 +132,11 @@ class Tokenizer:
         """The id for padding, which is masked, so any id is valid."""
         return self._unknown
 
-    def tokenize(self, document: Document) -> WordPieces:
-        """The word pieces of a document, without special tokens."""
+    def tokenize(self, document: Document, *, lines: bool = False) -> WordPieces:
+        """The word pieces of a document, without special tokens.
+
+        Their boxes are on the grid; with ``lines``, they are places in printed lines.
+        """
         encoding = self._tokenizer.encode(
             list(document.words), is_pretokenized=True, add_special_tokens=False
         )
@@ -146,12 +153,12 @@ class Tokenizer:
             ids[word].append(id_)
         counts = [len(of) or 1 for of in ids]
         words = np.repeat(np.arange(len(counts)), counts)
-        grid = np.zeros((len(counts), 4), dtype=np.int64) if not counts else on_grid(document)
+        places = in_lines(document) if lines else on_grid(document)
         return WordPieces(
             np.array([i for of in ids for i in of or [self._unknown]], dtype=np.int64),
             words,
             np.array([s for of in starts for s in of or [0]], dtype=np.int64),
-            grid[words],
+            places[words],
         )
 
 
@@ -160,15 +167,48 @@ def on_grid(document: Document) -> NDArray[np.int64]:
 
     They do not depend on the size of the page, its margins, or the unit of boxes.
     """
-    if document.boxes is None:
-        return np.zeros((len(document), 4), dtype=np.int64)
+    return np.rint(_on_page(document) * GRID).astype(np.int64)
+
+
+def in_lines(document: Document) -> NDArray[np.int64]:
+    """The places of words in printed lines, of shape (words, 4): see ``LINE_STEPS``.
+
+    They are: the left end and the right end of the word, in 32nds of the printed width; the gap
+    before it, in half heights of a word (1 for the first word of a line); and its height, relative
+    to the page's usual one, with a flag for the last word of a line. So they depend neither on the
+    length of the page, nor on the unit of boxes.
+    """
+    places = np.zeros((len(document), 4), dtype=np.int64)
+    if document.boxes is None or not len(document):
+        return places
+    ends = _on_page(document)[:, [0, 2]]
+    places[:, :2] = 1 + np.rint(ends * (LINE_STEPS[0] - 2))
+    boxes = np.array(document.boxes, dtype=np.float64).reshape(-1, 4)
+    lines = np.array(printed_lines(document))
+    high = np.maximum(boxes[:, 3] - boxes[:, 1], 1e-9)
+    order = np.lexsort((boxes[:, 0], lines))
+    starts = np.diff(lines[order], prepend=-1) != 0
+    usual = float(np.median(high))
+    gaps = np.maximum(boxes[order[1:], 0] - boxes[order[:-1], 2], 0) / usual
+    steps = 2 + np.minimum(np.rint(2 * np.concatenate([[0.0], gaps])), LINE_STEPS[2] - 3)
+    places[order, 2] = np.where(starts, 1, steps)
+    size = np.clip(np.rint(4 + 2 * np.log2(high / usual)), 0, LINE_STEPS[3] // 2 - 2)
+    places[:, 3] = 1 + 2 * size
+    places[order, 3] += np.append(starts[1:], True)
+    return places
+
+
+def _on_page(document: Document) -> NDArray[np.float64]:
+    """Boxes relative to the printed area of their page, from 0 to 1; zeros without boxes."""
+    if document.boxes is None or not len(document):
+        return np.zeros((len(document), 4))
     boxes = np.array(document.boxes, dtype=np.float64).reshape(-1, 2, 2)  # word, corner, axis
     pages = np.array(document.pages or [0] * len(document))
     for page in np.unique(pages):
         here = boxes[pages == page]
         low, high = here.min(axis=(0, 1)), here.max(axis=(0, 1))
-        boxes[pages == page] = (here - low) / np.maximum(high - low, 1e-9) * GRID
-    return np.rint(boxes).astype(np.int64).reshape(-1, 4)
+        boxes[pages == page] = (here - low) / np.maximum(high - low, 1e-9)
+    return boxes.reshape(-1, 4)
 
 
 def _for_words(tokenizer: tokenizers.Tokenizer) -> tokenizers.Tokenizer:

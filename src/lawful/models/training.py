@@ -149,7 +149,7 @@ def _examples(tagger: Tagger, documents: Sequence[Labelled]) -> Iterator[Example
     tokenizer = tagger.tokenizer
     before, after = len(tokenizer.opening), len(tokenizer.closing)
     for number, labelled in enumerate(documents):
-        pieces = tokenizer.tokenize(labelled.document)
+        pieces = tagger.pieces(labelled.document)
         try:
             targets = np.array([index[label] for label in pieces.labels(labelled.gold)])
         except KeyError as error:
