@@ -31,7 +31,7 @@ class Runner(Protocol):
     def run(
         self, ids: NDArray[np.int64], mask: NDArray[np.int64], boxes: NDArray[np.int64]
     ) -> Logits:
-        """Logits of shape (batch, pieces, labels).
+        """Logits of shape (batch, pieces, labels); those of masked pieces have no meaning.
 
         Shapes: ``ids`` and ``mask`` (batch, pieces), ``boxes`` (batch, pieces, 4).
         """
@@ -96,7 +96,11 @@ def device_named(device: str | None) -> str:
 
 
 class OnnxRunner:
-    """Runs an exported network on the CPU, without torch."""
+    """Runs an exported network on the CPU, without torch.
+
+    Windows are run one by one, without padding: the scores of a window do not depend on others (in
+    a network with 8-bit weights, one run has one scale), and memory does not grow with the batch.
+    """
 
     def __init__(self, file: Path, chain: Chain | None = None, threads: int | None = None) -> None:
         onnxruntime = needed("onnxruntime", "running model.onnx")
@@ -121,10 +125,25 @@ class OnnxRunner:
     def run(
         self, ids: NDArray[np.int64], mask: NDArray[np.int64], boxes: NDArray[np.int64]
     ) -> Logits:
+        rows = [self._run(ids, mask, boxes, row) for row in range(len(ids))]
+        logits = np.zeros((*ids.shape, rows[0].shape[-1] if rows else 0), dtype=np.float32)
+        for row, found in enumerate(rows):
+            logits[row, : len(found)] = found
+        return logits
+
+    def _run(
+        self,
+        ids: NDArray[np.int64],
+        mask: NDArray[np.int64],
+        boxes: NDArray[np.int64],
+        row: int,
+    ) -> Logits:
+        """Logits of the pieces of one window, those that are not masked."""
+        length = int(mask[row].sum())
         given = {"ids": ids, "mask": mask, "boxes": boxes}
-        wanted = {name: given[name] for name in self._inputs}
+        wanted = {name: given[name][row : row + 1, :length] for name in self._inputs}
         try:
-            return np.asarray(self._session.run(None, wanted)[0], dtype=np.float32)
+            return np.asarray(self._session.run(None, wanted)[0][0], dtype=np.float32)
         except Exception as error:
             raise InputError(f"the model cannot be run: {first_line(error)}") from None
 
