@@ -27,6 +27,7 @@ from lawful.demo.drawing import draw_pdf, photograph
 from lawful.files import Reader, files_in
 from lawful.files.ocr import Ocr
 from lawful.lines import reading_order
+from lawful.models.shipped import MODEL
 from lawful.values import read
 from tests.fixtures.outputs import SHARED
 
@@ -61,7 +62,7 @@ class TimedOcr(Ocr):
 def stages(files: Sequence[Path]) -> dict[str, float]:
     """Seconds of CPU time in each stage, one file after the other in this process."""
     ocr = TimedOcr(threads=1)
-    reader, tagger, rules = Reader(engine=ocr), from_pretrained(demo.MODEL), Rules.load(demo.RULES)
+    reader, tagger, rules = Reader(engine=ocr), from_pretrained(MODEL), Rules.load(demo.RULES)
     reader.read(files[0])  # loads libraries
     ocr.seconds = 0.0
     spent: Counter[str] = Counter()

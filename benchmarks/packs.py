@@ -26,42 +26,9 @@ from lawful import Document, Labelled, Rules
 from lawful.datasets.cord import read_cord
 from lawful.datasets.survey import judge_gold
 from lawful.packs import PACKS
+from lawful.receipt_model.labels import CORD, WILDRECEIPT, renamed
 from lawful.values import read
 from tests.fixtures.outputs import SHARED, read_gold, require_outputs
-
-CORD = {
-    "menu.nm": "item.name",
-    "menu.cnt": "item.count",
-    "menu.unitprice": "item.unit_price",
-    "menu.price": "item.price",
-    "menu.sub_price": "item.extra",
-    "menu.discountprice": "item.discount",
-    "sub_total.subtotal_price": "subtotal",
-    "sub_total.tax_price": "tax",
-    "sub_total.service_price": "service",
-    "sub_total.discount_price": "discount",
-    "total.total_price": "total",
-    "total.cashprice": "cash",
-    "total.changeprice": "change",
-}
-WILDRECEIPT = {
-    "Prod_item_value": "item.name",
-    "Prod_quantity_value": "item.count",
-    "Prod_price_value": "item.price",
-    "Subtotal_value": "subtotal",
-    "Tax_value": "tax",
-    "Tips_value": "service",
-    "Total_value": "total",
-    "Date_value": "date",
-}
-
-
-def renamed(labelled: Labelled, names: Mapping[str, str]) -> Labelled:
-    """The same document with a pack's labels; labels without a name there are O."""
-    parts = (label.partition("-") for label in labelled.gold)
-    gold = (f"{prefix}-{names[type_]}" if type_ in names else "O" for prefix, _, type_ in parts)
-    return Labelled(labelled.document, tuple(gold), labelled.split)
-
 
 # Invoices: a document of the values in the XML, each a word with its label.
 

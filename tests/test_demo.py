@@ -16,6 +16,7 @@ from lawful.demo.__main__ import PAGES, text, write
 from lawful.demo.receipts import AMOUNTS, SMALLEST
 from lawful.errors import InputError
 from lawful.labels import Scheme
+from lawful.models.shipped import MODEL
 from lawful.rules import Rules
 from lawful.values import read
 
@@ -252,4 +253,4 @@ def test_the_docstring_tells_the_truth():
 
 def test_the_shipped_model_names_no_file_of_another_machine():
     """It had the paths of the machine that trained it."""
-    assert b"site-packages" not in (demo.MODEL / "model.onnx").read_bytes()
+    assert b"site-packages" not in (MODEL / "model.onnx").read_bytes()

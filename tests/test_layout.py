@@ -51,6 +51,7 @@ ORDER = (
     "models",
     "report",
     "demo",
+    "receipt_model",
     "experiments",
     "__init__",  # the public names, of which it imports most only when they are asked for
     "cli",

@@ -18,6 +18,10 @@ RECEIPT = """
 2: item.name=Cake item.count=1 item.unit_price=4.00 item.price=4.00
 : subtotal=7.00 tax=0.70 discount=-1.00 total=6.70 cash=10.00 change=3.30
 """
+BY_CARD = """
+1: item.name=Soup item.price=9.00
+: shop.name=Corner subtotal=9.00 tax=0.90 tip=1.10 total=11.00 card=11.00
+"""
 INVOICE = """
 1: line.name=Desk line.quantity=2 line.unit_price=100.00 line.rate=19.00 line.category=S
 1: line.amount=200.00
@@ -55,6 +59,7 @@ ORDER = """
 """
 DOCUMENTS = [
     ("receipt", RECEIPT),
+    ("receipt", BY_CARD),
     ("invoice", INVOICE),
     ("bank-statement", STATEMENT),
     ("bank-statement", COLUMNS),

@@ -8,6 +8,7 @@ import pytest
 
 from lawful import Document, MissingExtraError, Rules, demo, from_pretrained, read_jsonl
 from lawful.evaluation import Scoreboard, best_legal
+from lawful.models.shipped import MODEL
 from tests.helpers import timeless
 
 pytest.importorskip("onnxruntime", reason="needs the 'onnx' extra")
@@ -18,11 +19,11 @@ RULES = Rules.load(demo.RULES)
 
 @pytest.fixture(scope="module")
 def tagger():
-    return from_pretrained(demo.MODEL)
+    return from_pretrained(MODEL)
 
 
 def test_it_is_small_enough_to_ship():
-    assert sum(file.stat().st_size for file in demo.MODEL.iterdir()) < 3 * 2**20
+    assert sum(file.stat().st_size for file in MODEL.iterdir()) <= 15_000_000
 
 
 def test_it_reads_receipts_and_rules_make_it_better(tagger):
@@ -32,9 +33,9 @@ def test_it_reads_receipts_and_rules_make_it_better(tagger):
     for page, decoding in zip(scored, tagger.decode(pages, RULES), strict=True):
         plain.add_labels(page, best_legal(page, RULES))
         ruled.add(page, decoding)
-    assert plain.entities.f1 > 0.85
+    assert plain.values.f1 > 0.95
     assert ruled.values.f1 > plain.values.f1
-    assert sum(ruled.right_pages) > sum(plain.right_pages)
+    assert ruled.passed > plain.passed
 
 
 def extract(*arguments, code=0):
@@ -62,13 +63,13 @@ def test_a_page_with_nothing_to_check_needs_a_person_unless_told_otherwise(tmp_p
     (tmp_path / "d.jsonl").write_text('{"id": "e", "words": []}\n')
     done = extract(tmp_path / "d.jsonl", code=1)
     assert json.loads(done.stdout)["status"] == "unchecked"
-    assert "1 document: 1 unchecked; 0 of 3 rules checked, 0 hold" in done.stderr
+    assert "1 document: 1 unchecked; 0 of 5 rules checked, 0 hold" in done.stderr
     extract(tmp_path / "d.jsonl", "--unchecked", "pass")
 
 
-@pytest.mark.parametrize("at", [3, 20, 31])
+@pytest.mark.parametrize("at", [3, 8, 11])
 def test_a_resumed_run_gives_the_scores_of_an_unbroken_one(tmp_path, at):
-    documents = [page.document for page in demo.generate(32, seed=5)]
+    documents = [page.document for page in demo.generate(12, seed=5)]
     lines = [json.dumps({"id": d.id, "words": d.words, "boxes": d.boxes}) for d in documents]
     path, out, whole = tmp_path / "d.jsonl", tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
     command = (path, "--batch", 2, "--unchecked", "pass")
@@ -95,7 +96,7 @@ def test_bad_lines_are_told_and_the_rest_goes_on(tmp_path):
 @pytest.fixture
 def words(tmp_path):
     """Words and boxes of some receipts, with two bad lines among them."""
-    documents = [page.document for page in demo.generate(12, seed=9, words=(24, 60))]
+    documents = [page.document for page in demo.generate(6, seed=9, words=(24, 60))]
     lines = [json.dumps({"id": d.id, "words": d.words, "boxes": d.boxes}) for d in documents]
     lines.insert(3, '{"id": 3}')
     lines.append("{")
@@ -105,10 +106,10 @@ def words(tmp_path):
 
 def test_workers_keep_the_order_the_answers_and_the_bad_lines(words):
     alone, together = (extract(words, "--workers", count, code=1) for count in (1, 2))
-    assert len(timeless(alone.stdout)) == 12
+    assert len(timeless(alone.stdout)) == 6
     assert timeless(together.stdout) == timeless(alone.stdout)
     assert together.stderr == alone.stderr
-    assert [line.split(":")[0] for line in alone.stderr.splitlines()[:2]] == ["line 4", "line 14"]
+    assert [line.split(":")[0] for line in alone.stderr.splitlines()[:2]] == ["line 4", "line 8"]
 
 
 def test_options_of_decode_are_options_of_extract(words):
@@ -116,7 +117,8 @@ def test_options_of_decode_are_options_of_extract(words):
     more = extract(words, "--temperature", 2, "--alternatives", 1, "--max-cost", 50, "-q", code=1)
     lines = timeless(more.stdout)
     assert [line["id"] for line in lines] == [line["id"] for line in plain]
-    assert all(len(line["alternatives"]) == 1 for line in lines)
+    assert {len(line["alternatives"]) for line in lines} <= {0, 1}
+    assert sum(len(line["alternatives"]) for line in lines) > len(lines) / 2
     assert all(a["log_prob"] < b["log_prob"] for a, b in zip(lines, plain, strict=True))
     assert all(line.startswith("line ") for line in more.stderr.splitlines())  # no summary
 
@@ -131,7 +133,7 @@ def test_rules_for_other_labels_are_an_error(tmp_path):
 def test_without_onnxruntime_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(MissingExtraError, match=r"needs onnxruntime: install the 'onnx' extra"):
-        from_pretrained(demo.MODEL)
+        from_pretrained(MODEL)
 
 
 def test_a_word_that_was_never_seen_has_scores(tagger):

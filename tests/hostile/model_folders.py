@@ -9,7 +9,8 @@ import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
-from lawful import Document, demo
+from lawful import Document
+from lawful.models.shipped import MODEL
 from tests.hostile.mutations import damaged_bytes, damaged_value, json_bytes
 
 LEFT_OUT = None
@@ -24,7 +25,7 @@ DOCUMENT = Document("d", ["Total", "12.50"], boxes=[[0, 0, 10, 10], [20, 0, 30, 
 def draw(rng):
     """The file that is damaged, and its bytes; none if it is missing."""
     name = rng.choice(FILES)
-    data = (Path(demo.MODEL) / name).read_bytes()
+    data = (MODEL / name).read_bytes()
     if rng.random() < 0.05:
         return name, None
     if name.endswith(".json") and rng.random() < 0.6:
@@ -42,7 +43,7 @@ def run(case):
     name, data = case
     folder = Path(FOLDER.name) / "model"
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(demo.MODEL, folder)
+    shutil.copytree(MODEL, folder)
     card = json.loads((folder / "lawful.json").read_bytes())
     del card["sha256"]
     (folder / "lawful.json").write_text(json.dumps(card))

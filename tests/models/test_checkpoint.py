@@ -8,8 +8,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from lawful import Document, InputError, demo, from_pretrained
+from lawful import Document, InputError, from_pretrained
 from lawful.models.checkpoint import CARD, ONNX, TOKENIZER, Card, ChainTables, read_card
+from lawful.models.shipped import MODEL
 from lawful.models.tokenizer import Tokenizer
 
 TABLES = {"start": [1.0, 2.0], "between": [[3.0, 4.0], [5.0, 6.0]], "end": [7.0, 8.0]}
@@ -73,7 +74,7 @@ def test_a_card_that_is_no_json_object_is_refused(tmp_path, text):
 @pytest.fixture
 def shipped(tmp_path):
     """A copy of the shipped model."""
-    return shutil.copytree(demo.MODEL, tmp_path / "model")
+    return shutil.copytree(MODEL, tmp_path / "model")
 
 
 def change(folder, **settings):
@@ -160,7 +161,7 @@ def test_a_window_of_one_piece_is_enough(shipped):
 
 def test_labels_that_are_not_the_networks_are_refused(shipped):
     change(shipped, labels=["O", "B-total"])
-    with pytest.raises(InputError, match=r"scores of 27 labels, expected 2 as in lawful\.json"):
+    with pytest.raises(InputError, match=r"scores of 39 labels, expected 2 as in lawful\.json"):
         from_pretrained(shipped)
 
 

@@ -19,10 +19,12 @@ from lawful.demo.tagger import tag
 from lawful.document import Document, Scored
 from lawful.errors import InputError
 from lawful.io.jsonl import scored_line
-from lawful.models.shipped import MODEL, RULES
 from lawful.scores import Scores
 
-__all__ = ["LABELS", "MODEL", "RULES", "generate", "json_line", "shipped"]
+__all__ = ["LABELS", "RULES", "generate", "json_line", "shipped"]
+
+RULES = Path(__file__).with_name("rules.yaml")
+"""The arithmetic of the generated pages; about 72 % of them obey all rules."""
 
 
 def generate(

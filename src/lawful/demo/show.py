@@ -18,6 +18,7 @@ from lawful.errors import InputError, MissingExtraError
 from lawful.evaluation import Scoreboard
 from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import read_jsonl
+from lawful.models.shipped import MODEL
 from lawful.models.tagger import from_pretrained
 from lawful.report.page import write_report
 from lawful.rules.definitions import PAPER
@@ -49,13 +50,13 @@ def show(out: Path, pages: int) -> None:
         write_report(file, items, title="lawful demo", rules=rules)
     console.print(f"report with all pages: {out}", markup=False)
     try:
-        tagger = from_pretrained(demo.MODEL)
+        tagger = from_pretrained(MODEL)
     except MissingExtraError as error:
         console.print(f"\nleft out: the same pages, scored by a model; {error}", markup=False)
         return
     console.print(
-        "\nthe same pages, scored by the small model that comes with lawful, which was trained on\n"
-        "2,500 other pages and makes more mistakes:"
+        "\nthe same pages, scored by the receipt model that comes with lawful, which has seen\n"
+        "none of this generator's pages:"
     )
     _show_all(console, list(tagger.predict(documents)), rules, min(pages, 1))
     show_files(console, out, rules, tagger)
