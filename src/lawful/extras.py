@@ -24,6 +24,9 @@ _EXTRAS = {
     "rapidocr": "ocr",
 }
 
+CPU_TORCH = "pip install torch --index-url https://download.pytorch.org/whl/cpu"
+"""Installs torch without CUDA; on Linux, the torch of PyPI brings gigabytes of it."""
+
 
 def needed(module: str, what: str) -> Any:
     """The imported module; if missing, a ``MissingExtraError`` that names its extra."""
@@ -31,6 +34,7 @@ def needed(module: str, what: str) -> Any:
         return import_module(module)
     except ImportError as error:
         package = "Pillow" if module.startswith("PIL.") else module.partition(".")[0]
+        first = f"; on a machine without a GPU, first {CPU_TORCH}" if package == "torch" else ""
         raise MissingExtraError(
-            f"{what} needs {package}: install the {_EXTRAS[module]!r} extra ({error})"
+            f"{what} needs {package}: install the {_EXTRAS[module]!r} extra{first} ({error})"
         ) from None

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from lawful.cli.follower import Follower, duration
 from lawful.cli.options import RULE_NAMES, Device, Seed, flag
-from lawful.cli.output import Interrupted, messages, plural, say
+from lawful.cli.output import Interrupted, plural, say, warn
 from lawful.datasets import rules_named
-from lawful.datasets.split import sample
 from lawful.extras import needed
 from lawful.io.jsonl import read_labelled
+from lawful.models.coverage import Coverage, hold_out
 
 if TYPE_CHECKING:
-    from lawful.models.training import Epoch, Recipe
+    from lawful.models.training import Epoch, Recipe, Told
 
 EXAMPLE = "lawful train labelled.jsonl --base distilroberta-base --boxes --out my-model"
 
@@ -128,14 +128,15 @@ def train(
     )  # fmt: skip
     pages = list(read_labelled(documents))
     if validation is None:
-        held = sample([page.document.id for page in pages], share, seed)
-        checked = [page for page in pages if page.document.id in held]
-        pages = [page for page in pages if page.document.id not in held]
+        pages, checked = hold_out(pages, share, seed)
     else:
         checked = list(read_labelled(validation))
     labels = labels_of([*pages, *checked])
-    if rules is not None:
-        rules_named(rules).scheme_for(labels)
+    coverage = Coverage.of(pages, checked)
+    checks = None if rules is None else rules_named(rules)
+    coverage.check(checks)
+    if checks is not None:
+        checks.scheme_for(labels)
     network = Network.start(
         base, labels, layers=layers, boxes=boxes, crf=crf, window=window, seed=seed
     )
@@ -143,6 +144,8 @@ def train(
         f"{plural(len(pages))} to train on, {len(checked):,} to validate on; "
         f"{len(labels)} labels; {sum(p.numel() for p in network.parameters()):,} weights"
     )
+    for warning in coverage.warnings():
+        warn(warning)
     warnings.filterwarnings("ignore", BOXLESS)  # training on documents without boxes is deliberate
     tokenizer = Tokenizer.load(base)
     _follow(
@@ -154,34 +157,19 @@ def train(
     )
 
 
-def _follow(
-    run: Callable[[Callable[[int, int, int, float], None]], Iterator[Epoch]],
-    out: Path,
-    recipe: Recipe,
-) -> None:
+def _follow(run: Callable[[Told], Iterator[Epoch]], out: Path, recipe: Recipe) -> None:
     """Runs a training and prints its epochs; ``run`` takes a callback for every step."""
-    bar = Progress(
-        TextColumn("epoch {task.fields[epoch]}, loss {task.fields[loss]}, F1 {task.fields[f1]}"),
-        BarColumn(), TimeRemainingColumn(), console=messages, transient=True,
-        disable=not messages.is_terminal,
-    )  # fmt: skip
-    task = bar.add_task("", total=None, epoch="1", loss="-", f1="-")
-
-    def step(epoch: int, step: int, steps: int, loss: float) -> None:
-        done = (epoch - 1) * steps + step
-        total = recipe.epochs * steps
-        bar.update(task, completed=done, total=total, epoch=epoch, loss=f"{loss:.3f}")
-
     best, last = None, 0
     try:
-        with bar:
-            for epoch in run(step):
+        with Follower(recipe.epochs) as follower:
+            for epoch in run(follower.step):
                 mark = ", the best so far" if best is None or epoch.f1 > best else ""
                 best, last = epoch.best, epoch.number
-                bar.update(task, f1=f"{100 * epoch.best:.1f}")
+                follower.epoch(epoch.best)
                 say(
-                    f"epoch {epoch.number}: loss {epoch.loss:.3f}, F1 {100 * epoch.f1:.1f}{mark} "
-                    f"({epoch.seconds:.1f} s)"
+                    f"epoch {epoch.number} of {recipe.epochs}: loss {epoch.loss:.3f}, "
+                    f"F1 {100 * epoch.f1:.1f} on the validation documents{mark} "
+                    f"({duration(epoch.seconds)})"
                 )
     except KeyboardInterrupt:
         if best is None:

@@ -7,14 +7,14 @@ directory has the best model so far, and a checkpoint from which an interrupted 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from math import cos, pi
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import torch
@@ -81,8 +81,19 @@ class Epoch:
     seconds: float
 
 
-Told = Callable[[int, int, int, float], None]
-"""Called after every step with the epoch, the step, the number of steps per epoch, and the loss."""
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Progress within an epoch: batches that were trained on, then documents validated on."""
+
+    epoch: int  # from 1
+    stage: Literal["training", "validation"]
+    done: int
+    of: int
+    loss: float  # of the last batch; in validation, the mean of the epoch
+
+
+Told = Callable[[Step], None]
+"""Called after every step."""
 
 
 def labels_of(documents: Sequence[Labelled]) -> tuple[str, ...]:
@@ -137,7 +148,7 @@ def train(
         )
     elif any((folder / name).exists() for name in (WEIGHTS, ONNX)):
         raise InputError(f"{folder} already has a model: choose another folder, or delete it")
-    yield from run.epochs(told or (lambda *_: None))
+    yield from run.epochs(told or (lambda _: None))
 
 
 Example: TypeAlias = tuple[Window, NDArray[Any]]
@@ -210,7 +221,7 @@ class _Run:
             began = perf_counter()
             with self._explained_out_of_memory():
                 loss = self._epoch(self.done, told)
-                f1 = entity_f1(self.tagger, self.validation, self.scheme)
+                f1 = self._validate(self.done, loss, told)
             self.done += 1
             self.stale += 1
             if f1 > self.best:
@@ -249,8 +260,19 @@ class _Run:
                     f"{self.recipe.rate:g}"
                 )
             total += value
-            told(epoch + 1, step + 1, self.steps, value)
+            told(Step(epoch + 1, "training", step + 1, self.steps, value))
         return total / self.steps
+
+    def _validate(self, epoch: int, loss: float, told: Told) -> float:
+        """The F1 on the validation documents."""
+        count = len(self.validation)
+
+        def followed() -> Iterator[Labelled]:
+            for done, page in enumerate(self.validation):
+                told(Step(epoch + 1, "validation", done, count, loss))
+                yield page
+
+        return entity_f1(self.tagger, followed(), self.scheme)
 
     def _loss(self, some: list[Example]) -> Tensor:
         arrays = padded(tuple(window for window, _ in some), self.tagger.tokenizer.padding)
@@ -392,7 +414,7 @@ def illegality(logits: Tensor, there: Tensor, illegal: Tensor) -> Tensor:
     return (chance * pairs).sum() / pairs.sum().clamp(min=1)
 
 
-def entity_f1(tagger: Tagger, documents: Sequence[Labelled], scheme: Scheme) -> float:
+def entity_f1(tagger: Tagger, documents: Iterable[Labelled], scheme: Scheme) -> float:
     """Strict entity micro-F1 of the best legal labellings."""
     counts = Counts()
     for scored in tagger.predict(documents):

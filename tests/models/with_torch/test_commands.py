@@ -48,7 +48,7 @@ def model(work):
         "--rules", work / "rules.yaml", *QUICK,
     )  # fmt: skip
     assert "19 documents to train on, 5 to validate on; 7 labels" in done.stderr
-    assert "epoch 1: loss" in done.stderr
+    assert "epoch 1 of 6: loss" in done.stderr
     assert f"{work / 'model'}: F1" in done.stderr
     return work / "model"
 
@@ -99,7 +99,7 @@ def test_training_that_is_killed_goes_on(work):
     whole = [sys.executable, "-m", "lawful", *map(str, command)]
     with subprocess.Popen(whole, stderr=subprocess.PIPE, text=True) as process:
         for line in process.stderr:
-            if line.startswith("epoch 1"):
+            if line.startswith("epoch 1 of 4: loss"):
                 break
         process.terminate()
         rest = process.stderr.read()
@@ -109,8 +109,8 @@ def test_training_that_is_killed_goes_on(work):
     assert "no output file" not in rest
     assert "unfinished run: resume it" in lawful(*command, code=2).stderr
     done = lawful(*command, "--resume")
-    assert "epoch 1:" not in done.stderr
-    assert "epoch 4:" in done.stderr
+    assert "epoch 1 of" not in done.stderr
+    assert "epoch 4 of 4: loss" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -122,12 +122,15 @@ def test_training_that_is_killed_goes_on(work):
         ),
         (("--device", "cuda:7"), "no device 'cuda:7': "),
         (("--layers", 9), "layers is 9, expected 1 to 2"),
-        (("--rules", "shop.yaml"), "label 'shop', which the model does not know"),
+        (("--rules", "shop.yaml"), "cannot learn it: shop (used by field 'shop' of the rules)"),
+        (("--validation", "shops.jsonl"), "shop (2 in the validation documents). Add training"),
         (("--epochs", 0), "epochs is 0, expected a whole number of 1 or more"),
     ],
 )
 def test_what_cannot_be_trained_says_why(work, arguments, said):
     (work / "shop.yaml").write_text("fields:\n  shop: {label: shop, type: text}\nrules: []\n")
+    line = {"id": "odd", "words": ["a", "b"], "gold": ["B-shop", "B-shop"]}
+    (work / "shops.jsonl").write_text(json.dumps(line) + "\n")
     given = {"--base": work / "base", "--out": work / "never"} | {arguments[0]: arguments[1]}
     options = [part for pair in given.items() for part in pair]
     environment = {"HF_HUB_OFFLINE": "1", "PATH": "", "HOME": str(work)}
@@ -135,6 +138,19 @@ def test_what_cannot_be_trained_says_why(work, arguments, said):
     assert said in done.stderr
     assert "Traceback" not in done.stderr
     assert not (work / "never" / "model.safetensors").exists()
+
+
+def test_labels_that_are_hardly_learnt_are_said(work):
+    line = {"id": "odd", "words": ["a"], "gold": ["B-shop"]}
+    (work / "more.jsonl").write_text((work / "pages.jsonl").read_text() + json.dumps(line) + "\n")
+    done = lawful(
+        "train", work / "more.jsonl", "--validation", work / "pages.jsonl", "--base", work / "base",
+        "--out", work / "rare", "--epochs", 1,
+    )  # fmt: skip
+    assert "fewer than 10 times in the training documents, too few to learn from: shop 1" in (
+        done.stderr
+    )
+    assert "never in the validation documents, so F1 does not say" in done.stderr
 
 
 def test_gold_labels_that_the_model_lacks_are_a_bad_line(work, model):
