@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from itertools import product
@@ -28,11 +29,12 @@ ENOUGH = Budget(candidates=10**6)
 needs_shared = pytest.mark.skipif(not outputs.HERE, reason=outputs.NEEDED)
 
 
-def run(*arguments, stdin=None, cwd=ROOT):
-    """Runs the command line in a separate process."""
+def run(*arguments, stdin=None, cwd=ROOT, env=None):
+    """Runs the command line in a separate process, with these variables added."""
     return subprocess.run(
         [sys.executable, "-m", "lawful", *map(str, arguments)],
         input=stdin, cwd=cwd, capture_output=True, text=True, timeout=600, check=False,
+        env={**os.environ, **(env or {})},
     )  # fmt: skip
 
 

@@ -157,10 +157,34 @@ def test_read_sorts_documents_that_have_boxes(tmp_path):
 
 def test_pages_and_time_are_limited(folder):
     (folder / "long.pdf").write_bytes(pdfs.text_pdf(*[["a word"]] * 5))
-    found = run("read", "long.pdf", "--pages", "4", "--ocr", "never", cwd=folder)
-    assert "long.pdf: the PDF has 5 pages, more than the limit of 4" in found.stderr
+    found = run("read", "long.pdf", "--max-pages", "4", "--ocr", "never", cwd=folder)
+    assert "long.pdf: the file has 5 pages, more than the limit of 4" in found.stderr
     found = run("read", "scans", "--file-seconds", "0.000001", cwd=folder)
     assert "it took longer than the limit of 1e-06 seconds" in found.stderr
+
+
+def test_pages_are_selected(folder):
+    (folder / "long.pdf").write_bytes(pdfs.text_pdf(*[[f"word {n}"] for n in range(1, 6)]))
+    found = run("read", "long.pdf", "--pages", "1,last", "--ocr", "never", cwd=folder)
+    assert documents(found.stdout)[0]["words"] == ["word", "1", "word", "5"]
+    found = run("read", "long.pdf", "--pages", "some", cwd=folder)
+    assert "pages are 'some', expected numbers, ranges or last" in found.stderr
+
+
+def test_passwords_come_from_an_option_or_the_environment(folder):
+    (folder / "locked.pdf").write_bytes(pdfs.encrypted_pdf("secret", "a locked page"))
+    found = run("read", "locked.pdf", cwd=folder)
+    assert (
+        "locked.pdf: the PDF is encrypted, and needs a password (--password, or the environment "
+        "variable LAWFUL_PDF_PASSWORD)"
+    ) in found.stderr
+    for how, options in ({"LAWFUL_PDF_PASSWORD": "secret"}, ()), ({}, ("--password", "secret")):
+        found = run(
+            "read", "locked.pdf", "--ocr", "never", "--out", "out.jsonl", *options, cwd=folder,
+            env=how,
+        )  # fmt: skip
+        assert documents((folder / "out.jsonl").read_text())[0]["words"] == ["a", "locked", "page"]
+    assert not any(b"secret" in path.read_bytes() for path in folder.glob("*out.jsonl*"))
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,15 @@ def test_files_that_cannot_be_used(tmp_path, data, said):
         read(tmp_path, data)
 
 
+def test_encrypted_files_are_read_with_their_password(tmp_path):
+    data = pdfs.encrypted_pdf("secret", *LINES)
+    assert read(tmp_path, data, password="secret").words == WORDS  # noqa: S106 - of this file
+    with pytest.raises(InputError, match="the PDF is encrypted, and has another password"):
+        read(tmp_path, data, password="other")  # noqa: S106
+    assert read(tmp_path, pdfs.text_pdf(LINES), password="any").words == WORDS  # noqa: S106
+    assert "secret" not in repr(Reader(password="secret"))  # noqa: S106
+
+
 def test_encryption_without_a_password_is_no_obstacle(tmp_path):
     assert read(tmp_path, pdfs.encrypted_pdf("", *LINES)).words == WORDS
 
@@ -130,7 +139,7 @@ def test_cut_and_changed_files_give_words_or_an_error(tmp_path):
 
 
 def test_pages_and_bytes_are_limited(tmp_path):
-    with pytest.raises(InputError, match="the PDF has 2 pages, more than the limit of 1"):
+    with pytest.raises(InputError, match="the file has 2 pages, more than the limit of 1"):
         read(tmp_path, pdfs.text_pdf(LINES, LINES), limits=Limits(pages=1))
     with pytest.raises(InputError, match=r"the file has .* bytes, more than the limit of 100"):
         read(tmp_path, pdfs.text_pdf(LINES), limits=Limits(bytes=100))

@@ -24,11 +24,13 @@ from lawful.cli.options import (
     InputsArgument,
     Mass,
     MaxCost,
+    MaxPages,
     Model,
     ModelPool,
-    MostPages,
     OcrOption,
     Out,
+    Pages,
+    Password,
     PythonFile,
     Quiet,
     RawCsv,
@@ -66,8 +68,10 @@ def extract(
     raw_csv: RawCsv = False,
     images: Images = False,
     ocr: OcrOption = "auto",
-    pages: MostPages = 300,
+    pages: Pages = None,
+    max_pages: MaxPages = 300,
     file_seconds: FileSeconds = 120.0,
+    password: Password = None,
     model: Model = None,
     pool: ModelPool = "mean",
     batch: Batch = 32,
@@ -87,7 +91,7 @@ def extract(
 ) -> None:
     """Extract field values: read files, score words with a model, then decode under rules."""
     inputs = Inputs(documents)
-    reader = make_reader(ocr, pages, file_seconds, workers)
+    reader = make_reader(ocr, pages, max_pages, file_seconds, password, workers)
     if inputs.has_files:
         batch = 1  # so that results do not wait until many files are read
     budget = Budget(candidates, seconds, mass, max_cost)
@@ -97,7 +101,7 @@ def extract(
     _check_labels(call.rules, tagger)
     writer = writer_for(
         format_, call.rules, ranked=alternatives > 0, raw_csv=raw_csv, rows=rows,
-        pictured=lambda document: images or inputs.is_file(document.line or 0),
+        pictured=lambda document: images or inputs.is_file(document.line or 0), password=password,
     )  # fmt: skip
     source = UnscoredFile(tagger, keep_gold=False)
     with (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lawful.cli.tally import BAD
 from lawful.errors import InputError
-from lawful.files import Item, Limits, OcrMode, Reader, files_in, kind_of, read_files
+from lawful.files import Item, Limits, OcrMode, Reader, Selection, files_in, kind_of, read_files
 from lawful.files.many import Found
 from lawful.files.ocr import Ocr
 from lawful.io.journal import Entry
@@ -81,10 +81,18 @@ class Inputs:
         return Item(number, path=path) if self.is_file(number) else Item(number, text)
 
 
-def make_reader(ocr: OcrMode, pages: int, seconds: float, workers: int) -> Reader:
+def make_reader(
+    ocr: OcrMode,
+    pages: str | None,
+    max_pages: int,
+    seconds: float,
+    password: str | None,
+    workers: int,
+) -> Reader:
     """The reader of a command; several workers use one thread each."""
-    limits = Limits(pages=pages, seconds=seconds)
-    return Reader(ocr, limits, Ocr(threads=-1 if workers == 1 else 1))
+    limits = Limits(pages=max_pages, seconds=seconds)
+    selected = None if pages is None else Selection(pages)
+    return Reader(ocr, limits, selected, password, Ocr(threads=-1 if workers == 1 else 1))
 
 
 def _digest(path: Path) -> str:

@@ -12,6 +12,7 @@ from lawful.datasets import RULE_FILES
 from lawful.decoders import DECODERS
 from lawful.errors import InputError, RulesError, did_you_mean
 from lawful.files import OcrMode
+from lawful.files.pdf import PASSWORD_VARIABLE
 from lawful.models.tagger import Backend
 from lawful.rules.python_files import load_python
 from lawful.rules.rule_set import Rules
@@ -145,12 +146,28 @@ OcrOption = Annotated[
         help="Read pages of PDF files by OCR if they have hardly any words, always, or never.",
     ),
 ]
-MostPages = Annotated[
+Pages = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PAGES", rich_help_panel=_FILES, show_default="all",
+        help="Pages to read of every file, such as 1-3,last or 5-.",
+    ),
+]  # fmt: skip
+MaxPages = Annotated[
     int,
     typer.Option(
-        metavar="N", rich_help_panel=_FILES, min=1, help="Maximum number of pages of a file."
+        metavar="N", rich_help_panel=_FILES, min=1,
+        help="Maximum number of pages to read of a file; of one with more, none is read.",
     ),
-]
+]  # fmt: skip
+Password = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT", rich_help_panel=_FILES, envvar=PASSWORD_VARIABLE,
+        help="Password of encrypted PDF files; others on this machine cannot see it in the "
+        "environment variable.",
+    ),
+]  # fmt: skip
 FileSeconds = Annotated[
     float,
     typer.Option(metavar="S", rich_help_panel=_FILES, help="Maximum time to read one file."),

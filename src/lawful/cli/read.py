@@ -12,9 +12,11 @@ from lawful.cli.options import (
     BadLinesOption,
     FileSeconds,
     InputsArgument,
-    MostPages,
+    MaxPages,
     OcrOption,
     Out,
+    Pages,
+    Password,
     Quiet,
     Resume,
     Workers,
@@ -35,8 +37,10 @@ def read(
     out: Out = "-",
     resume: Resume = None,
     ocr: OcrOption = "auto",
-    pages: MostPages = 300,
+    pages: Pages = None,
+    max_pages: MaxPages = 300,
     file_seconds: FileSeconds = 120.0,
+    password: Password = None,
     workers: Workers = 1,
     bad_lines: BadLinesOption = "skip",
     quiet: Quiet = False,
@@ -46,7 +50,7 @@ def read(
     Documents as JSON lines are sorted into reading order.
     """
     inputs = Inputs(documents)
-    reader = make_reader(ocr, pages, file_seconds, workers)
+    reader = make_reader(ocr, pages, max_pages, file_seconds, password, workers)
     with open_run(context, resume=resume) as output, Progress(quiet=quiet) as progress:
         lines = output.lines(progress.lines(inputs.lines()))
         left = (line for line in lines if line[0] > output.last_line)

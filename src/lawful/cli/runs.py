@@ -31,6 +31,7 @@ MOST_IDS = 500_000
 _PIECES = "documents of word pieces"
 _NOT_IN_RESULTS = (
     "documents", "out", "workers", "quiet", "resume", "bad_lines", "unchecked", "file_seconds",
+    "password",
 )  # fmt: skip
 
 

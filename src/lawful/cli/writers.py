@@ -7,6 +7,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import starmap
 from math import floor, inf
 from typing import Protocol
@@ -137,9 +138,12 @@ class RowWriter(CsvWriter):
 class HtmlWriter:
     """A report with a card for each document."""
 
-    def __init__(self, rules: Rules, pictured: Callable[[Document], bool]) -> None:
+    def __init__(
+        self, rules: Rules, pictured: Callable[[Document], bool], password: str | None = None
+    ) -> None:
         """``pictured`` says of which documents the pages are drawn from their images."""
-        report = Report(rules=rules, pictures=lambda d: picture_of if pictured(d) else None)
+        draw = partial(picture_of, password=password)
+        report = Report(rules=rules, pictures=lambda d: draw if pictured(d) else None)
         self.head, self.write, self.foot = report.head, report.card, report.foot
 
 
@@ -151,10 +155,12 @@ def writer_for(
     raw_csv: bool = False,
     rows: str | None = None,
     pictured: Callable[[Document], bool] = lambda _: False,
+    password: str | None = None,
 ) -> Writer:
     """The writer of a format; ``ranked``: alternatives were requested; ``rows``: a kind of rows.
 
-    ``pictured`` says of which documents a report draws the images that they name.
+    ``pictured`` says of which documents a report draws the images that they name, ``password`` is
+    that of encrypted PDF files among them.
     """
     if rows is not None:
         kind = next((kind for kind in rules.rows if kind.name == rows), None)
@@ -166,7 +172,9 @@ def writer_for(
         return RowWriter(kind, raw=raw_csv)
     if form == "csv":
         return CsvWriter(rules, ranked=ranked, raw=raw_csv)
-    return HtmlWriter(rules, pictured) if form == "html" else JsonWriter(rules, ranked=ranked)
+    if form == "html":
+        return HtmlWriter(rules, pictured, password)
+    return JsonWriter(rules, ranked=ranked)
 
 
 _FORMULA = re.compile(r"[=+\-@\t\r]")

@@ -9,5 +9,6 @@ from __future__ import annotations
 from lawful.files.limits import Limits
 from lawful.files.many import Item, read_files
 from lawful.files.reader import OcrMode, Reader, files_in, kind_of
+from lawful.files.selection import Selection
 
-__all__ = ["Item", "Limits", "OcrMode", "Reader", "files_in", "kind_of", "read_files"]
+__all__ = ["Item", "Limits", "OcrMode", "Reader", "Selection", "files_in", "kind_of", "read_files"]

@@ -41,7 +41,6 @@ def open_image(path: Path, limits: Limits) -> Iterator[Any]:
         except Exception as error:  # decoders raise whatever they like
             raise InputError(f"the image is damaged, or no image: {_reason(error)}") from None
         with opened:
-            limits.check("pages", getattr(opened, "n_frames", 1), "the image")
             yield opened
 
 
@@ -62,7 +61,9 @@ def frame_of(opened: Any, number: int, limits: Limits) -> NDArray[np.uint8]:
         raise InputError(f"the image is damaged: {_reason(error)}") from None
 
 
-def picture_of(reference: str, width: int, limits: Limits | None = None) -> bytes | None:
+def picture_of(
+    reference: str, width: int, limits: Limits | None = None, password: str | None = None
+) -> bytes | None:
     """A page as a JPEG of at most this width, from an entry of ``Document.images``.
 
     ``None`` if the file is gone, cannot be read, or needs a package that is not installed.
@@ -73,7 +74,7 @@ def picture_of(reference: str, width: int, limits: Limits | None = None) -> byte
     path = Path(reference[: found.start()] if found else reference)
     try:
         if path.suffix.lower() == ".pdf":
-            with open_pdf(path, limits) as pdf, pdf.page(number) as page:
+            with open_pdf(path, limits, password) as pdf, pdf.page(number) as page:
                 pixels, _ = page.render(limits, 72 * width / max(page.size[0], 1))
         elif path.suffix.lower() in SUFFIXES:
             with open_image(path, limits) as opened:

@@ -7,6 +7,7 @@ blank, at a gap, and where the line or the direction of the text changes.
 from __future__ import annotations
 
 import ctypes
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from lawful.document import Box
 from lawful.errors import InputError
 from lawful.extras import needed
+from lawful.files.forms import Placed, filled_in
 from lawful.files.limits import Limits
 from lawful.files.page import Word
 
@@ -38,29 +40,50 @@ LONGEST_WORD = 100
 MOST_PATHS = 30
 """Shapes on a page from which they may be letters, not only lines of a table."""
 
+PASSWORD_VARIABLE = "LAWFUL_PDF_PASSWORD"  # noqa: S105 - a name, no secret
+HOW = f"--password, or the environment variable {PASSWORD_VARIABLE}"
+"""How a command is given a password."""
+
 _HYPHEN, _UNKNOWN = 0x02, "\ufffd"
 
 
 @contextmanager
-def open_pdf(path: Path, limits: Limits) -> Iterator[Pdf]:
-    """An open PDF file; raises an ``InputError`` if it is encrypted, damaged or too large."""
+def open_pdf(path: Path, limits: Limits, password: str | None = None) -> Iterator[Pdf]:
+    """An open PDF file; raises an ``InputError`` if it cannot be decrypted, or is damaged.
+
+    ``password`` is tried on encrypted files. How many pages it has is for the caller to limit.
+    """
     pdfium = needed("pypdfium2", "reading PDF files")
     limits.check("bytes", path.stat().st_size, "the file")
     try:
-        document = pdfium.PdfDocument(path)
+        document = pdfium.PdfDocument(path, password)
     except pdfium.PdfiumError as error:
         # PDFium's last error may be that of an earlier file.
         wanted = getattr(error, "err_code", None) == pdfium.raw.FPDF_ERR_PASSWORD
         if wanted and b"/Encrypt" in path.read_bytes():
-            raise InputError("the PDF is encrypted, and needs a password") from None
+            why = f"needs a password ({HOW})" if password is None else "has another password"
+            raise InputError(f"the PDF is encrypted, and {why}") from None
         raise InputError("the PDF is damaged, or no PDF") from None
     try:
-        limits.check("pages", len(document), "the PDF")
+        _open_forms(document, pdfium)
         if not len(document):
             raise InputError("the PDF is damaged: it has no pages")
         yield Pdf(document, pdfium)
     finally:
         document.close()
+
+
+def _open_forms(document: Any, pdfium: Any) -> None:
+    """Has the values of forms read and drawn; before the first page is opened."""
+    logger = logging.getLogger("pypdfium2")
+    level = logger.level
+    logger.setLevel(logging.ERROR)  # of forms in XFA, which stand beside usual ones
+    try:
+        document.init_forms()
+    except pdfium.PdfiumError:
+        pass  # the page is there without them
+    finally:
+        logger.setLevel(level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +136,16 @@ class PdfPage:
         return round(float(width), 2), round(float(height), 2)
 
     def words(self, limits: Limits) -> list[Word]:
-        """The words of the page in the order of the file; none if its text has no meaning.
+        """The words of the page in the order of the file, and those filled into its form.
 
-        The fonts of some files do not say which characters their shapes stand for.
+        The fonts of some files do not say which characters their shapes stand for: their text has
+        no meaning, and is left out.
         """
+        printed = self._boxed(self._printed(limits))
+        filled = self._boxed(list(filled_in(self.page, self.raw)))
+        return printed + [word for word in filled if not _is_among(word, printed)]
+
+    def _printed(self, limits: Limits) -> list[Placed]:
         text = self.page.get_textpage()
         try:
             count = text.count_chars()
@@ -130,19 +159,21 @@ class PdfPage:
         unknown = sum(c.text == _UNKNOWN for c in printed)
         if unknown > MOST_UNKNOWN * len(printed):
             return []
-        runs = _runs(characters)
-        if not runs:
+        return [Placed("".join(c.text for c in run), _around(run)) for run in _runs(characters)]
+
+    def _boxed(self, placed: list[Placed]) -> list[Word]:
+        """Words on the page as it is shown, without those beside it."""
+        if not placed:
             return []
-        corners = np.array([_around(run) for run in runs])
-        boxes = self._shown(corners)
+        boxes = self._shown(np.array([word.box for word in placed]))
         width, height = self.size
         words = []
-        for run, box in zip(runs, boxes, strict=True):
+        for word, box in zip(placed, boxes, strict=True):
             x0, y0, x1, y1 = map(float, box)
             if x1 > 0 and y1 > 0 and x0 < width and y0 < height:  # not beside the page
                 left, right = (round(min(max(x, 0.0), width), 2) for x in (x0, x1))
                 top, bottom = (round(min(max(y, 0.0), height), 2) for y in (y0, y1))
-                words.append(Word("".join(c.text for c in run), Box(left, top, right, bottom)))
+                words.append(Word(word.text, Box(left, top, right, bottom)))
         return words
 
     @property
@@ -196,6 +227,17 @@ class PdfPage:
         finally:
             bitmap.close()
         return np.ascontiguousarray(pixels), scale
+
+
+def _is_among(word: Word, printed: list[Word]) -> bool:
+    """Whether a word of a form is printed, too, in the same place."""
+    return any(
+        other.text == word.text
+        and other.box.y0 < (word.box.y0 + word.box.y1) / 2 < other.box.y1
+        and max(other.box.x0 - word.box.x1, word.box.x0 - other.box.x1)
+        < word.box.x1 - word.box.x0 + word.box.y1 - word.box.y0
+        for other in printed
+    )
 
 
 class _Character(NamedTuple):

@@ -18,6 +18,7 @@ from lawful.files.limits import Limits
 from lawful.files.ocr import FEWEST_WORDS, Ocr
 from lawful.files.page import Page, Word, make_document
 from lawful.files.pdf import PdfPage, open_pdf
+from lawful.files.selection import Selection
 
 OcrMode: TypeAlias = Literal["auto", "always", "never"]
 
@@ -64,11 +65,15 @@ class Reader:
     """Reads files into documents: words in reading order, boxes, pages, sizes and images.
 
     ``ocr`` says which pages of PDF files are read by OCR: those with hardly any words, all, or
-    none. Boxes are points of PDF pages, and pixels of images.
+    none. ``pages`` selects pages of every file, such as ``Selection("1-3,last")``; the limit of
+    pages is for those. ``password`` opens encrypted PDF files. Boxes are points of PDF pages, and
+    pixels of images.
     """
 
     ocr: OcrMode = "auto"
     limits: Limits = field(default_factory=Limits)
+    pages: Selection | None = None
+    password: str | None = field(default=None, repr=False)
     engine: Ocr = field(default_factory=Ocr, compare=False)
 
     def read(self, path: str | Path) -> Document:
@@ -90,8 +95,7 @@ class Reader:
             elif kind is not None:
                 self.limits.check("bytes", file.stat().st_size, "the file")
                 pages = FORMATS[kind](file.read_bytes())
-                self.limits.check("pages", len(pages), "the file")
-                document = make_document(name, pages)
+                document = make_document(name, [pages[i] for i in self._selected(len(pages))])
             else:
                 raise InputError(
                     "it is of no known kind: its name ends neither in .pdf nor in that of an "
@@ -102,11 +106,17 @@ class Reader:
         self.limits.check("words", len(document), "the document")
         return document
 
+    def _selected(self, count: int) -> list[int]:
+        """The pages to read of a file with so many, from 0."""
+        selected = list(range(count)) if self.pages is None else self.pages.pages(count)
+        self.limits.check("pages", len(selected), "the file")
+        return selected
+
     def _read_pdf(self, file: Path, name: str) -> Document:
         pages: list[Page] = []
         missing: MissingExtraError | None = None
-        with open_pdf(file, self.limits) as pdf:
-            for number in range(len(pdf)):
+        with open_pdf(file, self.limits, self.password) as pdf:
+            for number in self._selected(len(pdf)):
                 with pdf.page(number) as page:
                     words = page.words(self.limits)
                     if self._needs_ocr(page, len(words)):
@@ -135,7 +145,7 @@ class Reader:
             raise InputError("it is an image, which needs OCR, and OCR is off")
         pages = []
         with open_image(file, self.limits) as opened:
-            for number in range(getattr(opened, "n_frames", 1)):
+            for number in self._selected(getattr(opened, "n_frames", 1)):
                 pixels = frame_of(opened, number, self.limits)
                 height, width, _ = pixels.shape
                 where = f"{name}#page={number + 1}" if number else name
