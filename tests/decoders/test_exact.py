@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lawful import Budget, decode
+from lawful import Budget, Document, Field, Rules, Scores, decode
+from lawful.decoders import exact
+from lawful.rules.judge import Judge
 from lawful.search import reading_search
 from lawful.search.problem import Problem
 from tests.helpers import ENOUGH, status_of_optimum
@@ -18,7 +20,7 @@ from tests.strategies import problems
 
 
 @pytest.mark.parametrize("patience", [1, 256])  # sums modulo a prime at once, or never
-@settings(max_examples=1000)
+@settings(max_examples=400)  # make fuzz draws twenty thousand
 @given(problem=problems())
 def test_exact_finds_the_best_and_says_so(patience, problem):
     expected = best_worth(*problem)
@@ -119,3 +121,22 @@ def test_weights_of_infinity_and_zero_are_the_hard_result_and_the_best_legal_lab
     assert (hard.status == "infeasible") == (expected.status == "infeasible")
     if hard.status != "infeasible":
         assert hard.worth == pytest.approx(expected.worth)
+
+
+def test_long_documents_are_judged_only_a_few_times(monkeypatch):
+    """Judging a labelling of 10,000 words takes tens of milliseconds; a thousand took a minute."""
+    words = 120
+    monkeypatch.setattr(exact, "MOST_WORDS_WALKED", 10 * words)
+    document = Document("long", ["1.00", "2.00", "3.00"] * (words // 3))
+    probs = np.full((words, 3), 1 / 3)
+    scores = Scores.from_probs(probs, ["O", "B-total", "B-item"])
+    fields = [Field("total", label="total", type="money")]
+    fields.append(Field("items", label="item", type="money", many=True))
+    rules = Rules(fields, ["total == sum(items) + 0.5"])  # never
+    judged = []
+    cost = Judge.cost
+    monkeypatch.setattr(Judge, "cost", lambda *given: judged.append(1) or cost(*given))
+    found = decode(document, scores, rules, budget=Budget(candidates=2**9))
+    assert not found.optimal
+    assert found.stopped_by is not None
+    assert 1 < len(judged) <= 10

@@ -24,7 +24,9 @@ PROOF_SHARE = 0.6
 """Share of the time for the search for a proof; the rest is for finding any answer."""
 
 MOST_WALKED = 1024
-"""Labellings that are tried for an answer after a search that did not finish."""
+MOST_WORDS_WALKED = 2**19
+"""Labellings that are tried for an answer after a search that did not finish, and their words in
+total: on a document of thousands of words, judging a labelling takes many milliseconds."""
 
 LEAST_FOR_A_CLASH = 2**14
 """Least number of candidates, in total, for finding out which rules clash."""
@@ -112,7 +114,7 @@ def find_best(
     found.stopped_by = found.spent()
     if found.stopped_by is not None:
         return found
-    walked = 0 if plan is None else _walked(budget)
+    walked = 0 if plan is None else _walked(budget, problem)
     candidates = _candidates(found, plan, reserved=walked, slacks=slacks)
     candidates.stop_above(-found.worth)
     found.tried = 0  # the best legal labelling may come again, among the readings
@@ -218,7 +220,7 @@ def rank(problem: Problem, budget: Budget, count: int) -> tuple[Walk, Ranking]:
     found = Walk(problem, budget, perf_counter())
     judge = problem.judge
     plan = judge.plan(whole=True)
-    walked = _walked(budget)
+    walked = _walked(budget, problem)
     candidates = _candidates(found, plan, reserved=walked)
     best: dict[Any, Walk] = {}
     ranked: list[Walk] = []
@@ -264,10 +266,10 @@ def _ranked(found: Walk, others: list[Walk], rest: float, count: int, stopped_by
     return Ranking(others, rest, None if whole else stopped_by)
 
 
-def _walked(budget: Budget) -> int:
+def _walked(budget: Budget, problem: Problem) -> int:
     """The number of candidates reserved for ``_look_for_an_answer``."""
     most = inf if budget.candidates is None else budget.candidates // 16
-    return int(min(MOST_WALKED, most))
+    return int(min(MOST_WALKED, most, MOST_WORDS_WALKED // max(len(problem.document), 1)))
 
 
 def _candidates(

@@ -293,13 +293,15 @@ class Judge:
         rows = {kind.name: self._values_of_rows(kind, reading) for kind in self.rules.rows}
         page = {**environment, **{ROWS + name: values for name, values in rows.items()}}
         seen: dict[str, list[Environment]] = {}
-        for name, values in rows.items():
-            nothing = {each: 0 if each.startswith(COUNT) else None for each in (values or [{}])[0]}
-            before: list[dict[str, Any]] = [nothing]
-            seen[name] = [
-                {**page, **row, **{_of_previous(each): value for each, value in last.items()}}
-                for last, row in zip([*before, *values], values, strict=False)
-            ]
+        for name in {rule.each.name for rule in self.rules.parsed if rule.each is not None}:
+            values = rows[name]
+            keys = {each: _of_previous(each) for each in (values or [{}])[0]}
+            last: dict[str, Any] = {each: 0 if each.startswith(COUNT) else None for each in keys}
+            seen[name] = []
+            for row in values:
+                before = {key: last[each] for each, key in keys.items()}
+                seen[name].append({**page, **row, **before})
+                last = row
         return page, seen
 
     def _values_of_rows(self, kind: RowKind, reading: Reading) -> list[dict[str, Any]]:

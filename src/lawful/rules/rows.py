@@ -110,13 +110,12 @@ def rows_of(
     members = [index[name] for name in kind.fields]
     spans = sorted((span, f) for f in members for span in reading[f])
     starter = index[kind.starts or kind.fields[0]]
-    by_words = kind.starts is None and numbers is not None
+    by_word = None if kind.starts is not None or numbers is None else numbers.numbers.tolist()
     found: dict[Any, dict[int, list[Occurrence]]] = {}
     key = 0
     for span, f in spans:
-        if by_words:
-            assert numbers is not None  # noqa: S101 - see above
-            key = int(numbers.numbers[span.start])
+        if by_word is not None:
+            key = by_word[span.start]
         elif f == starter:
             key += 1
         if key:
