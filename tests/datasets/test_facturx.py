@@ -7,7 +7,7 @@ import pytest
 from lawful import InputError
 from lawful.datasets.facturx import read_facturx
 from tests.fixtures import pdfs
-from tests.fixtures.einvoices import PRINTED, XML
+from tests.fixtures.einvoices import PRINTED, UBL, XML
 from tests.fixtures.outputs import SHARED
 from tests.helpers import run
 
@@ -44,6 +44,23 @@ def test_words_are_labelled_by_value(folder):
     assert rows["RE-2024-17"] is None
 
 
+def test_xml_beside_a_file_labels_it_and_the_names_of_items(folder):
+    (folder / "b.xml").write_bytes(UBL)
+    (folder / "c.xml").write_bytes(UBL)  # of a broken PDF
+    one, other = read_facturx(folder)
+    assert other.document.id.endswith("b.pdf")
+    names = [
+        (word, label)
+        for word, label in zip(other.document.words, other.gold, strict=True)
+        if label.endswith("line.name")
+    ]
+    assert names == [("Gruener", "B-line.name"), ("Tee", "I-line.name"), ("Reis", "B-line.name")]
+    rest = ["O" if label.endswith("line.name") else label for label in other.gold]
+    assert rest == list(one.gold)
+    (folder / "b.xml").write_bytes(b"<Invoice")
+    assert len(list(read_facturx(folder))) == 1
+
+
 def test_a_value_that_may_be_of_a_line_is_not_one_of_the_header(folder):
     """Its price stands below its line, so the charges of the same amount cannot be told apart."""
     printed = [line.replace("30,00", "") for line in PRINTED] + ["(Net): 30,00"]
@@ -78,7 +95,7 @@ def test_folders_without_invoices(folder):
 @pytest.mark.skipif(not REAL.is_dir(), reason="needs ../shared/data/facturx")
 def test_real_invoices():
     found = list(read_facturx(REAL))
-    assert len(found) == 41
+    assert len(found) == 42
     labels = [{label[2:] for label in each.gold} for each in found]
     assert sum("gross" in each for each in labels) >= 36
     assert sum("line.amount" in each for each in labels) >= 30

@@ -10,7 +10,7 @@ from lawful.files.einvoice import find_einvoice, read_einvoice
 from lawful.files.xml import parse_xml
 from lawful.known import compare_known
 from tests.fixtures import pdfs
-from tests.fixtures.einvoices import PRINTED, XML
+from tests.fixtures.einvoices import PRINTED, UBL, XML
 
 LAUGHS = b"""<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;">
 <!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;"><!ENTITY d "&c;&c;&c;&c;&c;&c;&c;&c;&c;&c;">]>
@@ -61,7 +61,9 @@ def test_the_values_of_an_invoice():
         "line.rate": ("19.00", "19.00"), "line.amount": ("25.00", "90.00"),
         "vat.rate": ("19.00",), "vat.basis": ("115.00",), "vat.tax": ("21.85",),
     }  # fmt: skip
-    with pytest.raises(InputError, match="the root of the XML is 'html', expected one of"):
+    with pytest.raises(
+        InputError, match="the root of the XML is 'html', expected Invoice, CreditNote"
+    ):
         read_einvoice(b"<html/>")
 
 
@@ -103,3 +105,12 @@ def test_known_values_are_compared_by_value():
         ("amounts", ("25.00", "91.00"), False),
         ("issued", ("2024-02-05",), True),
     ]
+
+
+def test_ubl_has_the_same_values_and_the_names_of_items():
+    values = read_einvoice(UBL).values
+    assert values.pop("line.name") == ("Gruener Tee", "Reis")
+    assert values == read_einvoice(XML).values
+    other = UBL.replace(b"InvoiceLine", b"CreditNoteLine").replace(b"InvoicedQ", b"CreditedQ")
+    credit = other.replace(b"<Invoice ", b"<CreditNote ").replace(b"</Invoice>", b"</CreditNote>")
+    assert read_einvoice(credit).values == read_einvoice(UBL).values

@@ -1,9 +1,11 @@
 """A user's own e-invoices: PDF files in Factur-X, ZUGFeRD or Order-X as labelled documents.
 
-The XML inside such a file has the values but not their places, so words are labelled by value:
+The XML is inside such a file, or in one of the same name beside it (``a.pdf`` and ``a.xml``; UBL,
+too). It has the values but not their places, so words are labelled by value:
 
 1. A line of the XML belongs to the first printed line after the one before it that has its amount
-   and its quantity or its price, and likewise a rate of tax with its basis or tax.
+   and its quantity or its price, and likewise a rate of tax with its basis or tax. Its name is
+   labelled if it is printed in the same line, as it is in the XML.
 2. A value of the header labels all its other occurrences. If several labels have the same value
    (what is due is often the gross amount), the first of ``HEADER`` gets them, and the others none.
    A value that a line of the XML has, too, is left out unless that line was found.
@@ -26,7 +28,7 @@ from lawful.datasets.common import check_there, not_found
 from lawful.document import Document, Labelled
 from lawful.errors import InputError
 from lawful.files import Reader, files_in
-from lawful.files.einvoice import TYPES, EInvoice, find_einvoice
+from lawful.files.einvoice import TYPES, EInvoice, find_einvoice, read_einvoice
 from lawful.files.pdf import open_pdf
 from lawful.lines import printed_lines
 from lawful.values import read
@@ -38,7 +40,7 @@ HEADER = (
 """Labels of the header; a value that several of them have labels words with the first."""
 
 LONGEST = 3
-"""Words of a value, at most."""
+"""Words of a value, at most; of a text, so many more than in the XML."""
 
 Span = tuple[int, int]
 
@@ -62,9 +64,20 @@ def _read(file: Path) -> Labelled | None:
     reader = Reader()
     try:
         with open_pdf(file, reader.limits) as pdf:
-            invoice = find_einvoice(pdf.attachments(reader.limits))
+            invoice = find_einvoice(pdf.attachments(reader.limits)) or _beside(file, reader)
         return None if invoice is None else label(reader.read(file), invoice)
     except InputError:
+        return None
+
+
+def _beside(file: Path, reader: Reader) -> EInvoice | None:
+    """The e-invoice in the XML file of the same name, if there is one."""
+    try:
+        other = file.with_suffix(".xml")
+        if not other.is_file() or other.stat().st_size > reader.limits.bytes:
+            return None
+        return read_einvoice(other.read_bytes())
+    except (InputError, OSError):
         return None
 
 
@@ -143,7 +156,8 @@ class _Page:
         """The spans of a printed line that have a value, without labels so far."""
         known = _known(name, text)
         found: list[Span] = []
-        for length in range(1, LONGEST + 1):
+        most = len(text.split()) + LONGEST if TYPES[name] == "text" else LONGEST
+        for length in range(1, most + 1):
             for start in words:
                 span = (start, start + length)
                 inside = set(range(*span)) <= set(words)

@@ -1,4 +1,4 @@
-"""E-invoices inside PDF files: Factur-X, ZUGFeRD and Order-X (UN/CEFACT's XML).
+"""E-invoices: Factur-X, ZUGFeRD and Order-X (UN/CEFACT's XML) inside PDF files, and UBL.
 
 Values are under the labels of the rule pack ``invoice``; numbers have a decimal point and dates are
 ISO's. Amounts that the XML does not state are left out.
@@ -6,7 +6,7 @@ ISO's. Amounts that the XML does not state are left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
@@ -19,6 +19,7 @@ NAMES = ("factur-x.xml", "zugferd-invoice.xml", "xrechnung.xml", "order-x.xml")
 
 TYPES: Mapping[str, str] = {
     "number": "text",
+    "line.name": "text",
     "date": "date",
     "due_date": "date",
     **dict.fromkeys(("line.quantity", "line.rate", "vat.rate"), "number"),
@@ -49,6 +50,18 @@ _SETTLEMENTS = ("ApplicableHeaderTradeSettlement", "ApplicableSupplyChainTradeSe
 _LINE_SETTLEMENTS = ("SpecifiedLineTradeSettlement", "SpecifiedSupplyChainTradeSettlement")
 _QUANTITIES = ("BilledQuantity", "RequestedQuantity", "AgreedQuantity")
 _RATES = ("RateApplicablePercent", "ApplicablePercent")
+
+
+_UBL_SUMS = {
+    "line_total": "LineExtensionAmount",
+    "allowances": "AllowanceTotalAmount",
+    "charges": "ChargeTotalAmount",
+    "net": "TaxExclusiveAmount",
+    "gross": "TaxInclusiveAmount",
+    "prepaid": "PrepaidAmount",
+    "rounding": "PayableRoundingAmount",
+    "due": "PayableAmount",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +97,13 @@ def find_einvoice(attachments: Mapping[str, bytes]) -> EInvoice | None:
 def read_einvoice(data: bytes) -> EInvoice:
     """The e-invoice of an XML file; raises an ``InputError`` if it is none."""
     root = parse_xml(data)
+    if root.name in ("Invoice", "CreditNote"):
+        return _read_ubl(root)
     known = ("CrossIndustryInvoice", "CrossIndustryDocument", "SCRDMCCBDACIOMessageStructure")
     if root.name not in known:
         raise InputError(
-            f"the root of the XML is {root.name!r}, expected one of {', '.join(known)}"
+            f"the root of the XML is {root.name!r}, expected Invoice, CreditNote (UBL), "
+            f"{', '.join(known)}"
         )
     document = root.first("ExchangedDocument", "HeaderExchangedDocument")
     settlement = root.first(*_SETTLEMENTS)
@@ -100,6 +116,7 @@ def read_einvoice(data: bytes) -> EInvoice:
     header |= {label: _number(sums, name) for label, name in _SUMS.items()}
     lines = tuple(
         _row(
+            name=_text(_first(line, "SpecifiedTradeProduct"), "Name"),
             quantity=_number(line, *_QUANTITIES),
             unit_price=_number(_first(line, "NetPriceProductTradePrice"), "ChargeAmount"),
             rate=_number(_first(line, "ApplicableTradeTax"), *_RATES),
@@ -117,8 +134,55 @@ def read_einvoice(data: bytes) -> EInvoice:
         for tax in (settlement.children if settlement else ())
         if tax.name == "ApplicableTradeTax"
     )
-    known_header = {label: text for label, text in header.items() if text}
-    return EInvoice(known_header, tuple(filter(None, lines)), tuple(filter(None, rates)))
+    return _einvoice(header, lines, rates)
+
+
+def _read_ubl(root: Element) -> EInvoice:
+    """The e-invoice of UBL's XML (OASIS), as in Peppol and XRechnung."""
+    taxes = [child for child in root.children if child.name == "TaxTotal"]
+    header = {
+        "number": _text(_child(root, "ID")),
+        "date": _iso(_text(_child(root, "IssueDate"))),
+        "due_date": _iso(_text(_child(root, "DueDate")) or _text(root, "PaymentDueDate")),
+        "tax": _number(taxes[0] if taxes else None, "TaxAmount"),
+    }
+    sums = root.first("LegalMonetaryTotal")
+    header |= {label: _number(sums, name) for label, name in _UBL_SUMS.items()}
+    lines = [
+        _row(
+            name=_text(_first(line, "Item"), "Name"),
+            quantity=_number(line, "InvoicedQuantity", "CreditedQuantity"),
+            unit_price=_number(_first(line, "Price"), "PriceAmount"),
+            rate=_number(_first(line, "ClassifiedTaxCategory"), "Percent"),
+            amount=_number(line, "LineExtensionAmount"),
+        )
+        for line in root.all("InvoiceLine", "CreditNoteLine")
+    ]
+    rates = [
+        _row(
+            "vat",
+            rate=_number(_first(part, "TaxCategory"), "Percent"),
+            basis=_number(part, "TaxableAmount"),
+            tax=_number(part, "TaxAmount"),
+        )
+        for total in taxes
+        for part in total.children
+        if part.name == "TaxSubtotal"
+    ]
+    return _einvoice(header, lines, rates)
+
+
+def _einvoice(
+    header: Mapping[str, str],
+    lines: Iterable[Mapping[str, str]],
+    rates: Iterable[Mapping[str, str]],
+) -> EInvoice:
+    known = {label: text for label, text in header.items() if text}
+    return EInvoice(known, tuple(filter(None, lines)), tuple(filter(None, rates)))
+
+
+def _child(element: Element, name: str) -> Element | None:
+    return next((child for child in element.children if child.name == name), None)
 
 
 def _row(kind: str = "line", **values: str) -> dict[str, str]:
@@ -130,7 +194,8 @@ def _first(element: Element | None, *names: str) -> Element | None:
 
 
 def _text(element: Element | None, *names: str) -> str:
-    found = _first(element, *names)
+    """The text of the first element below with one of these names; of the element without names."""
+    found = _first(element, *names) if names else element
     return "" if found is None else " ".join(found.text.split())
 
 
@@ -149,7 +214,10 @@ def _number(element: Element | None, *names: str) -> str:
 
 def _date(element: Element | None, name: str) -> str:
     """An ISO date; empty if there is none."""
-    digits = _text(_first(element, name), "DateTimeString")
+    return _iso(_text(_first(element, name), "DateTimeString"))
+
+
+def _iso(digits: str) -> str:
     try:
         return date.fromisoformat(digits[:10] if "-" in digits else digits[:8]).isoformat()
     except ValueError:
