@@ -51,10 +51,10 @@ class TimedOcr(Ocr):
 
     seconds = 0.0
 
-    def words(self, pixels, scale=1.0):  # noqa: ANN001, ANN201 - as in Ocr
+    def read(self, pixels, scale=1.0):  # noqa: ANN001, ANN201 - as in Ocr
         start = process_time()
         try:
-            return super().words(pixels, scale)
+            return super().read(pixels, scale)
         finally:
             self.seconds += process_time() - start
 

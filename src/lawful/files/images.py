@@ -22,7 +22,7 @@ SUFFIXES = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".webp", ".gif")
 """Names of image files end in one of these."""
 
 _FORMATS = ("JPEG", "PNG", "TIFF", "BMP", "WEBP", "GIF")
-_PAGE = re.compile(r"#page=([1-9][0-9]{0,6})$")
+_PAGE = re.compile(r"#(?:page=([1-9][0-9]{0,6}))?(?:(?:(?<=#)|&)turn=(90|180|270))?$")
 
 
 @contextmanager
@@ -70,7 +70,8 @@ def picture_of(
     """
     limits = limits or Limits()
     found = _PAGE.search(reference)
-    number = int(found[1]) - 1 if found else 0
+    number = int(found[1]) - 1 if found and found[1] else 0
+    turn = int(found[2]) if found and found[2] else 0
     path = Path(reference[: found.start()] if found else reference)
     try:
         if path.suffix.lower() == ".pdf":
@@ -81,13 +82,13 @@ def picture_of(
                 pixels = frame_of(opened, number, limits)
         else:
             return None
-        return _jpeg(pixels, width)
+        return _jpeg(np.rot90(pixels, -turn // 90), width)
     except (LawfulError, OSError, ValueError, IndexError):
         return None
 
 
 def _jpeg(pixels: NDArray[np.uint8], width: int) -> bytes:
-    image = needed("PIL.Image", "drawing pages").fromarray(pixels)
+    image = needed("PIL.Image", "drawing pages").fromarray(np.ascontiguousarray(pixels))
     if image.width > width:
         image = image.resize((width, max(1, round(image.height * width / image.width))))
     if (pixels.max(axis=2) - pixels.min(axis=2)).max() < 24:

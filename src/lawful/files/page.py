@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from lawful.document import Box, Document
@@ -24,6 +24,15 @@ class Page:
     words: list[Word]
     size: tuple[float, float]  # width, height
     image: str | None = None  # a path, with #page=2 for the second page of a file
+
+    def turned(self, degrees: int) -> Page:
+        """The page turned clockwise, to which its words belong already."""
+        if not degrees or self.image is None:
+            return self
+        width, height = self.size
+        size = self.size if degrees == 180 else (height, width)
+        mark = "&" if "#page=" in self.image else "#"
+        return replace(self, size=size, image=f"{self.image}{mark}turn={degrees}")
 
 
 def make_document(

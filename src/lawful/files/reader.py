@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -16,7 +16,7 @@ from lawful.files.formats import FORMATS
 from lawful.files.images import SUFFIXES, frame_of, open_image
 from lawful.files.limits import Limits
 from lawful.files.ocr import FEWEST_WORDS, Ocr
-from lawful.files.page import Page, Word, make_document
+from lawful.files.page import Page, make_document
 from lawful.files.pdf import PdfPage, open_pdf
 from lawful.files.selection import Selection
 
@@ -118,13 +118,14 @@ class Reader:
         with open_pdf(file, self.limits, self.password) as pdf:
             for number in self._selected(len(pdf)):
                 with pdf.page(number) as page:
-                    words = page.words(self.limits)
-                    if self._needs_ocr(page, len(words)):
+                    made = Page(page.words(self.limits), page.size, f"{name}#page={number + 1}")
+                    if self._needs_ocr(page, len(made.words)):
                         try:
-                            words = max(words, self._words_by_ocr(page), key=len)
+                            scan = self._page_by_ocr(page, made)
+                            made = max(made, scan, key=lambda each: len(each.words))
                         except MissingExtraError as error:
                             missing = error
-                    pages.append(Page(words, page.size, f"{name}#page={number + 1}"))
+                    pages.append(made)
             invoice = find_einvoice(pdf.attachments(self.limits))
         # Without the extra, a page that is blank or nearly so does not spoil the others.
         if missing and (self.ocr == "always" or all(len(p.words) < FEWEST_WORDS for p in pages)):
@@ -136,9 +137,10 @@ class Reader:
         few = words == 0 or (words < FEWEST_WORDS and page.has_drawings)
         return self.ocr == "always" or (self.ocr == "auto" and few)
 
-    def _words_by_ocr(self, page: PdfPage) -> list[Word]:
+    def _page_by_ocr(self, page: PdfPage, made: Page) -> Page:
         pixels, scale = page.render(self.limits)
-        return self.engine.words(pixels, scale)
+        words, turn = self.engine.read(pixels, scale)
+        return replace(made, words=words).turned(turn)
 
     def _read_image(self, file: Path, name: str) -> Document:
         if self.ocr == "never":
@@ -149,5 +151,6 @@ class Reader:
                 pixels = frame_of(opened, number, self.limits)
                 height, width, _ = pixels.shape
                 where = f"{name}#page={number + 1}" if number else name
-                pages.append(Page(self.engine.words(pixels), (width, height), where))
+                words, turn = self.engine.read(pixels)
+                pages.append(Page(words, (width, height), where).turned(turn))
         return make_document(name, pages)

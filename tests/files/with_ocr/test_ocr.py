@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from lawful import demo
 from lawful.demo.drawing import draw_pdf, photograph
 from lawful.files import Limits, Reader
+from lawful.files.images import picture_of
+from lawful.files.ocr import Ocr
 from lawful.files.pdf import open_pdf
 from tests.fixtures import pdfs
 from tests.fixtures.outputs import SHARED
@@ -73,6 +76,41 @@ def test_a_skewed_and_noisy_photo(tmp_path, reader, page, printed):
     assert [word for word in document.words if word in amounts][-5:] == amounts
 
 
+@pytest.mark.parametrize("turn", [0, 90, 180, 270])
+def test_photos_without_a_direction_are_turned(tmp_path, reader, page, printed, turn):
+    """Counted clockwise, as the picture has to be turned to be upright."""
+    _, pixels, _ = printed
+    image.fromarray(np.ascontiguousarray(np.rot90(pixels, turn // 90))).save(tmp_path / "a.png")
+    document = reader.read(tmp_path / "a.png")
+    assert found_share(document.words, page.words) >= 0.9
+    high, wide, _ = pixels.shape
+    assert document.sizes == ((wide, high),)
+    mark = f"#turn={turn}" if turn else ""
+    assert document.images == (f"{tmp_path / 'a.png'}{mark}",)
+    picture = image.open(io.BytesIO(picture_of(document.images[0], 200)))
+    assert picture.size[0] < picture.size[1]  # upright, as the receipt
+
+
+def test_a_page_that_is_read_well_is_read_once(tmp_path, printed, monkeypatch):
+    looks = []
+    look = Ocr._look
+    monkeypatch.setattr(Ocr, "_look", lambda *given: looks.append(given[2:]) or look(*given))
+    image.fromarray(printed[1]).save(tmp_path / "a.png")
+    Reader().read(tmp_path / "a.png")
+    assert looks == [()]
+
+
+def test_a_scan_that_was_turned_inside_a_pdf(tmp_path, reader, page, printed):
+    _, pixels, size = printed
+    path = tmp_path / "scan.pdf"
+    path.write_bytes(scanned_pdf(np.ascontiguousarray(np.rot90(pixels)), size[::-1]))
+    document = reader.read(path)
+    assert found_share(document.words, page.words) >= 0.9
+    assert document.sizes == (size,)
+    assert document.images == (f"{path}#page=1&turn=90",)
+    assert max(box.y1 for box in document.boxes) <= size[1] + 1
+
+
 def test_a_scan_in_a_pdf_has_boxes_in_points(tmp_path, reader, page, printed):
     _, pixels, size = printed
     path = tmp_path / "scan.pdf"
@@ -99,10 +137,10 @@ def test_only_pages_without_text_are_read_by_ocr(tmp_path, printed):
     class Counting:
         pages = 0
 
-        def words(self, pixels, scale=1.0):
+        def read(self, pixels, scale=1.0):
             del pixels, scale
             self.pages += 1
-            return []
+            return [], 0
 
     path, engine = tmp_path / "a.pdf", Counting()
     line = "a page with many more than ten words in its text layer"
