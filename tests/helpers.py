@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from itertools import product
 from math import inf
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from lawful import Budget, Document, decode, demo
 from lawful.rules.judge import Judge
+from tests.command_line import ROOT, run  # noqa: F401 - tests import them from here
 from tests.fixtures import outputs
-
-ROOT = Path(__file__).parents[1]
-"""The root of the repository."""
 
 DOCUMENTS, RULES = str(demo.shipped()), str(demo.RULES)
 """The documents and the rule file that the package ships, as the command line takes them."""
@@ -27,15 +21,6 @@ ENOUGH = Budget(candidates=10**6)
 """A budget with which exact decoders prove their answers to all problems of these tests."""
 
 needs_shared = pytest.mark.skipif(not outputs.HERE, reason=outputs.NEEDED)
-
-
-def run(*arguments, stdin=None, cwd=ROOT, env=None):
-    """Runs the command line in a separate process, with these variables added."""
-    return subprocess.run(
-        [sys.executable, "-m", "lawful", *map(str, arguments)],
-        input=stdin, cwd=cwd, capture_output=True, text=True, timeout=600, check=False,
-        env={**os.environ, **(env or {})},
-    )  # fmt: skip
 
 
 def demo_lines(count, **options):

@@ -213,7 +213,9 @@ def test_nothing_usable_is_an_error(tmp_path):
 
 
 def test_alternatives_come_with_their_margin_and_how_sure_each_field_is():
-    found = run("decode", DOCUMENTS, "-r", RULES, "--alternatives", "2", "--quiet")
+    some = demo_lines(6)
+    found = run("decode", "-", "-r", RULES, "--alternatives", "2", "--quiet", stdin=some)
+    assert len(found.stdout.splitlines()) == 6
     for line in map(json.loads, found.stdout.splitlines()):
         assert line["decoder"] == "exact"
         assert len(line["alternatives"]) == 2
@@ -222,12 +224,14 @@ def test_alternatives_come_with_their_margin_and_how_sure_each_field_is():
         assert all(
             {"optimal", "fields", "violated"} <= set(other) for other in line["alternatives"]
         )
-    found = run("decode", DOCUMENTS, "-r", RULES, "--alternatives", "1", "--format", "csv", "-q")
+    ranked = ("decode", "-", "-r", RULES, "--alternatives", "1", "--quiet")
+    found = run(*ranked, "--format", "csv", stdin=some)
     rows = list(csv.DictReader(found.stdout.splitlines()))
     assert all(float(row["margin"]) >= 0 and "confidence" in row for row in rows)
-    found = run("decode", DOCUMENTS, "-r", RULES, "--alternatives", "1", "--format", "html", "-q")
-    assert found.returncode == 1, found.stderr
-    assert found.stdout.count("Next best values") == 48
+    assert len(rows) == 6
+    found = run(*ranked, "--format", "html", stdin=some)
+    assert found.returncode in (0, 1), found.stderr
+    assert found.stdout.count("Next best values") == 6
 
 
 def test_max_cost_keeps_the_models_answer_where_rules_would_cost_more():
@@ -400,7 +404,7 @@ def test_ctrl_c_leaves_a_run_that_resumes(tmp_path, workers):
     assert {p.name for p in tmp_path.iterdir()} == {"big.jsonl", "out.jsonl", "whole.jsonl"}
 
 
-def test_memory_stays_flat_over_ten_thousand_documents(tmp_path):
+def test_memory_stays_flat_over_thousands_of_documents(tmp_path):
     script = (
         "import resource, sys; from lawful.batch import Call, decode_lines;"
         "from lawful.io.jsonl import read_lines;"
@@ -408,14 +412,14 @@ def test_memory_stays_flat_over_ten_thousand_documents(tmp_path):
         "call = Call(Rules.load(sys.argv[2]), budget=Budget(candidates=16))\n"
         "lines = read_lines(sys.argv[1])\n"
         "for i, _ in enumerate(decode_lines(sys.argv[1], lines, call)):\n"
-        "    if i in (999, 9999): peaks.append(resource.getrusage(resource.RUSAGE_SELF)[2])\n"
+        "    if i in (999, 3999): peaks.append(resource.getrusage(resource.RUSAGE_SELF)[2])\n"
         "print(*peaks)"
     )
-    path = big_file(tmp_path, 10_000)
+    path = big_file(tmp_path, 4_000)
     command = [sys.executable, "-c", script, str(path), RULES]
     output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     early, late = map(int, output.split())  # in KiB
-    assert late - early < 20_000
+    assert late - early < 6_000  # 2 KiB a document
 
 
 def test_written_documents_decode(tmp_path):

@@ -20,7 +20,7 @@ from tests.strategies import total_and_parts
 
 
 @pytest.mark.parametrize("decoder", ["lazyk", "best_first", "paths", "beam", "exact"])
-@settings(max_examples=700)
+@settings(max_examples=300)
 @given(problem=total_and_parts())
 def test_finds_the_labelling_of_highest_worth(decoder, problem):
     expected = best_worth(*problem)

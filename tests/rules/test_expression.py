@@ -234,7 +234,7 @@ def test_no_python_can_be_smuggled_in(attack):
         parse(attack, FIELDS, Decimal(0))
 
 
-@settings(max_examples=3000)
+@settings(max_examples=1000)
 @given(st.text(max_size=60))
 def test_any_text_is_an_expression_or_an_error_of_ours(text):
     try:
@@ -250,7 +250,7 @@ PARTS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=3000)
+@settings(max_examples=1000)
 @given(st.lists(PARTS, max_size=14).map(" ".join))
 def test_any_mixture_of_its_words_is_an_expression_or_an_error_of_ours(text):
     try:
