@@ -48,6 +48,7 @@ ORDER = (
     "packs",
     "datasets",
     "calibration",
+    "learning",
     "models",
     "report",
     "demo",

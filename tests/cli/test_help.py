@@ -15,8 +15,9 @@ from lawful.cli.app import app
 from tests.helpers import DOCUMENTS, RULES, demo_lines, run
 
 COMMANDS = [
-    "extract", "read", "decode", "choose", "explain", "check", "rules", "evaluate", "calibrate",
+    "extract", "read", "decode", "choose", "explain", "check", "evaluate", "calibrate",
     "train", "predict", "export", "demo", "data convert", "data info", "data rules", "data split",
+    "rules show", "rules mine",
     "experiments paper", "experiments semantics",
 ]  # fmt: skip
 

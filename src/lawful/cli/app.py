@@ -30,12 +30,13 @@ from lawful.cli import (
     explain,
     export,
     extract,
+    mine,
     predict,
     read,
     rules,
     train,
 )
-from lawful.cli.options import Command, Group, flag
+from lawful.cli.options import Command, FileGroup, Group, flag
 from lawful.cli.output import Interrupted, show_error
 from lawful.cli.terminal import escaped
 from lawful.errors import LawfulError
@@ -57,7 +58,6 @@ for function, example in (
     (choose.choose, choose.EXAMPLE),
     (explain.explain, explain.EXAMPLE),
     (check.check, check.EXAMPLE),
-    (rules.rules, rules.EXAMPLE),
     (evaluate.evaluate, evaluate.EXAMPLE),
     (calibrate.calibrate, calibrate.EXAMPLE),
     (train.train, train.EXAMPLE),
@@ -66,6 +66,16 @@ for function, example in (
     (demo.demo, demo.EXAMPLE),
 ):
     app.command(cls=Command, epilog=f"Example: {example}")(function)
+rule_files = typer.Typer(
+    help="Check rule files, and learn rules from true labels.",
+    cls=FileGroup,
+)
+for name, command, text in (
+    ("show", rules.show, rules.EXAMPLE),
+    ("mine", mine.mine_rules, mine.EXAMPLE),
+):
+    rule_files.command(name, cls=Command, epilog=f"Example: {text}")(command)
+app.add_typer(rule_files, name="rules")
 app.add_typer(data.app, name="data")
 app.add_typer(experiments.app, name="experiments")
 

@@ -53,6 +53,16 @@ class Group(TyperGroup):
         return _without_type(super().get_help_option(ctx))
 
 
+class FileGroup(Group):
+    """A group whose command ``show`` need not be named: ``lawful rules FILE``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Adds ``show`` unless a command is named, or help is asked for."""
+        if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
+            args = ["show", *args]
+        return super().parse_args(ctx, args)
+
+
 def _is_same_file(out: Any, given: Any) -> bool:
     """Whether two options name one regular file."""
     paths = [Path(each) for each in (out, given) if isinstance(each, str | Path) and each != "-"]

@@ -1,4 +1,4 @@
-"""``lawful rules``: the fields and rules of a rule file, and the JSON Schema of rule files."""
+"""``lawful rules show``: the fields and rules of a rule file, and the JSON Schema of rule files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lawful.rules.plan import plan_of
 from lawful.rules.rule_set import Rules
 from lawful.values import format_value
 
-EXAMPLE = "lawful rules rules.yaml"
+EXAMPLE = "lawful rules show rules.yaml, or shorter, lawful rules rules.yaml"
 
 _WAYS = {
     "local": "on each value of its field, inside the search",
@@ -29,7 +29,7 @@ _WAYS = {
 }
 
 
-def rules(
+def show(
     file: Annotated[
         Path | None,
         typer.Argument(

@@ -7,7 +7,7 @@ bounded in bytes: a long document has labellings of thousands of spans.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
 from math import inf
@@ -59,6 +59,13 @@ class FieldValue:
     page: int | None = None
     choice: int = 0  # index of the chosen value among the possible ones; 0 is the most plausible
     row: int | None = None  # the number of its row, from 1, if the field belongs to rows
+
+
+class Seen(NamedTuple):
+    """The values of a reading, as rules see them."""
+
+    page: Environment
+    rows: Mapping[str, list[Environment]]  # by kind, of each row, with the values of the page
 
 
 class _FieldView(NamedTuple):
@@ -279,6 +286,10 @@ class Judge:
         texts = frozenset(i for i, f in enumerate(self.rules.fields) if f.kind == "text")
         starts = [min(spans[0].start for spans in row.spans.values()) for row in rows]
         return table_numbers(rows, texts, list(map(document.page, starts)))
+
+    def see(self, reading: Reading) -> Seen:
+        """The values of a reading; of a field with several (``repeat: any``), the first."""
+        return Seen(*self._see_rows(reading, self._see_page(self._see_all(reading), reading)))
 
     def _see_rows(
         self, reading: Reading, environment: Environment

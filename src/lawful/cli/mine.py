@@ -1,0 +1,96 @@
+"""``lawful rules mine``: rules that hold in true labels, as a rule file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from lawful.cli.options import RULE_NAMES, Out, Quiet, Seed, flag, rule_path
+from lawful.cli.output import plural, results_console, say
+from lawful.datasets.split import sample
+from lawful.errors import InputError
+from lawful.io.atomic import atomic_text
+from lawful.io.jsonl import read_labelled
+from lawful.learning.mined_file import how_said, mined_text
+from lawful.learning.mining import Mined, mine
+from lawful.learning.truth import HELD_OUT, guessed_rules
+from lawful.rules.rule_set import Rules
+
+EXAMPLE = "lawful rules mine gold.jsonl --fields rules.yaml --out mined.yaml"
+
+TrueDocuments = Annotated[
+    Path,
+    typer.Argument(metavar="DOCUMENTS", help="Documents as JSON lines with true labels (gold)."),
+]
+
+
+def mine_rules(
+    documents: TrueDocuments,
+    fields: Annotated[
+        Path | None,
+        typer.Option(
+            "--fields", "-f", metavar="FILE", show_default="guessed from the labels",
+            help=f"Rule file that defines the fields, and says what is known: a file, or one of "
+            f"{RULE_NAMES}.",
+            callback=rule_path,
+        ),
+    ] = None,
+    all_labels: Annotated[
+        bool, flag("--all-labels", help="Also guess fields for labels that --fields lacks.")
+    ] = False,
+    out: Out = "-",
+    figures: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Also write the figures as JSON.")
+    ] = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+) -> None:  # fmt: skip
+    """Propose rules that hold in true labels, as a rule file with figures."""
+    pages = list(read_labelled(documents))
+    if not pages:
+        raise InputError(f"no document in {documents}")
+    known = None if fields is None else Rules.load(fields)
+    rules = known if known is not None and not all_labels else guessed_rules(pages, known)
+    found = mine(pages, rules, seed)
+    out_of = sample([page.document.id for page in pages], HELD_OUT, seed)
+    rest = sum(page.document.id in out_of for page in pages)
+    comments = [
+        f"Mined by lawful from {len(pages):,} pages with true labels: found on "
+        f"{len(pages) - rest:,}, tested on the other {rest:,} (seed {seed}).",
+        "By chance: with values of other pages, or of other words. Weights are suggestions.",
+    ]
+    with atomic_text(out) as file:
+        file.write(mined_text(found, rules, comments))
+    if figures is not None:
+        with atomic_text(figures) as file:
+            record = {"pages": len(pages), "seed": seed, "rules": [m.record() for m in found]}
+            print(json.dumps(record, indent=1), file=file)
+    if not quiet:
+        console = results_console(stderr=True)
+        console.print(_table(found))
+        new = sum(how_said(each) != "said already" for each in found)
+        say(f"{plural(len(found), 'rule')} of {plural(len(pages), 'page')}, {new} new or in part")
+
+
+def _table(found: list[Mined]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for heading in ("holds", "of", "share", "held out", "chance", "weight"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("known", no_wrap=True)
+    table.add_column("rule")
+    for each in found:
+        table.add_row(
+            f"{each.pages.holds:,}",
+            f"{each.pages.of:,}",
+            f"{each.pages.value:.1%}",
+            f"{each.held_out.value:.1%}",
+            f"{each.chance.value:.1%}",
+            f"{each.weight:g}",
+            how_said(each).removeprefix("said "),
+            each.proposal.text,
+        )
+    return table

@@ -1,0 +1,43 @@
+"""Shares, such as 141 of 148 pages, with an interval for the share of all such pages."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any, NamedTuple
+
+Z = 1.96
+"""Standard errors to each side of a 95 % interval."""
+
+
+class Share(NamedTuple):
+    """How many of some pages, rows or spans a rule holds for."""
+
+    holds: int
+    of: int
+
+    @property
+    def value(self) -> float:
+        """The share; 0 of nothing."""
+        return self.holds / self.of if self.of else 0.0
+
+    def interval(self, z: float = Z) -> tuple[float, float]:
+        """Wilson's interval for the share of all pages; everything is possible of nothing."""
+        if not self.of:
+            return 0.0, 1.0
+        n, p = self.of, self.value
+        centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+        half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+        # Rounding must not exclude the share itself.
+        return max(0.0, min(centre - half, p)), min(1.0, max(centre + half, p))
+
+    def __add__(self, other: Share) -> Share:  # type: ignore[override]
+        return Share(self.holds + other.holds, self.of + other.of)
+
+    def __str__(self) -> str:
+        low, high = self.interval()
+        return f"{self.holds:,} of {self.of:,}, {self.value:.1%} ({low:.1%} to {high:.1%})"
+
+    def record(self) -> dict[str, Any]:
+        """The share and its interval as plain values."""
+        low, high = self.interval()
+        return {"holds": self.holds, "of": self.of, "share": self.value, "low": low, "high": high}

@@ -1,0 +1,214 @@
+"""Mining: planted rules are found with true figures, and noise is not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lawful import Document, Field, Rules
+from lawful.datasets import RULES as RULE_FILES
+from lawful.document import Labelled
+from lawful.errors import InputError
+from lawful.io.jsonl import read_labelled, write_labelled
+from lawful.learning.mined_file import mined_text
+from lawful.learning.mining import mine, suggested_weight
+from lawful.learning.shares import Share
+from lawful.learning.texts import pattern_of
+from lawful.learning.truth import guessed_rules
+from lawful.rules.patterns import compiled
+from tests.fixtures.outputs import SHARED
+from tests.fixtures.planted import RULES, planted_pages
+from tests.helpers import needs_shared, run
+
+PLANTED = [
+    "net == sum(amount)",
+    "tax == 0.1 * net",
+    "total == net + tax + (tip if present(tip) else 0)",
+    "amount == quantity * price (each line)",
+    "issued <= due",
+    "currency in (eur, usd)",
+    r"number matches [A-Z]{2}\-\d{4}",
+]
+
+
+@pytest.fixture(scope="module")
+def found():
+    return mine(planted_pages(240), RULES)
+
+
+def texts(found):
+    return [each.proposal.text for each in found]
+
+
+def test_planted_rules_are_found(found):
+    missing = [rule for rule in PLANTED if rule not in texts(found)]
+    assert not missing, "\n".join(texts(found))
+    order = next(each for each in found if each.proposal.kind == "order")
+    fields = order.proposal.rule.fields
+    assert [name for name in fields if name in ("number", "issued", "net", "total")] == [
+        "number", "issued", "net", "total",
+    ]  # fmt: skip
+
+
+def test_fields_that_obey_nothing_are_in_no_rule_about_values(found):
+    for each in found:
+        if each.proposal.kind != "order":  # they do have a place
+            assert not any(name in each.proposal.text for name in ("noise", "junk", "whim"))
+
+
+def test_rules_that_follow_from_shorter_ones_are_not_found(found):
+    assert not any("sum(amount) + tax" in text for text in texts(found))
+    assert not any(text.startswith("sum(amount) <= net") for text in texts(found))
+    assert sum("total" in text and "==" in text for text in texts(found)) == 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_nothing_is_found_in_noise(seed):
+    assert texts(mine(planted_pages(90, seed, noise=True), RULES, seed)) == []
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 10**6), st.floats(0.0, 0.3))
+def test_the_sum_is_found_if_some_pages_break_it(seed, broken):
+    pages = planted_pages(150, seed, broken=broken)
+    found = {each.proposal.text: each for each in mine(pages, RULES, seed % 7)}
+    rule = found["total == net + tax + (tip if present(tip) else 0)"]
+    low, high = rule.pages.interval(3.3)
+    assert low <= 1 - broken <= high
+    assert rule.chance.value < 0.05
+    assert rule.held_out.of < rule.pages.of == 150
+
+
+def test_figures_say_how_often_the_rule_holds(found):
+    for each in found:
+        rule = each.proposal.text
+        if rule in PLANTED:
+            assert each.pages.holds == each.pages.of, rule
+            assert 0 < each.held_out.of < each.pages.of
+            assert each.weight >= 1
+    product = next(each for each in found if each.proposal.kind == "product")
+    assert product.unit == "rows"
+    assert product.pages.of > 240
+
+
+def test_what_the_file_says_is_told():
+    known = RULES.with_rules("total == net + tax", "tax == 0.1 * net")
+    found = {each.proposal.text: each for each in mine(planted_pages(240), known)}
+    total = found["total == net + tax + (tip if present(tip) else 0)"]
+    assert 0.5 < total.said < 0.95  # pages with a tip are not
+    assert found["issued <= due"].said == 0
+
+
+def test_the_same_seed_finds_the_same(found):
+    again = mine(planted_pages(240), RULES)
+    assert again == found
+    other = mine(planted_pages(240), RULES, seed=1)
+    assert set(PLANTED) <= set(texts(other))
+    assert other != found
+
+
+def test_too_few_pages_are_refused():
+    with pytest.raises(InputError, match="29 pages with true labels, expected at least 30"):
+        mine(planted_pages(29), RULES)
+
+
+def test_the_file_loads_and_its_rules_hold(found, tmp_path):
+    path = tmp_path / "mined.yaml"
+    path.write_text(mined_text(found, RULES, ["mined"]))
+    loaded = Rules.load(path)
+    assert len(loaded.rules) + len(loaded.orders) + 2 == len(found)
+    assert [f.name for f in loaded.fields] == [f.name for f in RULES.fields]
+    assert next(f for f in loaded.fields if f.name == "number").pattern == r"[A-Z]{2}\-\d{4}"
+    assert loaded.defaults.weights.keys() == {"number:pattern", "currency:in"}
+    assert "# holds on 240 of 240 pages, 100.0% (98.4% to 100.0%)" in path.read_text()
+
+
+def test_boundaries_are_found():
+    def page(i):
+        words = f"Ada L., On Growth., Nature, {1900 + i}.".split()
+        gold = ("B-author", "I-author", "B-title", "I-title", "B-journal", "B-year")
+        return Labelled(Document(f"r{i}", (*words, "see", "also", "this")), (*gold, "O", "O", "O"))
+
+    fields = [Field(name, name) for name in ("author", "title", "journal", "year")]
+    found = mine([page(i) for i in range(60)], Rules(fields))
+    at = next(each for each in found if each.proposal.kind == "boundaries")
+    assert at.proposal.rule.after == "[,]$"
+    assert at.pages == Share(180, 180)
+    assert at.weight <= 5
+
+
+def test_fields_are_guessed_from_labels():
+    rules = guessed_rules(planted_pages(60))
+    types = {f.name: (f.type, f.many) for f in rules.fields}
+    assert types["total"] == ("money", False)
+    assert types["due"] == ("date", False)
+    assert types["amount"] == ("money", True)
+    assert types["number"] == ("text", False)
+    kept = guessed_rules(planted_pages(60), Rules([Field("sum_", "total", "number")]))
+    assert (kept.fields[0].name, kept.fields[0].type) == ("sum_", "number")
+    assert len(kept.fields) == len(rules.fields)
+
+
+@given(st.integers(0, 200), st.integers(0, 200))
+def test_wilsons_interval_has_the_share(holds, more):
+    share = Share(holds, holds + more)
+    low, high = share.interval()
+    assert 0 <= low <= share.value <= high <= 1 or not share.of
+    if share.of:  # the ends solve |p - q| = z sqrt(q (1 - q) / n)
+        for end in (low, high):
+            width = 1.96 * (end * (1 - end) / share.of) ** 0.5
+            assert abs(share.value - end) == pytest.approx(width, abs=1e-9)
+
+
+def test_weights_grow_with_evidence_up_to_the_default():
+    chance = Share(1, 400)
+    weights = [suggested_weight(Share(n, n), chance) for n in (10, 100, 1000, 10**6)]
+    assert weights == sorted(weights)
+    assert weights[-1] == 10
+    assert suggested_weight(Share(50, 100), Share(50, 100)) == 0
+
+
+def test_a_pattern_covers_nearly_all_texts():
+    pattern = pattern_of([f"{d}/2024" for d in range(1, 13)] * 3 + ["soon"])
+    assert pattern == r"\d{1,2}/\d{4}"
+    assert compiled(pattern).matches("7/1999")
+    assert pattern_of(["some words", "other words"] * 9) is None
+    assert pattern_of([f"{'x' * i}{i}." * (i % 7 + 1) for i in range(40)]) is None
+
+
+def test_the_command_writes_a_rule_file(tmp_path):
+    documents, mined, figures = (tmp_path / n for n in ("gold.jsonl", "mined.yaml", "f.json"))
+    write_labelled(documents, planted_pages(90))
+    done = run("rules", "mine", documents, "--out", mined, "--figures", figures)
+    assert done.returncode == 0, done.stderr
+    assert "known" in done.stderr
+    assert run("rules", mined).returncode == 0
+    rules = json.loads(figures.read_text())["rules"]
+    assert {"rule", "pages", "held_out", "chance", "said", "weight"} <= rules[0].keys()
+    assert run("rules", "mine", documents, "--quiet").stdout == mined.read_text()
+    write_labelled(documents, planted_pages(20))
+    done = run("rules", "mine", documents)
+    assert done.returncode == 2
+    assert "20 pages with true labels, expected at least 30" in done.stderr
+
+
+@needs_shared
+def test_the_papers_rules_are_found_in_real_receipts(tmp_path):
+    data = SHARED / "data"
+    run("data", "convert", "cord", data / "cord" / "raw", "--out", tmp_path / "c.jsonl")
+    run("data", "convert", "wildreceipt", data / "wildreceipt" / "raw" / "part.txt.gz",
+        "--out", tmp_path / "w.jsonl")  # fmt: skip
+    pages = list(read_labelled(tmp_path / "c.jsonl"))
+    found = {
+        m.proposal.text: m
+        for m in mine(pages, guessed_rules(pages, Rules.load(RULE_FILES["cord"])))
+    }
+    assert found["total == total_creditcardprice"].pages == Share(141, 148)
+    for rule in ("subtotal == sum(items)", "cash == total +", "total == subtotal +", "tax == "):
+        assert any(text.startswith(rule) for text in found), rule
+    found = mine(list(read_labelled(tmp_path / "w.jsonl")), Rules.load(RULE_FILES["wildreceipt"]))
+    both = ["subtotal == sum(items)", "total == subtotal + (tax if present(tax) else 0)"]
+    assert set(both) <= set(texts(found)[:3])
