@@ -23,6 +23,7 @@ from lawful.cli import (
     check,
     choose,
     data,
+    debug,
     decode,
     demo,
     evaluate,
@@ -73,6 +74,7 @@ rule_files = typer.Typer(
 for name, command, text in (
     ("show", rules.show, rules.EXAMPLE),
     ("mine", mine.mine_rules, mine.EXAMPLE),
+    ("debug", debug.debug_rules, debug.EXAMPLE),
 ):
     rule_files.command(name, cls=Command, epilog=f"Example: {text}")(command)
 app.add_typer(rule_files, name="rules")

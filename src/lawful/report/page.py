@@ -23,7 +23,7 @@ from lawful.report.card import STATUSES, draw_card, other_checks
 from lawful.report.view import Pictures, View, as_text, words_wrong
 from lawful.rules.rule_set import Rules
 
-_HUES = (210, 38, 145, 285, 325, 80, 185, 15, 250, 110)
+HUES = (210, 38, 145, 285, 325, 80, 185, 15, 250, 110)
 
 
 class Report:
@@ -40,19 +40,19 @@ class Report:
         fields = rules.fields if rules else ()
         self._single = frozenset(f.name for f in fields if not f.many)
         # The same on every card; without rules, in order of appearance.
-        self._colours = {f.name: i % len(_HUES) for i, f in enumerate(fields)}
+        self._colours = {f.name: i % len(HUES) for i, f in enumerate(fields)}
         self._title = title
         self._script = _resource("report.js")
 
     def head(self) -> str:
         """The HTML before the first card."""
         digest = b64encode(sha256(self._script.encode()).digest()).decode()
-        return _HEAD.format(title=as_text(self._title), script=digest, style=_style_sheet())
+        return _HEAD.format(title=as_text(self._title), script=digest, style=style_sheet())
 
     def card(self, scored: Scored | SpanScored, decoding: Decoding) -> tuple[str, dict[str, int]]:
         """The HTML of a document, and what it adds to the totals."""
         for name in decoding.fields:
-            self._colours.setdefault(name, len(self._colours) % len(_HUES))
+            self._colours.setdefault(name, len(self._colours) % len(HUES))
         document = scored.document
         view = View.of(document, scored.gold, decoding, self._colours, self._single)
         known = compare_known(document, decoding, self._rules) if self._rules else ()
@@ -93,17 +93,17 @@ def notebook_card(decoding: Decoding) -> str:
     """A decoding's card as a fragment of HTML, whose style stays within it."""
     words = decoding.words or ("",) * len(decoding.labels)
     document = Document(decoding.id, words)
-    colours = {name: i % len(_HUES) for i, name in enumerate(decoding.fields)}
+    colours = {name: i % len(HUES) for i, name in enumerate(decoding.fields)}
     view = View.of(document, None, decoding, colours, frozenset())
     # Elsewhere these are of the page; browsers that know no @scope show the card without style.
-    style = re.sub(r":root|(?<![.\w])body(?=\{)", ":scope", _style_sheet())
+    style = re.sub(r":root|(?<![.\w])body(?=\{)", ":scope", style_sheet())
     return f'<div class="lawful"><style>@scope{{{style}}}</style>{draw_card(view)}</div>'
 
 
 @cache
-def _style_sheet() -> str:
+def style_sheet() -> str:
     """The style sheet, with a colour for every field."""
-    hues = "".join(f".c{i}{{--hue:{hue}}}" for i, hue in enumerate(_HUES))
+    hues = "".join(f".c{i}{{--hue:{hue}}}" for i, hue in enumerate(HUES))
     return _resource("report.css") + hues
 
 
@@ -112,14 +112,16 @@ def _resource(name: str) -> str:
     return "\n" + files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _totals(totals: Counter[str]) -> str:
-    def tile(number: str, what: str, *parts: tuple[str, str, int], more: str = "") -> str:
-        bar = "".join(f'<i class="{style}" style="flex:{n}"></i>' for style, _, n in parts if n)
-        keys = "".join(f'<li class="{style}"><b>{n:,}</b> {name}</li>' for style, name, n in parts)
-        shares = f'<div class="bar">{bar}</div><ul>{keys}</ul>' if parts else ""
-        note = f"<p>{more}</p>" if more else ""
-        return f'<div class="tile"><p><b>{number}</b> {what}</p>{shares}{note}</div>'
+def tile(number: str, what: str, *parts: tuple[str, str, int], more: str = "") -> str:
+    """A total, and its parts (style, name, count) as a bar."""
+    bar = "".join(f'<i class="{style}" style="flex:{n}"></i>' for style, _, n in parts if n)
+    keys = "".join(f'<li class="{style}"><b>{n:,}</b> {name}</li>' for style, name, n in parts)
+    shares = f'<div class="bar">{bar}</div><ul>{keys}</ul>' if parts else ""
+    note = f"<p>{more}</p>" if more else ""
+    return f'<div class="tile"><p><b>{number}</b> {what}</p>{shares}{note}</div>'
 
+
+def _totals(totals: Counter[str]) -> str:
     documents, corrected = totals["documents"], totals["corrected"]
     passed, violated = totals["rule satisfied"], totals["rule violated"]
     implied = totals["implied violated"]

@@ -1,0 +1,172 @@
+"""The page of ``lawful rules debug``: every rule, and the pages whose truth breaks it, by cause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import IO
+
+from lawful.decoding import Decoding
+from lawful.document import Labelled
+from lawful.learning.causes import CAUSES
+from lawful.learning.debugging import Broken, Finding, Group
+from lawful.report.page import HUES, style_sheet, tile
+from lawful.report.picture import draw_pages
+from lawful.report.view import View, as_text
+from lawful.rules.judge import FieldValue
+
+MOST_DRAWN = 8
+"""Pages of a group that are drawn; the others are listed."""
+
+MOST_LISTED = 200
+
+
+def write_rule_page(
+    out: IO[str],
+    findings: Sequence[Finding],
+    documents: Sequence[Labelled],
+    fields: Sequence[Mapping[str, list[FieldValue]]],
+    title: str = "Rules and true labels",
+) -> None:
+    """Writes one self-contained HTML file; ``fields`` has the true values of each document."""
+    names = dict.fromkeys(name for page in fields for name in page)
+    colours = {name: i % len(HUES) for i, name in enumerate(names)}
+    out.write(_HEAD.format(title=as_text(title), style=style_sheet() + _STYLE))
+    out.write(f'<section id="totals" aria-label="totals">{_totals(findings, documents)}</section>')
+    out.write("<main>\n")
+    for finding in findings:
+        out.write(_card(finding, documents, fields, colours))
+    out.write("</main>\n</body>\n</html>\n")
+
+
+def _totals(findings: Sequence[Finding], documents: Sequence[Labelled]) -> str:
+    rules = [each for each in findings if not each.implied]
+    broken = {each.page for finding in rules for g in finding.groups for each in g.pages}
+    fine = len(documents) - len(broken)
+    tiles = tile(
+        f"{len(documents):,}",
+        "pages with true labels",
+        ("satisfied", "✓ break no rule", fine),
+        ("violated", "✗ break a rule", len(broken)),
+    )
+    judged = [sum(getattr(each, state) for each in rules) for state in _STATES]
+    parts = [(s, f"{sign} {s}", n) for (s, sign), n in zip(_STATES.items(), judged, strict=True)]
+    tiles += tile(f"{len(rules):,}", "rules, on all pages", *parts)
+    notes = [(_note(each), each.id) for each in rules if _note(each)]
+    text = "; ".join(f"{as_text(id_)}: {as_text(note)}" for note, id_ in notes)
+    return tiles + tile(f"{len(notes):,}", "rules that are of no use or wrong", more=text)
+
+
+_STATES = {"satisfied": "✓", "violated": "✗", "vacuous": "○"}
+
+
+def _note(finding: Finding) -> str:
+    """What is wrong with a rule itself."""
+    if finding.never:
+        return "never applies"
+    if finding.is_wrong:
+        return "holds nowhere"
+    if finding.against:
+        return f"contradicts {', '.join(finding.against)}"
+    return f"implied by {', '.join(finding.implied_by)}" if finding.implied_by else ""
+
+
+def _card(
+    finding: Finding,
+    documents: Sequence[Labelled],
+    fields: Sequence[Mapping[str, list[FieldValue]]],
+    colours: Mapping[str, int],
+) -> str:
+    note = _note(finding)
+    badge = "unchecked" if finding.never else "relaxed" if finding.violated else "satisfied"
+    sign = {"unchecked": "○ never applies", "relaxed": "✗ broken", "satisfied": "✓ fine"}[badge]
+    checked = finding.satisfied + finding.violated
+    share = f"{finding.satisfied:,} of {checked:,} pages hold, {finding.vacuous:,} vacuous"
+    if finding.implied:
+        share = f"violated on {finding.violated:,} pages"
+    body = "".join(_group(group, documents, fields, colours) for group in finding.groups)
+    if finding.never:
+        body += f"<p>Could be checked on no page: {as_text(finding.never)}.</p>"
+    if finding.is_wrong:
+        body = "<p><em>Holds on no page: the rule is probably wrong.</em></p>" + body
+    if finding.implied_by:
+        others = ", ".join(f"<code>{as_text(each)}</code>" for each in finding.implied_by)
+        body += f"<p>Finds out no wrong value that {others} would not find out.</p>"
+    if finding.against:
+        others = ", ".join(f"<code>{as_text(each)}</code>" for each in finding.against)
+        body += f"<p>Never holds together with {others}.</p>"
+    is_open = bool(finding.groups or note) and not finding.implied
+    return (
+        f'<details class="card"{" open" * is_open}><summary><b class="badge {badge}">{sign}</b>'
+        f"<bdi>{as_text(finding.id)}</bdi><i>{as_text(share)}</i>"
+        f"<small>{as_text(note)}</small></summary>"
+        f'<div class="rule"><p><code>{as_text(finding.text)}</code></p>{body}</div></details>\n'
+    )
+
+
+def _group(
+    group: Group,
+    documents: Sequence[Labelled],
+    fields: Sequence[Mapping[str, list[FieldValue]]],
+    colours: Mapping[str, int],
+) -> str:
+    count = len({each.page for each in group.pages})
+    detail = f" ({as_text(group.detail)})" if group.detail else ""
+    head = f"<h3>{count:,} page{'s' * (count != 1)}: {as_text(CAUSES[group.cause])}{detail}</h3>"
+    advice = f"<p>{as_text(group.advice)}</p>" if group.advice else ""
+    rows = "".join(
+        _drawn(each, _line(each, group), documents, fields, colours)
+        if i < MOST_DRAWN
+        else f"<li>{_line(each, group)}</li>"
+        for i, each in enumerate(group.pages[:MOST_LISTED])
+    )
+    rest = len(group.pages) - MOST_LISTED
+    more = f'<p class="quiet">and {rest:,} more</p>' if rest > 0 else ""
+    return f"{head}{advice}<ul>{rows}</ul>{more}"
+
+
+def _line(broken: Broken, group: Group) -> str:
+    detail = "" if group.detail else as_text(broken.reason.detail)
+    detail = f" <small>{detail}</small>" if detail else ""
+    return f"<b><bdi>{as_text(broken.id)}</bdi></b> <span>{as_text(broken.message)}</span>{detail}"
+
+
+def _drawn(
+    broken: Broken,
+    line: str,
+    documents: Sequence[Labelled],
+    fields: Sequence[Mapping[str, list[FieldValue]]],
+    colours: Mapping[str, int],
+) -> str:
+    labelled = documents[broken.page]
+    truth = Decoding(
+        labelled.document.id, "true labels", "relaxed", optimal=False, labels=labelled.gold,
+        fields=dict(fields[broken.page]), log_prob=0.0, penalty=0.0, bound=0.0, checks=(),
+        corrections=(), tried=0, mass=0.0, seconds=0.0,
+    )  # fmt: skip
+    view = View.of(labelled.document, None, truth, dict(colours), frozenset())
+    pages, _ = draw_pages(view)
+    return f"<li><details><summary>{line}</summary>{pages}</details></li>"
+
+
+_STYLE = """
+.rule{padding:1rem;border-top:1px solid var(--line)}.rule p{margin:.2rem 0 .6rem}
+.rule li{padding:.15rem 0;border-bottom:1px solid var(--line);font-variant-numeric:tabular-nums}
+.rule h3{margin:1.2rem 0 .2rem;text-transform:none;letter-spacing:0;font-size:.95rem;
+color:var(--ink)}.rule li>details>summary{padding:0}
+.rule li>details>svg,.rule li .flow{margin:.6rem 0}
+.rule li small{margin-left:auto}main{margin-top:1rem}
+"""
+
+_HEAD = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+style-src 'unsafe-inline'; img-src data:">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<header><h1>{title}</h1></header>
+"""
