@@ -17,7 +17,7 @@ from tests.helpers import DOCUMENTS, RULES, demo_lines, run
 COMMANDS = [
     "extract", "read", "decode", "choose", "explain", "check", "evaluate", "calibrate",
     "train", "predict", "export", "demo", "data convert", "data info", "data rules", "data split",
-    "rules show", "rules mine", "rules debug",
+    "rules show", "rules mine", "rules debug", "rules learn",
     "experiments paper", "experiments semantics",
 ]  # fmt: skip
 

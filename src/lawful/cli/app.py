@@ -31,6 +31,7 @@ from lawful.cli import (
     explain,
     export,
     extract,
+    learn,
     mine,
     predict,
     read,
@@ -75,6 +76,7 @@ for name, command, text in (
     ("show", rules.show, rules.EXAMPLE),
     ("mine", mine.mine_rules, mine.EXAMPLE),
     ("debug", debug.debug_rules, debug.EXAMPLE),
+    ("learn", learn.learn_weights, learn.EXAMPLE),
 ):
     rule_files.command(name, cls=Command, epilog=f"Example: {text}")(command)
 app.add_typer(rule_files, name="rules")

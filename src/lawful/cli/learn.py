@@ -1,0 +1,127 @@
+"""``lawful rules learn``: weights of rules from scored documents with true labels.
+
+Exit code 0: the weights are better than the defaults, and were written. 1: no gain can be shown, so
+nothing was written, unless forced. 2: the rules or the input cannot be used.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from lawful.batch import Preparation
+from lawful.cli.complaints import Complaints
+from lawful.cli.options import (
+    BadLinesOption,
+    Documents,
+    PoolOption,
+    Quiet,
+    RuleFile,
+    Seed,
+    flag,
+    load_rules,
+)
+from lawful.cli.output import Progress, plural, reporting, say
+from lawful.cli.scoreboards import Skipped, score_table, with_gold
+from lawful.errors import InputError
+from lawful.io.atomic import atomic_text
+from lawful.io.jsonl import read_jsonl
+from lawful.learning.learned_file import learned_text
+from lawful.learning.weights import FOLDS, Learned, Measure, learn
+
+EXAMPLE = "lawful rules learn scored.jsonl --rules rules.yaml --out learned.yaml"
+
+
+def learn_weights(
+    documents: Documents,
+    rules: RuleFile,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Rule file to write, if there is a gain."),
+    ] = None,
+    figures: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Also write the figures as JSON.")
+    ] = None,
+    force: Annotated[
+        bool, flag("--force", help="Write the learned weights even if no gain can be shown.")
+    ] = False,
+    measure: Annotated[
+        Measure | None,
+        typer.Option(
+            help="What F1 is about: values of fields that rules read, or entities.",
+            show_default="values, if there are any",
+        ),
+    ] = None,
+    folds: Annotated[int, typer.Option(metavar="N", min=2, help="Number of folds.")] = FOLDS,
+    seed: Seed = 0,
+    pool: PoolOption = None,
+    bad_lines: BadLinesOption = "skip",
+    quiet: Quiet = False,
+) -> None:
+    """Learn the weights of rules, if unseen documents show that this is a gain."""
+    loaded = load_rules(rules, None)
+    skipped = Skipped()
+    with Progress(quiet=quiet) as progress, Complaints(bad_lines, skipped) as complaints:
+        records = Preparation(pool).apply_all(with_gold(read_jsonl(documents), skipped))
+        pages = list(complaints.without_bad(progress.documents(records)))
+    if not pages:
+        raise InputError(f"nothing to learn from in {documents}: {skipped or 'no documents'}")
+    learned = learn(pages, loaded, folds=folds, seed=seed, measure=measure)
+    with reporting(figures) as (console, save):
+        if not quiet:
+            _print(learned, console)
+        save({"documents": documents, "rules": str(rules), "seed": seed} | learned.record())
+    shown = learned.gain.is_shown
+    if out is not None and (shown or force):
+        comments = [
+            f"Weights learned by lawful from {plural(learned.pages, 'page')} with true labels "
+            f"(seed {seed}); rules of {Path(rules).name}.",
+            f"F1 of {learned.measure} on unseen pages, against the weights before: {learned.gain}"
+            + ("" if shown else ": no gain can be shown"),
+        ]
+        with atomic_text(out) as file:
+            file.write(learned_text(learned, comments))
+    if not quiet:
+        say(_verdict(learned, out, force))
+    raise typer.Exit(0 if shown or (force and out is not None) else 1)
+
+
+def _verdict(learned: Learned, out: str | None, force: bool) -> str:
+    gain = f"F1 of {learned.measure} on unseen pages {learned.gain}"
+    if learned.gain.is_shown:
+        return f"a gain: {gain}" + ("" if out is None else f"; written to {out}")
+    kept = "keep the weights that the rules have"
+    if out is not None:
+        kept += f"; written to {out}, since forced" if force else "; nothing is written"
+    return f"no gain can be shown: {gain}; {kept}"
+
+
+def _print(learned: Learned, console: Console) -> None:
+    console.print(score_table(learned.boards))
+    left = f", {learned.impossible:,} of them impossible" if learned.impossible else ""
+    kept = (
+        "the defaults" if learned.spread == 0 else f"spread {learned.spread:g} around the defaults"
+    )
+    console.print(
+        f"\n{plural(learned.pages, 'page')}{left}; temperature {learned.temperature:.2f}; {kept}\n"
+    )
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("weight of")
+    for heading in ("before", "learned", "95 %", "F1 with it - without it"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    worth = {(value.part, value.id): value.gain for value in learned.values}
+    for weight in learned.weights:
+        key = weight.parameter.part, weight.parameter.id
+        if weight.is_changed or key in worth:
+            table.add_row(
+                weight.parameter.name,
+                f"{weight.parameter.default:g}",
+                f"{weight.value:.2f}",
+                f"{weight.low:.2f} to {weight.high:.2f}",
+                str(worth.get(key, "")),
+            )
+    console.print(table)
