@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lawful.learning.weights import Gain, Learned, LearnedWeight
-from lawful.rules.writing import flow, rules_data, scalar
+from lawful.rules.writing import rules_data, rules_text
 
 
 def learned_text(learned: Learned, comments: Sequence[str] = ()) -> str:
@@ -14,41 +14,30 @@ def learned_text(learned: Learned, comments: Sequence[str] = ()) -> str:
     Weights and prices are in the scale of the scores as they are, without a temperature. The
     comments of the original file are not kept. Raises a ``RulesError`` for Python functions.
     """
-    data = rules_data(learned.rules)
     changed: dict[tuple[str, str], LearnedWeight] = {
         (w.parameter.part, w.parameter.id): w for w in learned.weights if w.is_changed
     }
     worth: dict[tuple[str, str], Gain] = {(v.part, v.id): v.gain for v in learned.values}
-    lines = [f"# {line}".rstrip() for line in comments]
-    ids = {"rules": [rule.id or "" for rule in learned.rules.rules]}
-    ids["order"] = [order.id or "" for order in learned.rules.orders]
-    for key, value in data.items():
-        if key in ("fields", "rows", "weights"):
-            lines.append(f"{key}:")
-            for name, entry in value.items():
-                weight = changed.get(("condition", name)) if key == "weights" else None
-                lines += [f"  # {_was(weight)}"] if weight else []
-                lines.append(f"  {scalar(name)}: {flow(entry)}")
-        elif key in ids and value:
-            part = "weight" if key == "rules" else "order"
-            lines.append(f"{key}:")
-            for id_, entry in zip(ids[key], value, strict=True):
-                found = [changed.get((part, id_)), changed.get(("unchecked", id_))]
-                gain = worth.get((part, id_))
-                lines += _comments([w for w in found if w], gain, "  ")
-                lines.append(f"  - {flow(entry)}")
-        else:
-            one = changed.get((key, ""))
-            lines += _comments([one] if one else [], worth.get((key, "")), "")
-            lines.append(f"{key}: {flow(value)}")
-    return "\n".join(lines) + "\n"
+    ids = {
+        "rules": ("weight", [rule.id or "" for rule in learned.rules.rules]),
+        "order": ("order", [order.id or "" for order in learned.rules.orders]),
+    }
 
+    def notes(key: str, entry: str | int | None) -> Iterator[str]:
+        part, id_ = key, ""
+        if isinstance(entry, int):
+            if key not in ids:  # entries of words share one weight
+                return
+            part, names = ids[key]
+            id_ = names[entry]
+        elif entry is not None:
+            part, id_ = ("condition", entry) if key == "weights" else ("", "")
+        both = (part, id_), ("unchecked" if part == "weight" else "", id_)
+        yield from (_was(changed[each]) for each in both if each in changed)
+        if (part, id_) in worth:
+            yield f"F1 with it minus F1 without it, on unseen pages: {worth[part, id_]}"
 
-def _comments(weights: list[LearnedWeight], gain: Gain | None, indent: str) -> Iterator[str]:
-    for weight in weights:
-        yield f"{indent}# {_was(weight)}"
-    if gain is not None:
-        yield f"{indent}# F1 with it minus F1 without it, on unseen pages: {gain}"
+    return rules_text(rules_data(learned.rules), comments, notes)
 
 
 def _was(weight: LearnedWeight) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,93 +11,58 @@ from lawful.learning.proposals import FieldCondition
 from lawful.rules.definitions import Rule
 from lawful.rules.rule_set import Rules
 from lawful.rules.span_rules import Boundaries, Order
-from lawful.rules.writing import flow, rule_data, rules_data, scalar
+from lawful.rules.writing import rule_data, rules_data, rules_text
 
 
 def mined_text(found: Sequence[Mined], rules: Rules, comments: Sequence[str] = ()) -> str:
     """A rule file with the fields of ``rules`` and the mined rules, which loads as it is."""
+    defaults = replace(rules.defaults, weights={})
     data = rules_data(
-        Rules(
-            rules.fields,
-            scheme=rules.scheme,
-            defaults=replace(rules.defaults, weights={}),
-            rows=rules.rows,
-            given=rules.given,
-            classes=rules.classes,
-        )
+        replace(rules, rules=(), words=(), boundaries=None, orders=(), defaults=defaults)
     )
     del data["rules"]
-    of_fields: dict[str, list[Mined]] = {}
-    for each in found:
-        if isinstance(rule := each.proposal.rule, FieldCondition):
-            of_fields.setdefault(rule.field, []).append(each)
-    weights = {
-        f"{name}:{'pattern' if each.proposal.kind == 'pattern' else 'in'}": each.weight
-        for name, some in of_fields.items()
-        for each in some
-    }
-    lines = [f"# {line}".rstrip() for line in comments]
-    for key, value in data.items():
-        if key == "fields":
-            lines += _fields(value, of_fields)
-        elif key == "rows":
-            lines += [f"{key}:", *(f"  {name}: {flow(entry)}" for name, entry in value.items())]
-        else:
-            lines.append(f"{key}: {flow(value)}")
-    if weights:
-        lines += ["weights:", *(f"  {scalar(name)}: {w:g}" for name, w in weights.items())]
-    for each in found:
-        if isinstance(rule := each.proposal.rule, Boundaries):
-            lines += _comments(each, "")
-            lines.append(f"boundaries: {flow({'after': rule.after, 'weight': each.weight})}")
-    lines += _listed("order", [each for each in found if isinstance(each.proposal.rule, Order)])
-    lines += _listed("rules", [each for each in found if isinstance(each.proposal.rule, Rule)])
-    return "\n".join(lines) + "\n"
-
-
-def _fields(fields: dict[str, Any], found: dict[str, list[Mined]]) -> list[str]:
-    lines = ["fields:"]
-    for name, entry in fields.items():
-        added = dict(entry)
-        for each in found.get(name, ()):
-            lines += _comments(each, "  ")
-            rule = each.proposal.rule
-            if isinstance(rule, FieldCondition):
-                added |= {"pattern": rule.pattern} if rule.pattern else {"in": list(rule.texts)}
-        lines.append(f"  {name}: {flow(added)}")
-    return lines
-
-
-def _listed(key: str, found: list[Mined]) -> list[str]:
-    lines = [f"{key}:"] if found else []
+    parts: dict[str, list[Any]] = {"order": [], "rules": []}
+    weights: dict[str, float] = {}
+    notes: dict[tuple[str, str | int | None], list[str]] = {}
     for each in found:
         rule = each.proposal.rule
-        lines += _comments(each, "  ")
-        data: dict[str, Any] = {}
-        if isinstance(rule, Rule):
-            data = rule_data(replace(rule, weight=each.weight))
-        elif isinstance(rule, Order):
-            data = {"fields": list(rule.fields), "weight": each.weight}
-        lines.append(f"  - {flow(data)}")
-    return lines
+        where: tuple[str, str | int | None]
+        if isinstance(rule, FieldCondition):
+            where = "fields", rule.field
+            condition = "in" if rule.pattern is None else "pattern"
+            data["fields"][rule.field][condition] = rule.pattern or list(rule.texts)
+            weights[f"{rule.field}:{condition}"] = each.weight
+        elif isinstance(rule, Boundaries):
+            where = "boundaries", None
+            data["boundaries"] = {"after": rule.after, "weight": each.weight}
+        else:
+            key = "rules" if isinstance(rule, Rule) else "order"
+            where = key, len(parts[key])
+            parts[key].append(_entry(rule, each.weight))
+        notes.setdefault(where, []).append(figures_of(each))
+    data |= {"weights": weights} if weights else {}
+    data |= {key: entries for key, entries in parts.items() if entries}
+
+    def notes_of(key: str, entry: str | int | None) -> Iterable[str]:
+        return notes.get((key, entry), ())
+
+    return rules_text(data, comments, notes_of)
 
 
-def _comments(each: Mined, indent: str) -> list[str]:
-    return [f"{indent}# {line}" for line in figures_of(each)]
+def _entry(rule: Rule | Order, weight: float) -> dict[str, Any]:
+    if isinstance(rule, Rule):
+        return rule_data(replace(rule, weight=weight))
+    return {"fields": list(rule.fields), "weight": weight}
 
 
-def figures_of(each: Mined) -> list[str]:
+def figures_of(each: Mined) -> str:
     """The figures of a mined rule, in words."""
-    return [
-        f"holds on {each.pages.holds:,} of {each.pages.of:,} {each.unit}, {_percent(each)}; "
-        f"held out {each.held_out.holds:,} of {each.held_out.of:,}, {each.held_out.value:.1%}; "
-        f"by chance {each.chance.value:.1%}; {how_said(each)}",
-    ]
-
-
-def _percent(each: Mined) -> str:
     low, high = each.pages.interval()
-    return f"{each.pages.value:.1%} ({low:.1%} to {high:.1%})"
+    return (
+        f"holds on {each.pages.holds:,} of {each.pages.of:,} {each.unit}, {each.pages.value:.1%} "
+        f"({low:.1%} to {high:.1%}); held out {each.held_out.holds:,} of {each.held_out.of:,}, "
+        f"{each.held_out.value:.1%}; by chance {each.chance.value:.1%}; {how_said(each)}"
+    )
 
 
 def how_said(each: Mined) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields as dataclass_fields
 from decimal import Decimal
 from math import inf
@@ -154,16 +154,32 @@ def scalar(value: Any) -> str:
     return written[1:-1]
 
 
-def rules_text(data: Mapping[str, Any], comments: Iterable[str] = ()) -> str:
-    """A rule file: the comments, then each part, with one line per field and per rule."""
+def rules_text(
+    data: Mapping[str, Any],
+    comments: Iterable[str] = (),
+    notes: Callable[[str, str | int | None], Iterable[str]] = lambda key, entry: (),
+) -> str:
+    """A rule file: the comments, then each part, with one line per field and per rule.
+
+    ``notes`` gives the comments above an entry, by the key of its part and by its name or its place
+    in the list; ``None`` if the part is one line.
+    """
     lines = [f"# {line}".rstrip() for line in comments]
+
+    def add(key: str, entry: str | int | None, text: str) -> None:
+        indent = "" if entry is None else "  "
+        lines.extend(f"{indent}# {note}" for note in notes(key, entry))
+        lines.append(f"{indent}{text}")
+
     for key, value in data.items():
         if isinstance(value, dict) and key in ("fields", "rows", "weights"):
             lines.append(f"{key}:")
-            lines += (f"  {scalar(name)}: {flow(entry)}" for name, entry in value.items())
+            for name, entry in value.items():
+                add(key, name, f"{scalar(name)}: {flow(entry)}")
         elif isinstance(value, list) and value:
             lines.append(f"{key}:")
-            lines += (f"  - {flow(entry)}" for entry in value)
+            for place, entry in enumerate(value):
+                add(key, place, f"- {flow(entry)}")
         else:
-            lines.append(f"{key}: {flow(value)}")
+            add(key, None, f"{key}: {flow(value)}")
     return "\n".join(lines) + "\n"
