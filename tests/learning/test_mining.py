@@ -126,6 +126,17 @@ def test_the_file_loads_and_its_rules_hold(found, tmp_path):
     assert "# holds on 240 of 240 pages, 100.0% (98.4% to 100.0%)" in path.read_text()
 
 
+def test_a_constant_difference_is_found():
+    def page(i):
+        net = 1000 + 37 * i * i
+        words = (f"{net / 100:.2f}", f"{net / 100 + (4.99 if i % 9 else 0):.2f}")
+        return Labelled(Document(f"f{i}", words), ("B-net", "B-total"))
+
+    rules = Rules([Field(name, name, "money") for name in ("net", "total")])
+    found = {each.proposal.text: each for each in mine([page(i) for i in range(90)], rules)}
+    assert found["total == net + 4.99"].pages == Share(80, 90)
+
+
 def test_boundaries_are_found():
     def page(i):
         words = f"Ada L., On Growth., Nature, {1900 + i}.".split()

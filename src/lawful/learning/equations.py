@@ -56,7 +56,7 @@ class Number:
     """A number that an equation can use, and its values on the pages that are mined."""
 
     text: str
-    name: str  # the field
+    name: str  # the field; empty for a constant
     values: Numbers
     has_default: bool = False
     is_count: bool = False
@@ -111,7 +111,8 @@ class _Equation:
 
     def check(self) -> str:
         """The equation as a rule says it: if possible, one term that is the sum of the others."""
-        required = [t for t in self.terms if not t.optional and not t.absolute]
+        fields = (t for t in self.terms if t.number.name)  # a constant has none
+        required = [t for t in fields if not t.optional and not t.absolute]
         alone = [
             t for t in required if all(t.factor * o.factor < 0 for o in self.terms if o is not t)
         ]
@@ -251,6 +252,8 @@ def _first(numbers: list[Number], amounts: list[Number], tolerance: float) -> It
             kind: Kind = "count" if one.is_count or other.is_count else "equation"
             target, part = (other, one) if one.is_count else (one, other)
             yield from _if_promising(target, (part,), tolerance, kind)
+    for one, other in combinations(amounts, 2):
+        yield from _offsets(one, other, tolerance)
     for target, one in permutations(amounts, 2):
         if target.name != one.name:
             yield from _multiples(target, one, tolerance)
@@ -281,6 +284,26 @@ def _allowed(off: Numbers, unit: float, tolerance: float) -> float:
     """The tolerance: that of the rules, or one unit if that makes a difference."""
     gain = int(((off <= unit) & (off > tolerance)).sum())
     return unit if gain >= max(LEAST_GAIN, WIDER * len(off)) else tolerance
+
+
+def _offsets(one: Number, other: Number, tolerance: float) -> Iterator[_Equation]:
+    """Two numbers that usually differ by the same amount, such as a fee."""
+    rest = one.values - other.values
+    known = np.round(rest[np.isfinite(rest)], 2)
+    amounts, counts = np.unique(known[np.abs(known) > tolerance], return_counts=True)
+    if len(known) < LEAST_SUPPORT or counts.max(initial=0) < LEAST_SHARE * len(known):
+        return
+    amount = float(amounts[counts.argmax()])
+    if amount < 0:
+        one, other, amount = other, one, -amount
+    text = f"{amount:.2f}".rstrip("0").rstrip(".")
+    constant = Number(text, "", np.full(len(rest), amount))
+    terms = (
+        _Term(one, Fraction(1)),
+        _Term(other, Fraction(-1)),
+        _Term(constant, Fraction(-1)),
+    )
+    yield _Equation(terms, one.values - other.values - amount, tolerance)
 
 
 def _multiples(target: Number, one: Number, tolerance: float) -> Iterator[_Equation]:
