@@ -326,6 +326,8 @@ class Learner:
         prior, charged = loss.defaults.copy(), loss.charged.copy()
         index = {(p.part, p.id): i for i, p in enumerate(self.parameters.all)}
         for (part, id_), i in index.items():
+            if part == "order" and true[:, i].sum() > (1 - DOUBTFUL) * len(true):
+                prior[i] = 0.0
             if part != "weight":
                 continue
             price = index["unchecked", id_]

@@ -113,15 +113,17 @@ def _group(
     detail = f" ({as_text(group.detail)})" if group.detail else ""
     head = f"<h3>{count:,} page{'s' * (count != 1)}: {as_text(CAUSES[group.cause])}{detail}</h3>"
     advice = f"<p>{as_text(group.advice)}</p>" if group.advice else ""
-    rows = "".join(
-        _drawn(each, _line(each, group), documents, fields, colours)
-        if i < MOST_DRAWN
-        else f"<li>{_line(each, group)}</li>"
-        for i, each in enumerate(group.pages[:MOST_LISTED])
-    )
-    rest = len(group.pages) - MOST_LISTED
-    more = f'<p class="quiet">and {rest:,} more</p>' if rest > 0 else ""
-    return f"{head}{advice}<ul>{rows}</ul>{more}"
+    drawn, listed = group.pages[:MOST_DRAWN], group.pages[MOST_DRAWN:]
+    rows = "".join(_drawn(each, _line(each, group), documents, fields, colours) for each in drawn)
+    if listed:
+        lines = "".join(f"<li>{_line(each, group)}</li>" for each in listed[:MOST_LISTED])
+        rest = len(listed) - MOST_LISTED
+        more = f'<p class="quiet">and {rest:,} more</p>' if rest > 0 else ""
+        rows += (
+            f'<li><details><summary class="quiet">{len(listed):,} more</summary>'
+            f"<ul>{lines}</ul>{more}</details></li>"
+        )
+    return f"{head}{advice}<ul>{rows}</ul>"
 
 
 def _line(broken: Broken, group: Group) -> str:
