@@ -1,6 +1,6 @@
 """Learned weights against the defaults, and what they make of wrong rules.
 
-    python -m benchmarks.learning [--train 200 1135] [--pages 378] [--receipts] [--wrong]
+    python -m benchmarks.learned_weights [--train 200 1135] [--pages 378] [--receipts] [--wrong]
 
 needs ``../shared``, which is not part of the project. Without options: bibliographic references
 (AnyStyle), scored by the tagger of ``benchmarks.weights``, under its four kinds of rules together.
