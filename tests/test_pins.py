@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
 import pytest
 
-from lawful import Document, DocumentError, InputError, Pin, Scored, Scores
+from lawful import Document, DocumentError, InputError, Labelled, Pin, Scored, Scores
 from lawful.io.jsonl import encode
 
 FORMS = {
@@ -109,3 +110,25 @@ def test_pins_about_pieces_become_pins_about_words():
     part = Document("d", document.words, joins=joins, pins=[{"words": [1, 3], "field": "total"}])
     with pytest.raises(DocumentError, match="a pin about a part of a word, expected whole words"):
         Scored(part, scores).to_words()
+
+
+def test_a_page_keeps_the_pins_about_its_words():
+    pins = [
+        {"words": [0, 2], "field": "total"},
+        {"words": [2, 3], "text": "x"},
+        {"words": [1, 4], "not": "total"},
+        {"words": [1, 3], "field": "tax"},
+        {"words": [1, 3], "text": "on two pages"},
+        {"field": "tip", "value": None},
+        {"field": "tax", "value": "5"},
+    ]
+    document = Document("d", ["a", "b", "c", "d"], pages=[0, 0, 1, 1], pins=pins)
+    first, second = Labelled(document, ("O",) * 4).by_page()
+    assert [pin.said for pin in first.document.pins] == [
+        "words 0:2 are total", "word 1 is not total", "tip is absent",
+    ]  # fmt: skip
+    assert [pin.said for pin in second.document.pins] == [
+        "word 0 reads 'x'", "words 0:2 are not total", "tip is absent",
+    ]  # fmt: skip
+    (whole,) = Labelled(replace(document, pages=(0,) * 4), ("O",) * 4).by_page()
+    assert whole.document.pins == document.pins

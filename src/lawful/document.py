@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from itertools import compress
+from itertools import accumulate, compress
 from math import exp, inf, isfinite
 from numbers import Real
 from typing import Any, NamedTuple
@@ -331,7 +331,9 @@ class Labelled:
         """One document per page that has words; itself if there is at most one such page.
 
         The id of a page is ``document/number``, from 0. BIO labels stay legal, unless an entity
-        continues on the next page. Pages have no pins.
+        continues on the next page. A page keeps the pins about its words and about absent fields;
+        not those about a span or text that continues on another page, nor about a field's value,
+        which may be on any page.
         """
         document = self.document
         numbers = sorted(set(document.pages or ()))
@@ -352,12 +354,29 @@ class Labelled:
                     document.line,
                     document.given,
                     document.classes,
+                    _pins_of_page(document.pins, kept),
                     sizes=document.sizes,
                     images=document.images,
                 ),
                 tuple(compress(self.gold, kept)),
                 self.split,
             )
+
+
+def _pins_of_page(pins: tuple[Pin, ...], kept: list[bool]) -> tuple[Pin, ...]:
+    """The pins that concern the words that are kept, by their numbers among these."""
+    before = [0, *accumulate(map(int, kept))]
+    found = []
+    for pin in pins:
+        if pin.words is not None:
+            start, end = pin.words
+            first, last = before[start], before[end]
+            whole = last - first == end - start
+            if whole or (first < last and pin.kind in ("nothing", "not")):
+                found.append(pin.about(first, last))
+        elif pin.kind == "absent":
+            found.append(pin)
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,6 +229,11 @@ class SpanScores:
             longest[type_] = max(longest.get(type_, 0), end - start)
         return tuple((type_, longest[type_]) for type_ in self.types if type_ in longest)
 
+    @property
+    def slots(self) -> bool:
+        """Whether spans exclude others more widely than their texts go; see ``of_slots``."""
+        return self._ends is not None
+
     def log_odds_of(self, span: Span) -> float:
         """The log-odds of one of the candidates."""
         return float(self.log_odds[self.spans.index(span)])

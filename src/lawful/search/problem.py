@@ -50,8 +50,8 @@ class Problem:
         self.scores = scores
         if isinstance(scores, SpanScores):
             check_length(document, len(scores), "word with span scores", "words with span scores")
-            if document.pins:
-                raise InputError(f"document {document.id!r} has pins, which need scores of words")
+            if document.pins and scores.slots:
+                raise InputError(f"document {document.id!r} has pins, but its words are slots")
             rules.check_types(scores.types)
             self.scheme: Scheme = scores.scheme()
         else:
@@ -84,8 +84,9 @@ class Problem:
     def argmax(self) -> Labels:
         """The model's first choice for every word, legal or not; or its best spans."""
         if isinstance(self.scores, SpanScores):
-            assert self.best_legal is not None  # noqa: S101 - a document without spans is legal
-            return self.best_legal
+            best = self.best_without_pins
+            assert best is not None  # noqa: S101 - a document without spans is legal
+            return best
         return np.asarray(self.evidence.argmax(axis=1))
 
     @cached_property
