@@ -251,7 +251,7 @@ def test_lines_with_spans_are_for_decode_only(tmp_path):
         "document 'c' has spans and logits, expected one of them",
     ]
     [bad, *_] = read_jsonl(path)
-    assert "scores of spans, which only lawful decode and choose can use" in bad.message
+    assert "scores of spans, and this command needs scores of words" in bad.message
     pieces = Document("p", ["5", "00"], joins=[False, True])
     pooled = SpanScored(pieces, SpanScores([(0, 2, "total", 0.5)], 2))
     with pytest.raises(InputError, match="of word pieces, which cannot be merged"):

@@ -37,6 +37,7 @@ from lawful.workers import in_order
 Record: TypeAlias = Scored | BadLine
 Result: TypeAlias = tuple[Scored, Decoding] | BadLine
 SpanResult: TypeAlias = tuple[SpanScored, Decoding] | BadLine
+AnyRecord: TypeAlias = Record | SpanScored
 AnyResult: TypeAlias = tuple[Scored | SpanScored, Decoding] | BadLine
 
 MOST_WORKERS = 256
@@ -77,6 +78,17 @@ class Preparation:
         for record in records:
             try:
                 yield record if isinstance(record, BadLine) else self.apply(record)
+            except LawfulError as error:
+                yield bad_line(record, str(error))
+
+    def apply_to_any(self, records: Iterable[AnyRecord]) -> Iterator[AnyRecord]:
+        """The same for records with scores of words or of spans."""
+        for record in records:
+            if not isinstance(record, SpanScored):
+                yield from self.apply_all([record])
+                continue
+            try:
+                yield self.apply_to_spans(record)
             except LawfulError as error:
                 yield bad_line(record, str(error))
 
@@ -126,6 +138,14 @@ def decode_records(
 ) -> Generator[Result, None, None]:
     """One result per record, in order; bad lines pass through."""
     return in_order(_DecodeRecord(call, preparation), records, _checked(workers))
+
+
+def decode_any(
+    records: Iterable[AnyRecord], call: Call, *, workers: int = 1
+) -> Generator[AnyResult, None, None]:
+    """The same for records with scores of words or of spans."""
+    task = _DecodeAny(_DecodeRecord(call, UNCHANGED))
+    return in_order(task, records, _checked(workers))
 
 
 def decode_lines(
@@ -215,7 +235,8 @@ class _DecodeAny:
             return self.task.decode(record)
         try:
             scored = self.task.preparation.apply_to_spans(record)
-            return scored, self.task.call.decode(scored)
+            decoding = self.task.call.decode(scored)
+            return replace(scored, document=scored.document.corrected()), decoding
         except LawfulError as error:
             return bad_line(record, str(error))
         except MemoryError:

@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from lawful.document import Document, Scored, check_length
+from lawful.document import Document, Scored, SpanScored, check_length
 from lawful.errors import InputError
 from lawful.labels import Scheme, Span
 from lawful.rules.checks import Check, State
@@ -116,14 +116,14 @@ class Scoreboard:
     right_values: list[tuple[bool, ...]] = field(default_factory=list)  # by page, by field
     right_pages: list[bool] = field(default_factory=list)
 
-    def add(self, scored: Scored, decoding: Answer) -> None:
+    def add(self, scored: Scored | SpanScored, decoding: Answer) -> None:
         """Counts one document, which must have gold labels."""
         self.add_labels(scored, decoding.labels)
         self.statuses[decoding.status] += 1
 
-    def add_labels(self, scored: Scored, labels: Sequence[str]) -> None:
+    def add_labels(self, scored: Scored | SpanScored, labels: Sequence[str]) -> None:
         """Counts one document, which must have gold labels, with these decoded labels."""
-        scheme = self.rules.scheme_for(scored.scores.labels)
+        scheme = _scheme(scored, self.rules)
         judge = Judge(scored.document, self.rules, scheme)
         true = _page(judge, _indices(scheme, scored.document, _gold(scored), "gold"))
         found = _page(judge, _indices(scheme, scored.document, labels, "decoded"))
@@ -202,14 +202,14 @@ class Scoreboard:
         }
 
 
-def obeys(scored: Scored, labels: Sequence[str], rules: Rules) -> bool:
+def obeys(scored: Scored | SpanScored, labels: Sequence[str], rules: Rules) -> bool:
     """Whether labels satisfy all constraints of the paper.
 
     These are: the labels are legal, every text has a value of its field's type and form, and no
     rule is violated. As in the paper, vacuous rules count as satisfied, even if all rules of a page
     are vacuous, and repeats need not agree.
     """
-    return labels_obey(scored.document, labels, rules, rules.scheme_for(scored.scores.labels))
+    return labels_obey(scored.document, labels, rules, _scheme(scored, rules))
 
 
 def labels_obey(document: Document, labels: Sequence[str], rules: Rules, scheme: Scheme) -> bool:
@@ -218,16 +218,16 @@ def labels_obey(document: Document, labels: Sequence[str], rules: Rules, scheme:
     return verdict_on(Judge(document, rules, scheme), indices).obeys
 
 
-def gold_obeys(scored: Scored, rules: Rules) -> bool:
+def gold_obeys(scored: Scored | SpanScored, rules: Rules) -> bool:
     """Whether the gold labels satisfy all constraints (``obeys``)."""
     return obeys(scored, _gold(scored), rules)
 
 
-def best_legal(scored: Scored, rules: Rules) -> tuple[str, ...]:
+def best_legal(scored: Scored | SpanScored, rules: Rules) -> tuple[str, ...]:
     """The baseline: the most probable legal labelling, or the argmax if none is legal."""
     problem = Problem(scored.document, scored.scores, rules, keep=False)
     best = problem.argmax if problem.best_legal is None else problem.best_legal
-    return tuple(scored.scores.labels[i] for i in best)
+    return problem.names(best)
 
 
 class Verdict(NamedTuple):
@@ -290,7 +290,22 @@ def _page(judge: Judge, labels: Labels) -> _Page:
     return _Page(frozenset(judge.scheme.spans(labels)), values, verdict)
 
 
-def _gold(scored: Scored) -> tuple[str, ...]:
+def gold_verdict(scored: Scored | SpanScored, rules: Rules) -> tuple[Judge, Verdict]:
+    """The rules' verdict on the gold labels, and the judge that gave it."""
+    scheme = _scheme(scored, rules)
+    judge = Judge(scored.document.corrected(), rules, scheme)
+    return judge, verdict_on(judge, _indices(scheme, scored.document, _gold(scored), "gold"))
+
+
+def _scheme(scored: Scored | SpanScored, rules: Rules) -> Scheme:
+    """The scheme of the labels of words."""
+    if isinstance(scored, Scored):
+        return rules.scheme_for(scored.scores.labels)
+    rules.check_types(scored.scores.types)
+    return scored.scores.word_scheme()
+
+
+def _gold(scored: Scored | SpanScored) -> tuple[str, ...]:
     if scored.gold is None:
         raise InputError(f"document {scored.document.id!r} has no gold labels")
     return scored.gold

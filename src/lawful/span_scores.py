@@ -238,6 +238,15 @@ class SpanScores:
         """The log-odds of one of the candidates."""
         return float(self.log_odds[self.spans.index(span)])
 
+    def word_scheme(self) -> Scheme:
+        """The scheme of labels of words, in which answers and true labels are: BIO."""
+        labels = ("O", *(f"{mark}-{type_}" for type_ in self.types for mark in "BI"))
+        scheme = _WORD_SCHEMES.get(self.types)
+        if scheme is None:
+            scheme = Scheme.named("BIO", labels)
+            _WORD_SCHEMES.keep(self.types, scheme, scheme.size)
+        return scheme
+
     def scheme(self) -> SpanScheme:
         """The scheme of labels that count down."""
         scheme = _scheme_of(self.lengths)
@@ -295,6 +304,8 @@ class SpanScheme(Scheme):
         """The spans with all words that they exclude others from."""
         return super().spans(labels, only)
 
+
+_WORD_SCHEMES: Cache[tuple[str, ...], Scheme] = Cache(2**26)
 
 _SCHEMES: Cache[tuple[tuple[str, int], ...], SpanScheme] = Cache(2**26)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -23,11 +24,11 @@ from lawful.cli.options import (
 from lawful.cli.output import Progress, leave, summarise
 from lawful.cli.tally import Tally, counts_of
 from lawful.decoding import check_dict
-from lawful.document import Scored
+from lawful.document import Scored, SpanScored
 from lawful.errors import InputError, LawfulError
-from lawful.evaluation import verdict_on
+from lawful.evaluation import gold_verdict, verdict_on
 from lawful.io.atomic import atomic_text
-from lawful.io.jsonl import encode, read_jsonl
+from lawful.io.jsonl import encode, read_any
 from lawful.rules.checks import Check
 from lawful.rules.rule_set import Rules
 from lawful.search.problem import Problem
@@ -56,14 +57,15 @@ def check(
 ) -> None:
     """Check labels against rules, without decoding."""
     loaded = load_rules(rules, python)
-    records = Preparation(pool).apply_all(read_jsonl(documents))
+    records = Preparation(pool).apply_to_any(read_any(documents))
     tally = Tally()
     with (
         atomic_text(out) as file,
         Progress(quiet=quiet) as progress,
         Complaints(bad_lines, tally) as complaints,
     ):
-        for scored in complaints.without_bad(progress.documents(records)):
+        some: Iterator[Scored | SpanScored] = complaints.without_bad(progress.documents(records))
+        for scored in some:
             try:
                 record, checks = _judge(scored, loaded, labels)
             except LawfulError as error:
@@ -76,17 +78,19 @@ def check(
     leave(tally, unchecked)
 
 
-def _judge(scored: Scored, rules: Rules, labels: Source) -> tuple[dict[str, Any], list[Check]]:
+def _judge(
+    scored: Scored | SpanScored, rules: Rules, labels: Source
+) -> tuple[dict[str, Any], list[Check]]:
     """The rules' verdict on a document's labels, as plain values and as checks."""
     problem = Problem(scored.document, scored.scores, rules, keep=False)
     if labels == "gold":
         if scored.gold is None:
             raise InputError(f"document {scored.document.id!r} has no gold labels to judge")
-        chosen = problem.scheme.indices(scored.gold)
+        judge, verdict = gold_verdict(scored, rules)
     else:
         best = problem.best_legal if labels == "legal" else None
-        chosen = problem.argmax if best is None else best
-    verdict = verdict_on(problem.judge, chosen)
+        judge = problem.judge
+        verdict = verdict_on(judge, problem.argmax if best is None else best)
     checks = verdict.checks
     if not verdict.legal:
         message = "the labels are not legal"
@@ -98,7 +102,7 @@ def _judge(scored: Scored, rules: Rules, labels: Source) -> tuple[dict[str, Any]
         status = "undecided"  # the texts have more possible values than could be tried
     fields = {
         name: [{"text": v.text, "value": v.value, "words": v.words} for v in values]
-        for name, values in problem.judge.fields(verdict.reading).items()
+        for name, values in judge.fields(verdict.reading).items()
     }
     record = {
         "id": scored.document.id,

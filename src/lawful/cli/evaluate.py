@@ -13,7 +13,7 @@ from typing import Annotated, get_args
 import typer
 from rich.table import Table
 
-from lawful.batch import Call, Preparation, Record, bad_line, decode_records
+from lawful.batch import AnyRecord, Call, Preparation, bad_line, decode_any
 from lawful.cli.complaints import Complaints
 from lawful.cli.options import (
     BadLinesOption,
@@ -36,10 +36,10 @@ from lawful.cli.output import Progress, plural, reporting, say, warn
 from lawful.cli.scoreboards import Skipped, boards_record, percent, score_table, with_gold
 from lawful.cli.tally import BAD
 from lawful.decoding import Budget, Status
-from lawful.document import BadLine, Scored
+from lawful.document import BadLine, Scored, SpanScored
 from lawful.errors import InputError, LawfulError
 from lawful.evaluation import Answer, Counts, Scoreboard, best_legal, gold_obeys
-from lawful.io.jsonl import DecodedLine, read_decodings, read_jsonl
+from lawful.io.jsonl import DecodedLine, read_any, read_decodings
 from lawful.rules.rule_set import Rules
 
 EXAMPLE = "lawful evaluate scored.jsonl --rules rules.yaml --out scores.json"
@@ -79,12 +79,12 @@ def evaluate(
     loaded = load_rules(rules, python)
     call = Call(loaded, decoder, Budget(candidates, seconds, max_cost=max_cost))
     skipped = Skipped()
-    records = Preparation(pool, temperature).apply_all(with_gold(read_jsonl(documents), skipped))
+    records = Preparation(pool, temperature).apply_to_any(with_gold(read_any(documents), skipped))
     if only_satisfied:
         records = _satisfied(records, loaded, skipped)
-    results: Iterable[tuple[Scored, Answer] | BadLine]
+    results: Iterable[tuple[Scored | SpanScored, Answer] | BadLine]
     if decodings is None:
-        results = decode_records(records, call, workers=workers)
+        results = decode_any(records, call, workers=workers)
     else:
         results = _from_file(decodings, records, skipped)
     setting = {
@@ -102,7 +102,7 @@ def evaluate(
             Progress(quiet=quiet) as progress,
             Complaints(bad_lines, skipped) as complaints,
         ):
-            answers: Iterator[tuple[Scored, Answer]]
+            answers: Iterator[tuple[Scored | SpanScored, Answer]]
             answers = complaints.without_bad(progress.documents(results))
             for scored, answer in answers:
                 try:
@@ -122,7 +122,7 @@ def evaluate(
     raise typer.Exit(1 if skipped[BAD] or skipped[NOT_DECODED] else 0)
 
 
-def _satisfied(records: Iterable[Record], rules: Rules, skipped: Skipped) -> Iterator[Record]:
+def _satisfied(records: Iterable[AnyRecord], rules: Rules, skipped: Skipped) -> Iterator[AnyRecord]:
     """The records whose gold labels satisfy the rules, and bad lines."""
     for record in records:
         try:
@@ -137,8 +137,8 @@ def _satisfied(records: Iterable[Record], rules: Rules, skipped: Skipped) -> Ite
 
 
 def _from_file(
-    path: str, records: Iterable[Record], skipped: Skipped
-) -> Iterator[tuple[Scored, DecodedLine] | BadLine]:
+    path: str, records: Iterable[AnyRecord], skipped: Skipped
+) -> Iterator[tuple[Scored | SpanScored, DecodedLine] | BadLine]:
     """Records with their decodings from a file, matched by id; equal ids in order."""
     by_id: dict[str, deque[DecodedLine]] = {}
     for line in read_decodings(path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import islice, starmap
 from math import exp, isinf
 from typing import Annotated
@@ -35,9 +36,9 @@ from lawful.decoding import (
     differences,
     how_checked,
 )
-from lawful.document import Scored
+from lawful.document import Scored, SpanScored
 from lawful.errors import InputError
-from lawful.io.jsonl import read_jsonl
+from lawful.io.jsonl import read_any
 from lawful.rules.rule_set import Rules
 from lawful.search.problem import Problem
 
@@ -68,14 +69,18 @@ def explain(
     call = Call(load_rules(rules, python), decoder, budget)
     preparation = Preparation(pool, temperature)
     with Complaints(bad_lines, Counter()) as complaints:
-        for scored in complaints.without_bad(read_jsonl(documents)):
+        some: Iterator[Scored | SpanScored] = complaints.without_bad(read_any(documents))
+        for scored in some:
             if id_ is None or scored.document.id == id_:
-                _explain(preparation.apply(scored), call, alternatives)
+                if isinstance(scored, Scored):
+                    _explain(preparation.apply(scored), call, alternatives)
+                else:
+                    _explain(preparation.apply_to_spans(scored), call, alternatives)
                 return
     raise InputError(f"no document{'' if id_ is None else f' {id_!r}'} in {documents}")
 
 
-def _explain(scored: Scored, call: Call, alternatives: int) -> None:
+def _explain(scored: Scored | SpanScored, call: Call, alternatives: int) -> None:
     console = results_console()
     console.soft_wrap = True
     problem = Problem(scored.document, scored.scores, call.rules)
@@ -86,7 +91,7 @@ def _explain(scored: Scored, call: Call, alternatives: int) -> None:
     console.print(f"\ndecoded by {decoding.decoder}{why}:", style="bold")
     console.print(str(decoding))
     _explain_rows(console, problem, decoding)
-    if alternatives and scored.scores.chain is None:
+    if alternatives and getattr(scored.scores, "chain", None) is None:
         ranked = Call(call.rules, budget=call.budget, alternatives=alternatives).decode(scored)
         _explain_alternatives(console, ranked, call.rules, alternatives)
     _explain_candidates(console, problem)
@@ -140,14 +145,15 @@ def _explain_alternatives(console: Console, best: Decoding, rules: Rules, wanted
 def _explain_candidates(console: Console, problem: Problem) -> None:
     """The most probable legal labellings, and the rules' verdict on each."""
     console.print("\nthe most probable legal labellings, as the rules judge them:", style="bold")
-    words, names = problem.document.words, problem.scheme.labels
-    best = problem.argmax if problem.best_legal is None else problem.best_legal
+    words = problem.document.words
+    best = problem.names(problem.argmax if problem.best_legal is None else problem.best_legal)
     stream = _core.paths(problem.costs, problem.scheme.transitions)
     for rank, (labels, log_prob) in enumerate(islice(stream, 6), 1):
         penalty = problem.judge.cost(labels).most
         verdict = "refused" if isinf(penalty) else f"- {penalty:g} nats" if penalty else "accepted"
         changes = "; ".join(
-            f"{words[i]} {names[best[i]]} -> {names[labels[i]]}"
-            for i in (labels != best).nonzero()[0]
+            f"{word} {before} -> {now}"
+            for word, before, now in zip(words, best, problem.names(labels), strict=True)
+            if before != now
         )
         console.print(f"  {rank}. log p = {log_prob:8.3f}  {verdict:<12} {changes or 'best'}")

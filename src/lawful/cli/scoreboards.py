@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.table import Table
 
-from lawful.batch import Record
 from lawful.cli.tally import counted
-from lawful.document import Scored
+from lawful.document import Scored, SpanScored
 from lawful.evaluation import Changes, Counts, Scoreboard
+
+T = TypeVar("T")
 
 NO_GOLD = "without gold labels"
 
@@ -23,10 +24,10 @@ class Skipped(Counter[str]):
         return ", ".join(counted(count, reason) for reason, count in self.items() if count)
 
 
-def with_gold(records: Iterable[Record], skipped: Skipped) -> Iterator[Record]:
+def with_gold(records: Iterable[T], skipped: Skipped) -> Iterator[T]:
     """The records whose true labels are known, and bad lines; the others are counted."""
     for record in records:
-        if isinstance(record, Scored) and record.gold is None:
+        if isinstance(record, Scored | SpanScored) and record.gold is None:
             skipped[NO_GOLD] += 1
         else:
             yield record

@@ -100,6 +100,13 @@ def read_jsonl(path: str | Path) -> Iterator[Scored | BadLine]:
         yield parser.parse(number, text)
 
 
+def read_any(path: str | Path) -> Iterator[Scored | SpanScored | BadLine]:
+    """The same for lines with scores of words or of spans."""
+    parser = LineParser(path)
+    for number, text in read_lines(path):
+        yield parser.parse_any(number, text)
+
+
 def read_lines(path: str | Path) -> Iterator[Line]:
     """Line numbers and lines of a file, as bytes, without blank lines and byte order mark.
 
@@ -145,7 +152,7 @@ class LineParser:
         """The scored document of a line, or a ``BadLine`` that says why there is none."""
         found = self.parse_any(number, text)
         if isinstance(found, SpanScored):
-            why = "the line has scores of spans, which only lawful decode and choose can use"
+            why = "the line has scores of spans, and this command needs scores of words"
             return BadLine(number, why, found.document.id)
         return found
 
