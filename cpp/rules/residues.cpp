@@ -87,6 +87,11 @@ Residues::Addend Residues::addend_of(const FieldValue& given) const {
     return addend;
 }
 
+bool Residues::sums_lists() const {
+    return std::any_of(fields_.begin(), fields_.end(),
+                       [](const FieldTerms& field) { return !field.each.empty(); });
+}
+
 bool Residues::open_without(std::uint32_t field, Wide& sum) const {
     if (fields_[field].sum) return true;
     for (const Term& term : fields_[field].first) {
@@ -99,6 +104,7 @@ bool Residues::open_without(std::uint32_t field, Wide& sum) const {
 
 bool Residues::choose_prime(std::size_t steps, std::size_t work, std::size_t bytes,
                             std::size_t memory, std::size_t largest) {
+    prime_ = 0;
     if (bits_.size() > kMostBits) return false;
     for (const std::size_t prime : kPrimes) {
         // Modulo a smaller prime, too many sums would fall within the tolerance.
@@ -117,27 +123,37 @@ bool Residues::choose_prime(std::size_t steps, std::size_t work, std::size_t byt
     return true;
 }
 
-std::vector<double> Residues::ends(std::span<const double> missing) const {
-    std::vector<double> ends(classes(), kForbidden);
+std::vector<Residues::End> Residues::ends_by_mask(std::span<const double> missing) const {
+    std::vector<End> ends;
     for (std::uint32_t mask = 0; mask < masks(); ++mask) {
-        bool open = false;
-        double absent = 0;
-        Wide sum = equation_.constant;
+        End& end = ends.emplace_back(0.0, false, equation_.constant);
         for (std::uint32_t bit = 0; bit < bits_.size(); ++bit)
             if ((mask >> bit & 1) == 0) {
-                open = open_without(bits_[bit], sum) || open;
-                absent += missing[bits_[bit]];
+                end.open = open_without(bits_[bit], end.sum) || end.open;
+                end.absent += missing[bits_[bit]];
             }
-        for (std::size_t r = 0; r < prime_; ++r) {
-            double& end = ends[(std::size_t{mask} << width_) + r] =
-                absent + (open ? equation_.unchecked : 0);
-            if (open) continue;
-            // The distance from zero of the nearest sum with this residue.
-            const Wide apart = residue(sum / divisor_ + static_cast<Wide>(r));
-            const Wide nearest = std::min(apart, static_cast<Wide>(prime_) - apart);
-            if (nearest > tolerance_) end += equation_.weight;
-        }
+        if (end.open) end.absent += equation_.unchecked;
+        end.sum /= divisor_;
     }
+    return ends;
+}
+
+double Residues::end(std::span<const End> by_mask, std::uint32_t residue_class) const {
+    const End& end = by_mask[residue_class >> width_];
+    if (end.open) return end.absent;
+    // The distance from zero of the nearest sum with this residue.
+    const std::uint32_t found = residue_class & ((1u << width_) - 1);
+    const Wide apart = residue(end.sum + static_cast<Wide>(found));
+    const Wide nearest = std::min(apart, static_cast<Wide>(prime_) - apart);
+    return nearest > tolerance_ ? end.absent + equation_.weight : end.absent;
+}
+
+std::vector<double> Residues::ends(std::span<const double> missing) const {
+    const std::vector<End> by_mask = ends_by_mask(missing);
+    std::vector<double> ends(classes(), kForbidden);
+    for (std::uint32_t mask = 0; mask < masks(); ++mask)
+        for (std::uint32_t r = 0; r < prime_; ++r)
+            ends[(std::size_t{mask} << width_) + r] = end(by_mask, mask << width_ | r);
     return ends;
 }
 

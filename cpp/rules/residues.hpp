@@ -37,6 +37,8 @@ public:
     std::uint32_t masks() const { return std::uint32_t{1} << bits_.size(); }
     /// A few of them, between the prime and the next power of two, stand for nothing.
     std::size_t classes() const { return std::size_t{masks()} << width_; }
+    /// Whether values of a list add up, which makes many different sums.
+    bool sums_lists() const;
     /// The fields whose absence matters.
     std::span<const std::uint32_t> needed() const { return bits_; }
 
@@ -61,9 +63,20 @@ public:
         if (first) mask |= std::uint32_t{1} << addend.bit;
         return mask << width_ | residue;
     }
-    /// By class, the cost at the end: of the equation, and of its fields that are missing, where
-    /// `missing` is the cost by field.
+    /// What the end costs after some fields have occurred, and others are missing.
+    struct End {
+        double absent;  // the cost of missing fields, and of an equation that is not decided
+        bool open;      // whether the equation is not decided
+        Wide sum;       // of constants and defaults, in units of the common divisor
+    };
+    /// By mask, where `missing` is the cost by field.
+    std::vector<End> ends_by_mask(std::span<const double> missing) const;
+    /// The cost of a class at the end: of the equation, and of its fields that are missing.
+    double end(std::span<const End> by_mask, std::uint32_t residue_class) const;
+    /// The same by class.
     std::vector<double> ends(std::span<const double> missing) const;
+    /// The cost of a violation.
+    double weight() const { return equation_.weight; }
 
     /// Whether the class after a span value is kFree.
     bool frees(std::uint32_t choice) const { return addends_[choice].free; }

@@ -7,6 +7,7 @@
 #include "base/costs.hpp"
 #include "rules/residues.hpp"
 #include "search/projection.hpp"
+#include "search/sum_bound.hpp"
 
 namespace lawful {
 
@@ -17,7 +18,7 @@ constexpr double kRounding = 1e-9;
 constexpr std::array<std::size_t, 5> kLargestPrimes{127, 1021, 8191, 16381, 32749};
 constexpr std::array<std::size_t, 5> kLargestExactPrimes{127, 509, 2039, 4093, 8191};
 constexpr std::size_t kWorkPerRowStep = 256;
-constexpr int kMostPasses = 4;
+constexpr std::size_t kWorkPerVisit = 64;
 constexpr std::size_t kMostClasses = 512;  // of a projection
 
 /// Whether coarse costs are fine enough for paths up to `most`.
@@ -50,15 +51,10 @@ bool Bounds::make(std::uint32_t first, double most, bool finer, std::size_t work
     most -= row_bound_ ? row_bound_->rest(root, row_classes_[first]) : graph_.rest(root);
     if (finer) ++fineness_;
     Made made;
-    for (int pass = 0; pass < kMostPasses; ++pass) {
-        Left left{left_by_rows(), tables_.missing, most, work};
-        const std::size_t open = open_steps(left.excess);
-        made.clear();
-        const std::vector<std::uint32_t> equations = add_equations(made, left, memory, clock);
-        add_projections(made, equations, left, clock);
-        keep_steps(left.excess);
-        if (made.empty() || left.most < -kRounding || 4 * open_steps(left.excess) > 3 * open) break;
-    }
+    Left left{left_by_rows(), tables_.missing, most, work};
+    const std::vector<std::uint32_t> equations = add_equations(made, left, memory, clock);
+    add_projections(made, equations, left, clock);
+    keep_steps(left.excess);
     bounds_ = std::move(made);
     bytes_ = row_bound_ ? row_bound_->held() : 0;
     for (const auto& bound : bounds_) bytes_ += bound->held();
@@ -142,11 +138,16 @@ std::vector<std::uint32_t> Bounds::add_equations(Made& made, Left& left, std::si
         return equations[a].masks() < equations[b].masks();
     });
     for (const std::uint32_t i : order) {
+        if (left.most < -kRounding) break;
+        if (auto bound = sum_bound(equations[i], left, clock)) {
+            made.push_back(std::move(bound));
+            bounded.push_back(i);
+            continue;
+        }
         const bool coarse = is_coarse(left.most);
         const std::size_t cell = coarse ? sizeof(CoarseCosts::Cell) : sizeof(ExactCosts::Cell);
         const std::size_t steps = open_steps(left.excess) * cell / 4 + 1;
-        if (left.most < -kRounding ||
-            !equations[i].choose_prime(steps, left.work, 2 * graph_.nodes() * cell,
+        if (!equations[i].choose_prime(steps, left.work, 2 * graph_.nodes() * cell,
                                        memory / equations.size(), largest_prime(coarse)))
             continue;
         left.work -= std::min(left.work, steps * equations[i].classes());
@@ -156,6 +157,18 @@ std::vector<std::uint32_t> Bounds::add_equations(Made& made, Left& left, std::si
         bounded.push_back(i);
     }
     return bounded;
+}
+
+/// The bound of an equation over the sums that occur; none if there are too many.
+std::unique_ptr<RestBound> Bounds::sum_bound(Residues equation, Left& left, Clock& clock) const {
+    if (equation.sums_lists() || !equation.choose_prime(0, 0, 0, 0, kLargestPrimes.back()))
+        return nullptr;
+    auto bound = std::make_unique<SumBound>(std::move(equation));
+    const std::size_t most = left.work / kWorkPerVisit;
+    if (!bound->list(graph_, left.excess, left.missing, left.most, most, clock)) return nullptr;
+    left.work -= kWorkPerVisit * bound->visits();
+    left.most -= bound->fill(graph_, left.excess, left.missing, left.most, clock);
+    return bound;
 }
 
 /// Adds the bounds of what no equation bounds, if they tell anything: presence and agreement of

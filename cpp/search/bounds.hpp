@@ -80,6 +80,7 @@ private:
     std::size_t largest_prime(bool coarse) const;
     std::vector<std::uint32_t> add_equations(Made& made, Left& left, std::size_t memory,
                                              Clock& clock) const;
+    std::unique_ptr<RestBound> sum_bound(Residues equation, Left& left, Clock& clock) const;
     void add_projections(Made& made, std::span<const std::uint32_t> equations, Left& left,
                          Clock& clock) const;
     void keep_steps(const StepExcess& excess);

@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "base/costs.hpp"
 #include "rules/program.hpp"
+#include "search/cell_loops.hpp"
 #include "search/excess.hpp"
 #include "search/reading_graph.hpp"
 
@@ -54,6 +55,7 @@ struct ExactCosts {
     explicit ExactCosts(double) {}
     static Cell cell(double cost) { return cost; }
     static double cost(Cell cell) { return cell; }
+    static double difference(Cell cell) { return cell; }
 };
 
 /// Costs up to a finite `most` as whole numbers of a small unit, rounded down: a quarter of the
@@ -67,6 +69,7 @@ struct CoarseCosts {
         return cost < unit * kNever ? static_cast<Cell>(cost / unit) : kNever;
     }
     double cost(Cell cell) const { return cell == kNever ? kForbidden : cell * unit; }
+    double difference(Cell cell) const { return cell * unit; }
 
     double unit;
 };
@@ -83,7 +86,8 @@ public:
                 double most, Clock& clock) override {
         most = std::max(most, 0.0);
         costs_ = Costs(most);
-        ends_ = classes_.ends(missing);
+        ends_.clear();
+        for (const double end : classes_.ends(missing)) ends_.push_back(costs_.cell(end));
         for (const std::uint32_t field : classes_.needed())
             if (missing[field] < kForbidden) missing[field] = 0;
         find_rows(graph, excess);
@@ -140,32 +144,27 @@ private:
 
     void find_more(const ReadingGraph& graph, const StepExcess& excess, Clock& clock) {
         const std::size_t classes = classes_.classes();
-        std::vector<Cell> ends;
-        for (const double end : ends_) ends.push_back(costs_.cell(end));
         for (std::uint32_t node = static_cast<std::uint32_t>(graph.nodes()); node-- > 0;) {
             if (row_[node] == kNoRow) continue;
             Cell* const here = row(node);
             std::fill_n(here, classes, Costs::kNever);
             const auto steps = graph.steps_from(node);
             for (std::size_t i = 0; i < steps.size(); ++i) {
-                if (excess[node][i] == kForbidden) continue;
+                const double cost = excess[node][i];
+                if (cost == kForbidden) continue;
                 clock.tick(classes * sizeof(Cell) / sizeof(double));
-                const std::uint32_t to = steps[i].to;
                 const auto take = [&](const Cell* there, std::size_t before, std::size_t after,
                                       std::size_t length, double charge = 0) {
-                    const Cell cost = costs_.cell(excess[node][i] + charge);
-                    for (std::size_t k = 0; k < length; ++k)
-                        here[before + k] = std::min<Cell>(
-                            here[before + k], static_cast<Cell>(cost + there[after + k]));
+                    lower_cells(here + before, there + after, length, costs_.cell(cost + charge));
                 };
-                if (to == ReadingGraph::kEnd)
-                    take(ends.data(), 0, 0, classes);
+                if (steps[i].to == ReadingGraph::kEnd)
+                    take(ends_.data(), 0, 0, classes);
                 else if (classes_.frees(steps[i].choice))
                     for (std::size_t c = 0; c < classes; ++c)
-                        here[c] = std::min(here[c], costs_.cell(excess[node][i]));
+                        here[c] = std::min(here[c], costs_.cell(cost));
                 else
                     classes_.each_range(steps[i].choice,
-                                        [&](auto... range) { take(row(to), range...); });
+                                        [&](auto... range) { take(row(steps[i].to), range...); });
             }
         }
     }
@@ -173,59 +172,59 @@ private:
     /// Reduces the excess of each step to what no class on a path up to `most` needs of it.
     void take_up(const ReadingGraph& graph, StepExcess& excess, double most, Clock& clock) const {
         const std::size_t classes = classes_.classes();
+        const Cell limit = costs_.cell(most);
         // The least excess up to a row and class; the last one is for kFree.
         std::vector<Cell> reach(rows_ * (classes + 1), Costs::kNever);
         reach[classes_.begin()] = costs_.cell(0);
-        struct Alive {
-            std::uint32_t at;
-            double reached, rest;
-        };
-        std::vector<Alive> alive;
+        std::vector<std::uint32_t> alive;
         for (std::uint32_t node = 0; node < graph.nodes(); ++node) {
             if (row_[node] == kNoRow) continue;
             const Cell* const reached = reach.data() + row_[node] * (classes + 1);
             const Cell* const here = row(node);
             const double free = costs_.cost(reached[classes]);
             alive.clear();
-            for (std::uint32_t c = 0; c < classes; ++c) {
-                if (reached[c] == Costs::kNever || here[c] == Costs::kNever) continue;
-                const Alive one{c, costs_.cost(reached[c]), costs_.cost(here[c])};
-                if (one.reached + one.rest <= most) alive.push_back(one);
-            }
+            for (std::uint32_t c = 0; c < classes; ++c)
+                if (reached[c] < Costs::kNever && reached[c] + here[c] <= limit) alive.push_back(c);
             const auto steps = graph.steps_from(node);
             for (std::size_t i = 0; i < steps.size(); ++i) {
                 const double cost = excess[node][i];
                 if (cost == kForbidden) continue;
-                clock.tick(4 * alive.size() + 1);
-                const std::uint32_t to = steps[i].to;
-                const bool ended = to == ReadingGraph::kEnd;
-                Cell* const there = ended ? nullptr : reach.data() + row_[to] * (classes + 1);
-                const auto get_to = [&](std::uint32_t after, double through) {
-                    Cell& least = there[after == kFree ? classes : after];
-                    least = std::min(least, costs_.cell(through));
-                };
+                clock.tick(2 * alive.size() + 1);
+                const bool ended = steps[i].to == ReadingGraph::kEnd;
+                Cell* const there =
+                    ended ? nullptr : reach.data() + row_[steps[i].to] * (classes + 1);
                 double left = kForbidden;
                 if (free + cost <= most) {
                     left = cost;
-                    if (!ended) get_to(kFree, free + cost);
+                    if (!ended) there[classes] = std::min(there[classes], costs_.cell(free + cost));
                 }
-                for (const Alive& from : alive) {
-                    const std::uint32_t after =
-                        ended ? from.at : classes_.next(from.at, steps[i].choice);
-                    const double charge = ended ? 0 : classes_.charge(from.at, steps[i].choice);
-                    const double rest = ended ? ends_[from.at] : more(to, after);
-                    const double through = from.reached + cost + charge;
-                    if (!(through + rest <= most)) continue;
-                    left = std::min(left, cost + charge + rest - from.rest);
-                    if (!ended) get_to(after, through);
+                const Cell step = costs_.cell(cost);
+                Cell least = Costs::kNever;  // what a class adds to the rest of steps it needs
+                for (const std::uint32_t c : alive) {
+                    if (ended) {
+                        if (ends_[c] < Costs::kNever && reached[c] + step + ends_[c] <= limit)
+                            least = std::min<Cell>(least, ends_[c] - here[c]);
+                        continue;
+                    }
+                    const std::uint32_t after = classes_.next(c, steps[i].choice);
+                    const double charge = classes_.charge(c, steps[i].choice);
+                    const Cell more = charge > 0 ? costs_.cell(cost + charge) : step;
+                    const Cell rest = after == kFree ? Cell{} : row(steps[i].to)[after];
+                    if (rest == Costs::kNever || more == Costs::kNever ||
+                        !(reached[c] + more + rest <= limit))
+                        continue;
+                    least = std::min<Cell>(least, more - step + rest - here[c]);
+                    Cell& reach_after = there[after == kFree ? classes : after];
+                    reach_after = std::min<Cell>(reach_after, reached[c] + more);
                 }
+                if (least < Costs::kNever) left = std::min(left, cost + costs_.difference(least));
                 excess[node][i] = left == kForbidden ? left : std::clamp(left, 0.0, cost);
             }
         }
     }
 
     Classes classes_;
-    std::vector<double> ends_;        // by class
+    std::vector<Cell> ends_;          // by class
     std::vector<std::uint32_t> row_;  // by node
     std::size_t rows_ = 0;
     Costs costs_{0};
