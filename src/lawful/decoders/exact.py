@@ -13,7 +13,7 @@ from lawful import _core
 from lawful.clock import seconds_left
 from lawful.decoding import Budget, Decoding, Limit
 from lawful.rules.plan import Plan
-from lawful.search.clash import find_clash
+from lawful.search.clash import Trial, find_clash
 from lawful.search.classes import ClassSearch, best_of_classes
 from lawful.search.confidence import confidences
 from lawful.search.problem import ROUNDING, Problem
@@ -327,11 +327,8 @@ def _left(found: Walk) -> Budget:
     return Budget(candidates=max(found.tried, LEAST_FOR_A_CLASH), seconds=seconds)
 
 
-def _is_feasible(problem: Problem, budget: Budget) -> tuple[bool | None, int]:
-    """Whether some labelling violates no hard rule, and the number of candidates it took.
-
-    ``None`` if the budget ended first.
-    """
+def _is_feasible(problem: Problem, budget: Budget) -> Trial:
+    """Whether some labelling violates no hard rule; not known if the budget ended first."""
     found = find_best(problem, budget, problem.judge.plan(), TRIAL_SLACKS)
     feasible = True if found.best is not None else False if found.proven else None
-    return feasible, found.tried
+    return Trial(feasible, found.tried, found.best, found.reading)

@@ -101,6 +101,7 @@ class Judge:
         self._placed = sorted({name for rule in rules.parsed for name in rule.places})
         self._places = Places(document) if self._placed else None
         self._kept: frozenset[str] = frozenset()
+        self.ignored: frozenset[int] = frozenset()
         pinned = self._fields.pinned
         self._pinned = frozenset() if pinned is None else pinned.present
         self._settler: Settler | None = None
@@ -129,6 +130,17 @@ class Judge:
         self._kept = frozenset(names)
         self._costs.clear()
         self._views.clear()
+
+    def ignore(self, names: frozenset[str]) -> None:
+        """Lets searches pass over the spans of these fields, which nothing depends on."""
+        self.ignored = frozenset(self._field_index[name] for name in names)
+
+    def with_ignored(self, reading: Reading, labels: Labels) -> Reading:
+        """The reading that a search found for these labels, with the fields that it ignored."""
+        if not self.ignored:
+            return reading
+        read = self.read(labels)
+        return tuple(read[i] if i in self.ignored else spans for i, spans in enumerate(reading))
 
     @property
     def kept(self) -> frozenset[str]:

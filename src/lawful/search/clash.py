@@ -6,14 +6,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 from time import perf_counter
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 from lawful.cache import Cache
 from lawful.clock import seconds_left
 from lawful.decoding import Budget
+from lawful.errors import RuleFailure
+from lawful.rules.reading import Reading
 from lawful.rules.rule_set import Rules
-from lawful.search.problem import Problem
+from lawful.search.problem import Labels, Problem
 
 LEAST = 256
 """Candidates for one trial, unless fewer are left."""
@@ -23,11 +25,19 @@ SPANS = "every span"
 Demands with a weight of their own have names of their own, as in ``total:agrees``."""
 
 
-def find_clash(
-    problem: Problem,
-    budget: Budget,
-    is_feasible: Callable[[Problem, Budget], tuple[bool | None, int]],
-) -> tuple[tuple[str, ...], bool]:
+class Trial(NamedTuple):
+    """Whether some labelling violates no hard rule: none if that is not known."""
+
+    feasible: bool | None
+    tried: int  # candidates
+    labels: Labels | None = None  # a labelling that violates none, and its reading
+    reading: Reading | None = None
+
+
+Try: TypeAlias = Callable[[Problem, Budget], Trial]
+
+
+def find_clash(problem: Problem, budget: Budget, is_feasible: Try) -> tuple[tuple[str, ...], bool]:
     """The ids of hard rules that clash, and whether the set is minimal.
 
     Only ``legal`` if no labelling is legal. Pins have their ids, fields that must be present are
@@ -36,7 +46,7 @@ def find_clash(
     if problem.best_without_pins is None:
         return ("legal",), True
     demands = _demands(problem)
-    trials = _Trials(problem, budget, is_feasible)
+    trials = _Trials(problem, demands, budget, is_feasible)
     for demand in demands:  # a demand that cannot hold by itself explains most
         if trials.clash((demand,)):
             return (demand,), True
@@ -71,29 +81,49 @@ class _Trials:
     """Trials whether some demands clash, within one budget for all of them."""
 
     def __init__(
-        self,
-        problem: Problem,
-        budget: Budget,
-        is_feasible: Callable[[Problem, Budget], tuple[bool | None, int]],
+        self, problem: Problem, demands: tuple[str, ...], budget: Budget, is_feasible: Try
     ) -> None:
         self.decided = True  # whether every trial so far finished
         self._problem = problem
+        self._demands = frozenset(demands)
         self._is_feasible = is_feasible
         self._left = inf if budget.candidates is None else budget.candidates
         self._until = inf if budget.seconds is None else perf_counter() + budget.seconds
+        self._held: list[frozenset[str]] = []  # demands that some labelling meets together
+        if problem.best_legal is not None and seconds_left(self._until) != 0.0:
+            self._learn(problem.best_legal, problem.judge.read(problem.best_legal))
 
     def clash(self, demands: tuple[str, ...]) -> bool:
         """Whether the demands are proven to clash."""
+        if any(held.issuperset(demands) for held in self._held):
+            return False
         seconds = seconds_left(self._until)
         feasible = None
         if self._left >= 1 and seconds != 0.0:
             # No trial may spend what the others need.
             some = min(self._left, max(LEAST, self._left if self._left == inf else self._left // 4))
             relaxed = _relaxed(self._problem, demands)
-            feasible, spent = self._is_feasible(relaxed, Budget(candidates=some, seconds=seconds))
-            self._left -= spent
+            trial = self._is_feasible(relaxed, Budget(candidates=some, seconds=seconds))
+            self._left -= trial.tried
+            feasible = trial.feasible
+            if trial.labels is not None and trial.reading is not None:
+                self._learn(trial.labels, relaxed.judge.with_ignored(trial.reading, trial.labels))
         self.decided = self.decided and feasible is not None
         return feasible is False
+
+    def _learn(self, labels: Labels, reading: Reading) -> None:
+        """Notes which demands a labelling meets: trials of some of these need no search."""
+        problem = self._problem
+        if problem.document.pins:
+            return  # what pins say about words is not seen in a reading
+        try:
+            checks = problem.judge.checks(reading, self._until)
+        except RuleFailure:  # of a rule that the trial was not about
+            return
+        broken = {check.id for check in checks if check.state == "violated" or not check.decided}
+        if any(check.implied and check.id not in self._demands for check in checks):
+            broken.add(SPANS)
+        self._held.append(self._demands - broken)
 
 
 def _demands(problem: Problem) -> tuple[str, ...]:
@@ -141,7 +171,21 @@ def _relaxed(problem: Problem, demands: tuple[str, ...]) -> Problem:
     some = Problem(document, problem.scores, relaxed, keep=False).of_class(problem.judge.choice)
     some.judge.keep_fields(kept)
     some.judge.share_values(problem.judge)
+    if not problem.document.pins:  # which are about fields, too
+        some.judge.ignore(_unseen(relaxed, frozenset(demands), kept))
     return some
+
+
+def _unseen(relaxed: Rules, demands: frozenset[str], kept: frozenset[str]) -> frozenset[str]:
+    """The fields that make no difference to these demands."""
+    if SPANS in demands or relaxed.rows or relaxed.shared_labels:
+        return frozenset()
+    seen = {*kept, *(demand.partition(":")[0] for demand in demands)}
+    for rule in relaxed.parsed:
+        seen |= rule.names | rule.places
+    for order in relaxed.orders:
+        seen |= set(order.fields)
+    return frozenset(f.name for f in relaxed.fields if f.name not in seen)
 
 
 Demands: TypeAlias = tuple[frozenset[str], frozenset[str], frozenset[str | None]]

@@ -76,7 +76,7 @@ class Lattice:
         scheme = judge.scheme
         if not isinstance(scheme, SpanScheme):
             scheme = judge.rules.scheme_for(scheme.labels)  # without transition scores
-        self.core = _core.Lattice(costs, layout_of(judge.rules, scheme))
+        self.core = _core.Lattice(costs, layout_of(judge.rules, scheme, judge.ignored))
         self.judge = judge
         self.plan = plan
         self.tables = Tables(judge.rules, plan, judge.document.id, judge.given)
@@ -341,23 +341,30 @@ def _digest(spans: tuple[SpanValue, ...]) -> bytes:
 MOST_BYTES = 2**26
 """Bytes of layouts that are kept per set of rules."""
 
-_LAYOUTS: WeakKeyDictionary[Rules, Cache[tuple[str, ...], _core.Layout]] = WeakKeyDictionary()
+Key: TypeAlias = tuple[tuple[str, ...], frozenset[int]]
+
+_LAYOUTS: WeakKeyDictionary[Rules, Cache[Key, _core.Layout]] = WeakKeyDictionary()
 
 
-def layout_of(rules: Rules, scheme: Scheme) -> _core.Layout:
-    """The core's table of how labels form spans of fields; cached per list of labels."""
+def layout_of(rules: Rules, scheme: Scheme, ignored: frozenset[int]) -> _core.Layout:
+    """The core's table of how labels form spans of fields, but of those that are ignored.
+
+    Cached per list of labels.
+    """
     layouts = _LAYOUTS.setdefault(rules, Cache(MOST_BYTES))
     labels = scheme.labels
-    layout = layouts.get(labels)
+    layout = layouts.get((labels, ignored))
     if layout is None:
         start, between, end = (table.astype(np.uint8) for table in scheme.allowed)
         names = [f.label for f in rules.fields]
         names += [type_ for type_ in scheme.types if type_ not in names]
         types = [scheme.type_of(i) for i in range(len(labels))]
-        type_of = [-1 if type_ is None else names.index(type_) for type_ in types]
+        first = [-1 if type_ is None else names.index(type_) for type_ in types]
+        # Numbers beyond those of fields are of no field.
+        type_of = [len(names) + i if i in ignored else i for i in first]
         opens, closes = scheme.marks
         layout = _core.Layout(
             start, between, end, np.array(type_of, np.int32), opens, closes, len(rules.fields)
         )
-        layouts.keep(labels, layout, scheme.size)
+        layouts.keep((labels, ignored), layout, scheme.size)
     return layout
