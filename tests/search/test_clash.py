@@ -56,6 +56,32 @@ def test_without_its_pin_a_text_has_any_of_its_possible_values():
         assert _is_feasible(some, Budget(candidates=100))[0] is expected
 
 
+def test_a_labelling_that_breaks_conditions_on_spans_does_not_show_that_they_can_hold():
+    rules = Rules(
+        [Field("total", "total", "money", presence="free"), Field("tax", "tax", "money")],
+        [Rule("total > 5", id="large"), Rule("count(tax) == 0", id="none")],
+    ).with_defaults(weight=inf, presence="free")
+    scores = Scores.from_probs([[0.0, 0.9, 0.1], [0.5, 0.2, 0.3]], ["O", "B-total", "B-tax"])
+    found = decode(Document("d", ["abc", "7"]), scores, rules)
+    assert (found.status, found.clash, found.clash_minimal) == ("infeasible", ("every span",), True)
+
+
+def test_fields_that_no_demand_reads_are_passed_over():
+    rules = Rules(
+        [Field("total", "total", "money"), Field("note", "note", "money")],
+        [Rule("total > 100", id="large")],
+    ).with_defaults(weight=inf, presence="required")
+    scores = Scores.from_probs([[0.4, 0.3, 0.3]] * 2, ["O", "B-total", "B-note"])
+    whole = Problem(Document("d", ["7", "abc"]), scores, rules)
+    some = _relaxed(whole, ("large", "total:required"))
+    assert some.judge.ignored == {1}
+    assert _is_feasible(some, Budget(candidates=1000)).feasible is False
+    for demands in (("large", "every span"), ("large", "note:required", "total:required")):
+        assert not _relaxed(whole, demands).judge.ignored
+    found = decode(whole.document, scores, rules)
+    assert found.clash == ("large", "total:required")
+
+
 def test_a_clash_is_the_same_at_every_call_and_says_when_it_may_be_too_large():
     problem = clashing(12)
     some = {decode(*problem).clash for _ in range(3)}
