@@ -277,11 +277,16 @@ def _candidates(
 ) -> Candidates:
     problem, budget = found.problem, found.budget
     most = inf if plan is None or budget.candidates is None else budget.candidates - 1 - reserved
+    lattice = Lattice(problem.costs, problem.judge, plan)
+    max_cost = inf if budget.max_cost is None else budget.max_cost
+    if problem.pin_labels is not None and problem.best_legal is not None:
+        # The lattice's best labelling may break a pin, which the best legal one does not.
+        max_cost += max(0.0, -problem.log_prob(problem.best_legal) - lattice.best)
     return Candidates(
-        Lattice(problem.costs, problem.judge, plan),
+        lattice,
         extensions=most,
         until=found.began + PROOF_SHARE * (found.until - found.began),
-        max_cost=inf if budget.max_cost is None else budget.max_cost,
+        max_cost=max_cost,
         guess=plan is not None,
         slacks=slacks,
     )
