@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lawful import Document
-from lawful.models.tokenizer import GRID, Tokenizer, on_grid
+from lawful.models.tokenizer import GRID, LINE_STEPS, Tokenizer, in_lines, on_grid
 from tests.fixtures.small_models import ODD, WORDS, tokenizer
 
 pytest.importorskip("tokenizers")
@@ -102,6 +102,28 @@ def test_boxes_are_measured_from_the_printed_area_of_each_page():
         [0, 0, 500, 500],
         [500, 500, GRID, GRID],
     ]
+
+
+def test_places_in_lines_do_not_depend_on_the_unit_or_on_the_length_of_the_page():
+    boxes = [(0, 0, 40, 10), (50, 1, 80, 11), (300, 0, 320, 10), (0, 30, 20, 50), (0, 60, 9, 70)]
+    words = ("Total", "due", "5.00", "Big", "x")
+    places = in_lines(Document("d", words, boxes))
+    assert places[:, 0].tolist() == [1, 6, 31, 1, 1]  # 32nds of the width of 320, from 1
+    assert places[:, 2].tolist() == [1, 4, 17, 1, 1]  # first words; gaps of 1 and of 22 heights
+    assert places[:, 3].tolist() == [9, 9, 10, 14, 10]  # last words of lines are even
+    assert (places > 0).all()
+    assert (places < LINE_STEPS).all()
+    larger = [tuple(7 * at + 3 for at in box) for box in boxes]
+    assert (in_lines(Document("d", words, larger)) == places).all()
+    longer = Document("d", (*words, "more"), [*boxes, (0, 500, 9, 510)])
+    assert (in_lines(longer)[:5] == places).all()
+
+
+def test_places_in_lines_are_unknown_without_boxes():
+    assert not in_lines(Document("d", ("a", "b"))).any()
+    assert in_lines(Document("d", ())).shape == (0, 4)
+    flat = in_lines(Document("d", ("a", "b"), ((5, 5, 5, 5), (5, 5, 5, 5))))
+    assert ((flat >= 0) & (flat < LINE_STEPS)).all()
 
 
 def test_a_page_of_one_point_and_a_page_without_boxes_stay_on_the_grid():

@@ -66,6 +66,13 @@ def train(
         bool,
         flag("--boxes", rich_help_panel=_ENCODER, help="Add box embeddings to a text encoder."),
     ] = False,
+    lines: Annotated[
+        bool,
+        flag(
+            "--lines", rich_help_panel=_ENCODER,
+            help="Add embeddings of places in printed lines to a text encoder.",
+        ),
+    ] = False,
     crf: Annotated[
         bool, flag("--crf", rich_help_panel=_ENCODER, help="Add a CRF: scores of transitions.")
     ] = False,
@@ -138,7 +145,7 @@ def train(
     if checks is not None:
         checks.scheme_for(labels)
     network = Network.start(
-        base, labels, layers=layers, boxes=boxes, crf=crf, window=window, seed=seed
+        base, labels, layers=layers, boxes=boxes, lines=lines, crf=crf, window=window, seed=seed
     )
     say(
         f"{plural(len(pages))} to train on, {len(checked):,} to validate on; "

@@ -146,6 +146,8 @@ class Network(nn.Module):
         if layers is not None:
             _cut_layers(encoder, layers, base)
         native = takes_boxes(encoder)
+        if boxes and lines:
+            raise InputError("boxes and lines are both asked for, expected one of them")
         if native and lines:
             raise InputError(f"{base} takes boxes itself: choose it without lines")
         longest = longest_window(encoder)

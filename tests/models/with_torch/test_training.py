@@ -77,12 +77,15 @@ def test_every_family_trains_saves_and_loads(kind, tmp_path):
     assert again.gold == PAGES[0].gold
 
 
-@pytest.mark.parametrize("how", [{"boxes": True}, {"crf": True}, {"boxes": True, "crf": True}])
+@pytest.mark.parametrize(
+    "how", [{"boxes": True}, {"lines": True}, {"crf": True}, {"boxes": True, "crf": True}]
+)
 def test_what_is_added_is_saved_and_loaded(bert, tmp_path, how):
     list(fit(bert, tmp_path, **how))
     tagger = from_pretrained(tmp_path)
     network = tagger.runner.network
-    assert (network.boxes is not None) == how.get("boxes", False)
+    assert (network.boxes is not None) == bool({"boxes", "lines"} & how.keys())
+    assert tagger.card.lines == ("lines" in how)
     assert (network.chain is not None) == how.get("crf", False)
     for part in network.ours.values():
         assert any(p.abs().sum() > 0 for p in part.parameters())
@@ -93,14 +96,20 @@ def test_what_is_added_is_saved_and_loaded(bert, tmp_path, how):
     assert decoding.status == "unchecked"
 
 
-def test_boxes_start_at_zero_so_that_an_encoder_begins_as_it_was(bert):
-    plain, boxed = (Network.start(bert, LABELS, boxes=boxes).eval() for boxes in (False, True))
+@pytest.mark.parametrize("how", ["boxes", "lines"])
+def test_places_start_at_zero_so_that_an_encoder_begins_as_it_was(bert, how):
+    plain, placed = (Network.start(bert, LABELS, **more).eval() for more in ({}, {how: True}))
     ids = torch.randint(5, 40, (2, 9))
     boxes = torch.randint(0, 500, (2, 9, 4)).cumsum(-1).clamp(max=1000)
     mask = torch.ones_like(ids)
     with torch.no_grad():
-        same = torch.allclose(plain(ids, mask, boxes), boxed(ids, mask, boxes), atol=1e-5)
+        same = torch.allclose(plain(ids, mask, boxes), placed(ids, mask, boxes), atol=1e-5)
     assert same
+
+
+def test_boxes_and_lines_exclude_each_other(bert):
+    with pytest.raises(InputError, match="boxes and lines are both asked for"):
+        Network.start(bert, LABELS, boxes=True, lines=True)
 
 
 def test_a_seed_says_everything(bert, tmp_path):
