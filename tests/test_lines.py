@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawful import Box, Document
-from lawful.lines import in_reading_order, reading_order
+from lawful.lines import in_reading_order, printed_lines, reading_order
 from tests.fixtures.outputs import SHARED
 
 RECEIPTS, CORD = SHARED / "data" / "receipt_images" / "box", SHARED / "data" / "cord"
@@ -184,3 +184,32 @@ def test_real_receipts_whose_rows_are_known():
             by_height = sorted(rows.values(), key=lambda row: np.mean([b[1] + b[3] for b in row]))
             pages.append([Box(*box) for row in by_height for box in sorted(row)])
     assert right_share(pages) > 0.97
+
+
+def on_its_side(placed, *, up):
+    """The page turned by a right angle: text runs up, or down."""
+    if up:
+        return [(text, Box(y0, 600 - x1, y1, 600 - x0)) for text, (x0, y0, x1, y1) in placed]
+    return [(text, Box(600 - y1, x0, 600 - y0, x1)) for text, (x0, y0, x1, y1) in placed]
+
+
+@pytest.mark.parametrize("up", [True, False])
+def test_a_page_that_lies_on_its_side_is_turned(up):
+    placed = block(TABLE)
+    turned = on_its_side(placed, up=up)
+    boxes = [box for _, box in turned]
+    assert " ".join(turned[i][0] for i in reading_order(boxes)) == " ".join(TABLE.split())
+    document = Document("d", [text for text, _ in turned], boxes)
+    upright = Document("d", [text for text, _ in placed], [box for _, box in placed])
+    assert printed_lines(document) == printed_lines(upright)
+
+
+def test_only_the_page_that_lies_on_its_side_is_turned():
+    placed = block(TABLE)
+    boxes = [box for _, box in placed] + [box for _, box in on_its_side(placed, up=True)]
+    pages = [0] * len(placed) + [1] * len(placed)
+    assert reading_order(boxes, pages) == list(range(2 * len(placed)))
+
+
+def test_words_in_random_order_on_a_page_on_its_side_are_read_upwards():
+    assert read(on_its_side(block(TABLE), up=True), seed=3) == " ".join(TABLE.split())

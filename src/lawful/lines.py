@@ -24,6 +24,12 @@ DEEPEST = 12
 LEVEL = 0.3
 """Distance of two lines, in usual heights of a word, up to which they count as level."""
 
+LEAST_TALL = 0.6
+"""Share of a page's words that are higher than wide from which on the page lies on its side."""
+
+LEAST_DOWN = 0.75
+"""Share of neighbouring words, on such a page, that go down from which on its text runs down."""
+
 LEAST_OVERLAP = 0.3
 """Share of the smaller height by which two neighbouring words of a printed line overlap."""
 
@@ -36,7 +42,7 @@ def printed_lines(document: Document) -> list[int | None]:
     lines are found once more.
     """
     pages = np.array(document.pages or (0,) * len(document), int)
-    boxes = np.array(document.boxes or (), float).reshape(-1, 4)
+    boxes = upright(document.boxes or (), pages)
     lines = np.full(len(boxes), -1)
     for page in np.unique(pages[: len(boxes)]):
         words = np.flatnonzero(pages == page)
@@ -52,15 +58,39 @@ def reading_order(boxes: Sequence[Box], pages: Sequence[int] | None = None) -> l
     Words of a printed line stand together, from left to right, and lines from top to bottom: so a
     table is read row by row. Blocks side by side are read one after the other if their lines are
     not level with each other, or if they are columns of running text. The slope of a page that was
-    photographed at an angle is taken out first. Text that runs up or down the margin comes last.
+    photographed at an angle is taken out first, and a page that lies on its side is turned. Text
+    that runs up or down the margin comes last.
     """
-    places = np.array(boxes, float).reshape(-1, 4)
-    numbers = np.zeros(len(places), int) if pages is None else np.array(pages, int)
+    numbers = np.zeros(len(boxes), int) if pages is None else np.array(pages, int)
+    places = upright(boxes, numbers)
     order: list[int] = []
     for page in np.unique(numbers):
         words = np.flatnonzero(numbers == page)
         order += [int(words[i]) for i in _order_page(places[words])]
     return order
+
+
+def upright(boxes: Sequence[Box], pages: Sequence[int] | NDArray[np.int_]) -> NDArray[np.float64]:
+    """The boxes, (words, 4), with pages turned that lie on their side.
+
+    On such a page most words are higher than wide. Whether text runs up or down there follows from
+    the order in which words of a line are given; up, unless nearly all go down.
+    """
+    places = np.array(boxes, float).reshape(-1, 4)
+    numbers = np.asarray(pages, int)[: len(places)]
+    for page in np.unique(numbers):
+        words = np.flatnonzero(numbers == page)
+        x0, y0, x1, y1 = places[words].T
+        tall = y1 - y0 > x1 - x0
+        if len(words) < 5 or tall.mean() < LEAST_TALL:
+            continue
+        beside = np.abs(np.diff(x0)) < np.median(x1 - x0) / 2
+        if (np.diff(y0)[beside] > 0).sum() > LEAST_DOWN * beside.sum():
+            turned = np.stack([y0, x1.max() - x1, y1, x1.max() - x0], axis=1)
+        else:
+            turned = np.stack([y1.max() - y1, x0, y1.max() - y0, x1], axis=1)
+        places[words] = turned
+    return places
 
 
 def in_reading_order(document: Document) -> Document:

@@ -16,7 +16,7 @@ from lawful.demo.drawing import pdf_file
 from lawful.files import Item, Limits, Reader, files_in, kind_of, read_files
 from lawful.files.images import frame_of, open_image, picture_of
 from lawful.files.ocr import split_word
-from lawful.files.page import clean
+from lawful.files.page import Page, Word, clean, make_document, split_dates
 from tests.fixtures import pdfs
 
 image = pytest.importorskip("PIL.Image", reason="needs the 'pdf' extra")
@@ -120,6 +120,29 @@ def test_words_of_ocr_are_split_where_a_blank_is_missing():
 def test_texts_are_cleaned():
     assert clean(" a\x00b\ud83d\ude00\ud800 ") == "ab\N{GRINNING FACE}\ufffd"
     assert clean("\u200b \n") == ""
+
+
+def test_two_dates_in_one_word_are_two_words():
+    words = [
+        Word("01/18/20-01/22/20", Box(0, 0, 170, 10)),
+        Word("1-800-555-0100", Box(0, 20, 9, 29)),
+    ]
+    document = make_document("d", [Page(words, (200.0, 100.0))])
+    assert document.words == ("01/18/20", "-", "01/22/20", "1-800-555-0100")
+    assert document.boxes[:3] == (Box(0, 0, 80, 10), Box(80, 0, 90, 10), Box(90, 0, 170, 10))
+
+
+def test_two_dates_in_one_word_that_runs_up():
+    first, dash, last = split_dates(Word("01.18.2020–01.22.2020", Box(0, 0, 10, 210)))
+    assert (first.text, dash.text, last.text) == ("01.18.2020", "–", "01.22.2020")
+    assert first.box == pytest.approx(Box(0, 110, 10, 210))
+    assert last.box == pytest.approx(Box(0, 0, 10, 100))
+
+
+@pytest.mark.parametrize("text", ["99/99/99-01/22/20", "01/18/20", "2020-01-18", "123456-123456"])
+def test_other_words_stay_whole(text):
+    word = Word(text, Box(0, 0, 10, 10))
+    assert split_dates(word) == [word]
 
 
 def test_a_page_that_unpacks_to_a_gigabyte_costs_no_more_than_the_limit(tmp_path):

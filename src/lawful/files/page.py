@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from lawful.document import Box, Document
 from lawful.lines import in_reading_order
+from lawful.values import read
+
+_TWO_DATES = re.compile(r"([0-9./]{6,10})([-–—])([0-9./]{6,10})")
 
 
 class Word(NamedTuple):
@@ -41,9 +45,10 @@ def make_document(
     """The document of pages, with words in reading order; blank words are left out."""
     pages = list(pages)
     words = [
-        (clean(word.text), word.box, number)
+        (clean(part.text), part.box, number)
         for number, page in enumerate(pages)
         for word in page.words
+        for part in split_dates(word)
     ]
     kept = [word for word in words if word[0]]
     images = tuple(page.image for page in pages)
@@ -64,3 +69,21 @@ def clean(text: str) -> str:
     """The text without blanks, control characters and lone surrogates, which no file can hold."""
     pairs = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return "".join(c for c in pairs if c.isprintable() and not c.isspace())
+
+
+def split_dates(word: Word) -> list[Word]:
+    """Two dates and the dash between them, if the word is both: ``01/18/20-01/22/20``."""
+    found = _TWO_DATES.fullmatch(word.text)
+    if found is None or not (read(found[1], "date") and read(found[3], "date")):
+        return [word]
+    x0, y0, x1, y1 = word.box
+    parts, at = [], 0.0
+    for text in found.groups():
+        end = at + len(text) / len(word.text)
+        if y1 - y0 > x1 - x0:  # the page lies on its side, and text runs up
+            box = Box(x0, y1 - end * (y1 - y0), x1, y1 - at * (y1 - y0))
+        else:
+            box = Box(x0 + at * (x1 - x0), y0, x0 + end * (x1 - x0), y1)
+        parts.append(Word(text, box))
+        at = end
+    return parts
