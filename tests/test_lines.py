@@ -16,21 +16,9 @@ from hypothesis import strategies as st
 from lawful import Box, Document
 from lawful.lines import in_reading_order, printed_lines, reading_order
 from tests.fixtures.outputs import SHARED
+from tests.fixtures.pages import block
 
 RECEIPTS, CORD = SHARED / "data" / "receipt_images" / "box", SHARED / "data" / "cord"
-
-
-def block(text, x=0.0, y=0.0, leading=14.0, letter=6.0, height=10.0):
-    """Words and boxes of lines of text; two blanks or more make a gap."""
-    placed = []
-    for number, line in enumerate(text.splitlines()):
-        top, column = y + number * leading, 0
-        for part in line.split(" "):
-            if part:
-                left = x + column * letter
-                placed.append((part, Box(left, top, left + letter * len(part), top + height)))
-            column += len(part) + 1
-    return placed
 
 
 def read(placed, seed=0, tilt=0.0):
@@ -213,3 +201,7 @@ def test_only_the_page_that_lies_on_its_side_is_turned():
 
 def test_words_in_random_order_on_a_page_on_its_side_are_read_upwards():
     assert read(on_its_side(block(TABLE), up=True), seed=3) == " ".join(TABLE.split())
+
+
+def test_a_page_of_single_digits_is_upright():
+    assert read(block("1   2   3\n4   5   6\n7   8   9")) == "1 2 3 4 5 6 7 8 9"

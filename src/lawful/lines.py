@@ -73,8 +73,9 @@ def reading_order(boxes: Sequence[Box], pages: Sequence[int] | None = None) -> l
 def upright(boxes: Sequence[Box], pages: Sequence[int] | NDArray[np.int_]) -> NDArray[np.float64]:
     """The boxes, (words, 4), with pages turned that lie on their side.
 
-    On such a page most words are higher than wide. Whether text runs up or down there follows from
-    the order in which words of a line are given; up, unless nearly all go down.
+    On such a page most words are higher than wide, and differ in height rather than in width, as
+    single digits do not. Whether text runs up or down there follows from the order in which words
+    of a line are given; up, unless nearly all go down.
     """
     places = np.array(boxes, float).reshape(-1, 4)
     numbers = np.asarray(pages, int)[: len(places)]
@@ -82,7 +83,7 @@ def upright(boxes: Sequence[Box], pages: Sequence[int] | NDArray[np.int_]) -> ND
         words = np.flatnonzero(numbers == page)
         x0, y0, x1, y1 = places[words].T
         tall = y1 - y0 > x1 - x0
-        if len(words) < 5 or tall.mean() < LEAST_TALL:
+        if len(words) < 5 or tall.mean() < LEAST_TALL or not np.std(y1 - y0) > np.std(x1 - x0):
             continue
         beside = np.abs(np.diff(x0)) < np.median(x1 - x0) / 2
         if (np.diff(y0)[beside] > 0).sum() > LEAST_DOWN * beside.sum():
