@@ -482,7 +482,8 @@ def test_a_registration_that_cannot_be(name, parse, kind, message):
 @pytest.mark.parametrize("name", ["mony", "", None, ("money",)])
 def test_an_unknown_type_lists_the_known_ones(name):
     with pytest.raises(
-        RulesError, match=r"unknown type .*; types: money, number, percent, integer, date, text"
+        RulesError,
+        match=r"unknown type .*; types: money, number, percent, integer, date, us_date, text",
     ):
         read("1", name)
 
@@ -491,3 +492,9 @@ def test_a_type_gives_a_handful_of_readings_at_most():
     register_type("many", lambda text: tuple(range(9)), kind="number")
     with pytest.raises(RulesError, match="gave 9 possible values of 'x', expected at most 8"):
         read("x", "many")
+
+
+def test_american_dates_have_the_month_first():
+    assert read("03/04/2024", "us_date") == (date(2024, 3, 4), date(2024, 4, 3))
+    assert read("31/12/2024", "us_date") == (date(2024, 12, 31),)
+    assert read("March", "us_date") == ()

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
 from lawful.errors import RuleFailure, RulesError, shown
-from lawful.values.dates import read_date
+from lawful.values.dates import read_date, read_us_date
 from lawful.values.money import Printed, read_integer, read_money, read_number, read_percent
 from lawful.values.text import LONGEST, read_text
 
@@ -125,6 +125,7 @@ TYPES: dict[str, ValueType] = {
     "percent": ValueType("percent", read_percent, "number"),
     "integer": ValueType("integer", read_integer, "number"),
     "date": ValueType("date", read_date, "date"),
+    "us_date": ValueType("us_date", read_us_date, "date"),
     "text": ValueType("text", read_text, "text"),
 }
 """The known types by name; ``register_type`` adds to them."""

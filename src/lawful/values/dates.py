@@ -77,6 +77,11 @@ def read_date(text: str) -> tuple[date, ...]:
     return tuple(dict.fromkeys(each for each in dates if each is not None))
 
 
+def read_us_date(text: str) -> tuple[date, ...]:
+    """The possible dates of a text, month first before day first."""
+    return tuple(reversed(read_date(text)))
+
+
 def _numeric_dates(text: str) -> list[tuple[str, str, str]]:
     """Possible year, month and day; day first comes before month first."""
     if compact := _COMPACT_DATE.fullmatch(text):
