@@ -21,6 +21,11 @@ from lawful.pins import Pin, as_pins
 from lawful.scores import TOLERANCE, Pooling, Scores
 from lawful.span_scores import SpanScores
 
+UNKNOWN = "?"
+"""The gold label of a word of which it is not known which field it is, or whether it is one.
+
+Training leaves such words out; evaluation refuses them."""
+
 
 class Box(NamedTuple):
     """A rectangle on a page, in the unit of the data set; ``x0 <= x1`` and ``y0 <= y1``."""
@@ -393,6 +398,11 @@ class Scored:
         if gold is not None:
             check_length(document, len(gold), "gold label", "gold labels")
         for i, label in enumerate(gold or ()):
+            if label == UNKNOWN and label not in scores.labels:
+                raise InputError(
+                    f"document {shown(document.id)}: gold of word {i} is {shown(label)}, unknown: "
+                    "such documents are for training only"
+                )
             if label not in scores.labels:
                 raise InputError(
                     f"document {shown(document.id)}: gold of word {i} is {shown(label)}, which is "

@@ -1,0 +1,1 @@
+"""Values instead of labels."""
