@@ -7,6 +7,7 @@ directory has the best model so far, and a checkpoint from which an interrupted 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -21,7 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from lawful.document import Labelled
+from lawful.document import UNKNOWN, Labelled
 from lawful.errors import InputError
 from lawful.evaluation import Counts
 from lawful.io.atomic import make_folder
@@ -35,7 +36,8 @@ from lawful.streams import paths
 
 CHECKPOINT = "checkpoint.pt"
 IGNORED = -100
-"""The target of positions without a label: special tokens, padding, pieces that a CRF skips."""
+"""The target of positions without a label: special tokens, padding, pieces that a CRF skips, words
+whose label is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,8 @@ def labels_of(documents: Sequence[Labelled]) -> tuple[str, ...]:
     types = set()
     for labelled in documents:
         for word, label in enumerate(labelled.gold):
+            if label == UNKNOWN:
+                continue
             prefix, _, type_ = label.partition("-")
             if label != "O" and (prefix not in ("B", "I") or not type_):
                 raise InputError(
@@ -156,7 +160,7 @@ Example: TypeAlias = tuple[Window, NDArray[Any]]
 
 
 def _examples(tagger: Tagger, documents: Sequence[Labelled]) -> Iterator[Example]:
-    index = {label: i for i, label in enumerate(tagger.labels)}
+    index = {label: i for i, label in enumerate(tagger.labels)} | {UNKNOWN: IGNORED}
     tokenizer = tagger.tokenizer
     before, after = len(tokenizer.opening), len(tokenizer.closing)
     for number, labelled in enumerate(documents):
@@ -169,6 +173,11 @@ def _examples(tagger: Tagger, documents: Sequence[Labelled]) -> Iterator[Example
                 "which the model does not know"
             ) from None
         if tagger.card.crf:
+            if UNKNOWN in labelled.gold:
+                raise InputError(
+                    f"document {labelled.document.id!r} has words with unknown labels, which a "
+                    "model with a CRF cannot learn from"
+                )
             targets[np.array(pieces.joins, dtype=np.bool_)] = IGNORED
         for window in tagger.windows(number, pieces):
             padded_targets = np.pad(targets[window.where], (before, after), constant_values=IGNORED)
@@ -415,12 +424,25 @@ def illegality(logits: Tensor, there: Tensor, illegal: Tensor) -> Tensor:
 
 
 def entity_f1(tagger: Tagger, documents: Iterable[Labelled], scheme: Scheme) -> float:
-    """Strict entity micro-F1 of the best legal labellings."""
+    """Strict entity micro-F1 of the best legal labellings; words of unknown label do not count."""
     counts = Counts()
-    for scored in tagger.predict(documents):
-        if not len(scored.document) or scored.gold is None:
-            continue
+    pages: deque[Labelled] = deque()  # those that are being scored
+
+    def taken() -> Iterator[Document]:
+        for page in documents:
+            if len(page.document):
+                pages.append(page)
+                yield page.document
+
+    for scored in tagger.predict(taken()):
+        page = pages.popleft()
         labels, _ = paths(scored.scores, scheme).take(1)
-        true = scheme.indices(scored.gold)
-        counts.add(set(scheme.spans(labels[0])), set(scheme.spans(true)))
+        unknown = {word for word, label in enumerate(page.gold) if label == UNKNOWN}
+        true = scheme.indices(["O" if label == UNKNOWN else label for label in page.gold])
+        found = {
+            span
+            for span in scheme.spans(labels[0])
+            if unknown.isdisjoint(range(span.start, span.end))
+        }
+        counts.add(found, set(scheme.spans(true)))
     return counts.f1
