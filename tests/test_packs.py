@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from lawful import Document, Rules, Scores, decode
+from lawful import Box, Document, Rules, Scores, decode
 from lawful.datasets import RULE_FILES, rules_named
 from lawful.packs import PACKS
 from lawful.rules.plan import plan_of
@@ -69,19 +69,21 @@ DOCUMENTS = [
 
 def checks_of(pack, text):
     """The checks on a document whose labels the model is sure of."""
-    words, labels, rows = [], [], []
-    for line in text.strip().splitlines():
+    words, labels, rows, boxes = [], [], [], []
+    for number, line in enumerate(text.strip().splitlines()):
         row, _, values = line.partition(":")
         for pair in values.split():
             label, _, word = pair.partition("=")
             words.append(word)
             labels.append(f"B-{label}")
             rows.append(int(row) if row else None)
+            left = 80 * len(boxes)
+            boxes.append(Box(left, 20 * number, left + 60, 20 * number + 10))
     names = ("O", *sorted(set(labels)))
     probs = np.full((len(words), len(names)), 1e-12)
     probs[range(len(words)), [names.index(label) for label in labels]] = 1
     scores = Scores.from_probs(probs / probs.sum(axis=1, keepdims=True), names)
-    found = decode(Document("d", words, rows=rows), scores, Rules.load(PACKS[pack]))
+    found = decode(Document("d", words, boxes, rows=rows), scores, Rules.load(PACKS[pack]))
     assert found.labels == tuple(labels)
     return found.checks
 
@@ -159,7 +161,7 @@ def test_most_rules_are_judged_inside_the_search():
         for rule, how in plan_of(Rules.load(path)).how.items()
         if how.way == "python"
     }
-    assert in_python == {"BR-S-08", "BR-Z-08"}
+    assert in_python == {"BR-S-08", "BR-Z-08", "beside"}
 
 
 def test_packs_are_used_by_name():
