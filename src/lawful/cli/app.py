@@ -19,6 +19,7 @@ import lawful
 from lawful.cli import (
     DEFECT,
     INTERRUPTED,
+    align,
     calibrate,
     check,
     choose,
@@ -62,6 +63,7 @@ for function, example in (
     (check.check, check.EXAMPLE),
     (evaluate.evaluate, evaluate.EXAMPLE),
     (calibrate.calibrate, calibrate.EXAMPLE),
+    (align.align, align.EXAMPLE),
     (train.train, train.EXAMPLE),
     (predict.predict, predict.EXAMPLE),
     (export.export, export.EXAMPLE),

@@ -1,21 +1,24 @@
-"""``lawful train``: fine-tunes an encoder on documents with gold labels."""
+"""``lawful train``: fine-tunes an encoder on documents with gold labels, or with true values."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lawful.cli.follower import Follower, duration
 from lawful.cli.options import RULE_NAMES, Device, Seed, flag
-from lawful.cli.output import Interrupted, plural, say, warn
+from lawful.cli.output import Interrupted, plural, results_console, say, warn
+from lawful.cli.truths import Columns, Known, TruthOption, labels_in_words, read_known, table_of
 from lawful.datasets import rules_named
+from lawful.errors import InputError
 from lawful.extras import needed
 from lawful.io.jsonl import read_labelled
 from lawful.models.coverage import Coverage, hold_out
+from lawful.rules.rule_set import Rules
 
 if TYPE_CHECKING:
     from lawful.models.training import Epoch, Recipe, Told
@@ -29,7 +32,9 @@ _TRAINING = "Training"
 def train(
     documents: Annotated[
         Path,
-        typer.Argument(metavar="DOCUMENTS", help="Documents as JSON lines with gold labels."),
+        typer.Argument(
+            metavar="DOCUMENTS", help="Documents as JSON lines with gold labels, or see --truth."
+        ),
     ],
     base: Annotated[
         str,
@@ -55,6 +60,15 @@ def train(
             help=f"Check that the labels fit these rules: a file, or one of {RULE_NAMES}.",
         ),
     ] = None,
+    truth: TruthOption = None,
+    column: Columns = None,
+    rounds: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="With --truth: how often to label by the values, and train.",
+        ),
+    ] = 2,
     layers: Annotated[
         int | None,
         typer.Option(
@@ -120,7 +134,11 @@ def train(
         bool, flag("--resume", help="Continue an interrupted run from its last epoch.")
     ] = False,
 ) -> None:  # fmt: skip
-    """Fine-tune an encoder on documents with gold labels, and keep the best epoch."""
+    """Fine-tune an encoder on documents with gold labels, and keep the best epoch.
+
+    With --truth, documents need no labels: the words that carry true values are labelled, a model
+    is trained on them, chooses among the occurrences of each value, and is trained once more.
+    """
     needed("torch", "lawful train")
     needed("transformers", "lawful train")
     from lawful.models.network import Network
@@ -133,6 +151,19 @@ def train(
         epochs=epochs, batch=batch, rate=rate, new_rate=new_rate, patience=patience, seed=seed,
         legal=legal,
     )  # fmt: skip
+    if truth is not None:
+        if rules is None or validation is not None or resume:
+            raise InputError(
+                "--truth needs --rules, and goes with neither --validation nor --resume"
+            )
+        options = {
+            "layers": layers, "boxes": boxes, "lines": lines, "crf": crf, "window": window,
+        }  # fmt: skip
+        _train_on_values(
+            read_known(documents, truth, rules_named(rules), column or ()),
+            rules_named(rules), base, out, recipe, rounds, share, device, options,
+        )  # fmt: skip
+        return
     pages = list(read_labelled(documents))
     if validation is None:
         pages, checked = hold_out(pages, share, seed)
@@ -162,6 +193,41 @@ def train(
         out,
         recipe,
     )
+
+
+def _train_on_values(
+    known: Known,
+    rules: Rules,
+    base: str,
+    out: Path,
+    recipe: Recipe,
+    rounds: int,
+    share: float,
+    device: str | None,
+    options: Mapping[str, Any],
+) -> None:
+    from lawful.models.rounds import train_on_values
+    from lawful.models.tagger import BOXLESS
+
+    warnings.filterwarnings("ignore", BOXLESS)  # training on documents without boxes is deliberate
+
+    def tell(number: int, epoch: Epoch) -> None:
+        say(
+            f"round {number}, epoch {epoch.number}: loss {epoch.loss:.3f}, "
+            f"F1 {100 * epoch.f1:.1f} ({epoch.seconds:.1f} s)"
+        )
+
+    say(f"{plural(len(known.documents))} with true values")
+    for each in train_on_values(
+        known.documents, known.truths, rules, base, out, recipe, rounds=rounds, share=share,
+        device=device, epoch=tell, **options,
+    ):  # fmt: skip
+        results_console(stderr=True).print(table_of(each.aligned, rules))
+        say(
+            f"round {each.number}: {labels_in_words(each.aligned)}, {each.changed:,} changed; "
+            f"F1 {100 * each.f1:.1f} by these labels on documents that were held back"
+        )
+    say(f"{out}: the model of the last round")
 
 
 def _follow(run: Callable[[Told], Iterator[Epoch]], out: Path, recipe: Recipe) -> None:

@@ -22,7 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from lawful.document import UNKNOWN, Labelled
+from lawful.document import UNKNOWN, Document, Labelled
 from lawful.errors import InputError
 from lawful.evaluation import Counts
 from lawful.io.atomic import make_folder

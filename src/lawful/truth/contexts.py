@@ -31,6 +31,9 @@ TRUST = 0.5
 SMOOTHING = 0.5
 """Added to every count of a feature."""
 
+LEAST_DOCUMENTS = 5
+"""Documents with a value of a field from which on its surroundings are learned."""
+
 LARGEST = 8.0
 """Log-odds of a candidate, at most."""
 
@@ -122,11 +125,11 @@ class Contexts:
     def learn(
         cls, documents: Sequence[tuple[Occurrences, Surroundings, Truth]], rules: Rules
     ) -> Contexts:
-        """From the candidates of all documents; fields with fewer than two documents are left."""
+        """From the candidates of all documents; fields with few documents are left."""
         learned = cls()
         for f in rules.fields:
             examples, others = _examples(documents, f)
-            if len(examples) >= 2:
+            if len(examples) >= LEAST_DOCUMENTS:
                 learned.ratios[f.name], learned.prior[f.name] = _maximise(examples, others)
         return learned
 

@@ -53,6 +53,28 @@ def model(work):
     return work / "model"
 
 
+def test_training_on_values(work):
+    rows = [{"id": p.document.id, "words": p.document.words, "gold": p.gold} for p in receipts(24)]
+    with (work / "bare.jsonl").open("w") as bare, (work / "values.jsonl").open("w") as values:
+        for row in rows:
+            by_label = {
+                g[2:]: w for w, g in zip(row["words"], row["gold"], strict=True) if g != "O"
+            }
+            known = {name: by_label[name] for name in ("total", "tax") if name in by_label}
+            bare.write(json.dumps({"id": row["id"], "words": row["words"]}) + "\n")
+            values.write(json.dumps({"id": row["id"], **known}) + "\n")
+    base = ("train", work / "bare.jsonl", "--base", work / "base", "--truth", work / "values.jsonl")
+    done = lawful(
+        *base, "--rules", work / "rules.yaml", "--out", work / "by-values", *QUICK, "--epochs", 2
+    )
+    assert "24 documents with true values" in done.stderr
+    assert "round 2, epoch 2: loss" in done.stderr
+    assert "the model of the last round" in done.stderr
+    lawful("predict", work / "bare.jsonl", "--model", work / "by-values", "--out", work / "s.jsonl")
+    done = lawful(*base, "--out", work / "none", code=2)
+    assert "--truth needs --rules" in done.stderr
+
+
 def test_predict_writes_what_decode_reads(work, model):
     out = work / "scored.jsonl"
     done = lawful("predict", work / "words.jsonl", "--model", model, "--out", out, code=1)

@@ -1,0 +1,55 @@
+"""``lawful align``: gold labels from true values.
+
+Exit code 0: all documents were aligned. 1: a line was bad. 2: no document has true values.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lawful.cli.options import rules_option
+from lawful.cli.output import plural, results_console, say
+from lawful.cli.truths import Columns, TruthOption, labels_in_words, read_known, table_of
+from lawful.io.jsonl import write_labelled
+from lawful.rules.rule_set import Rules
+from lawful.truth import align_all
+from lawful.truth.aligning import MARGIN
+
+EXAMPLE = "lawful align documents.jsonl --truth values.csv --rules rules.yaml --out labelled.jsonl"
+
+
+def align(
+    documents: Annotated[
+        Path, typer.Argument(metavar="DOCUMENTS", help="Documents as JSON lines.")
+    ],
+    rules: Annotated[Path, rules_option("Fields and rules")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="Labelled documents, for training.")
+    ],
+    truth: TruthOption = None,
+    column: Columns = None,
+    margin: Annotated[
+        float,
+        typer.Option(
+            metavar="NATS",
+            help="How much better a choice must be than any other; what is closer stays open.",
+        ),
+    ] = MARGIN,
+) -> None:
+    """Label the words that carry true values, for training.
+
+    Without --truth, documents bring their values themselves, as e-invoices do. A word that may or
+    may not be the field has the label ?, and training leaves it out.
+    """
+    loaded = Rules.load(rules)
+    known = read_known(documents, truth, loaded, column or ())
+    aligned = align_all(known.documents, known.truths, loaded, margin=margin)
+    write_labelled(out, (each.labelled for each in aligned))
+    results_console(stderr=True).print(table_of(aligned, loaded))
+    say(f"{out}: {plural(len(aligned))}; {labels_in_words(aligned)}")
+    if known.without:
+        say(f"{plural(known.without)} left out, without true values")
+    raise typer.Exit(1 if known.bad else 0)
