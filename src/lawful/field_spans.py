@@ -72,6 +72,8 @@ def _spans(
     """The readable spans of a label; those below ``least`` only if nothing else is there."""
     begin, inside = (_column(scores, f"{mark}-{label}") for mark in "BI")
     both = begin + inside
+    if all(f.type == "text" and not f.many for f in fields):
+        inside = both  # two texts of one field do not stand side by side
     before = np.concatenate([[0.0], both[:-1]])
     starts = both - before * inside  # in the field, and not as the continuation of a span
     longest = max(f.max_words or LONGEST[type_named(f.type).kind] for f in fields)
