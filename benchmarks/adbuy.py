@@ -15,19 +15,25 @@ import argparse
 import gzip
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from math import exp, inf, log
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
-from lawful import Document, Rules
+from lawful import Budget, Decoding, Document, Field, Rules, Scores, decode
 from lawful.document import Box
+from lawful.field_spans import field_spans
 from lawful.files.page import Page, Word, make_document
 from lawful.packs import PACKS
+from lawful.span_scores import SpanScores
 from lawful.truth import Truth
+from lawful.truth.occurrences import Occurrences, fold
+from lawful.values import read
 from tests.fixtures.outputs import SHARED
 
 DATA = SHARED / "data" / "adbuy" / "documents.jsonl.gz"
@@ -135,6 +141,109 @@ def train(ads: list[tuple[Document, Truth]], run: Run, out: Path) -> None:
             np.savez_compressed(path, labels=np.array(tagger.labels), **arrays)
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was found for a document: by field, whether it is right and how sure that is."""
+
+    right: Mapping[str, bool]  # fields that have a true value
+    sure: Mapping[str, float]  # nats; the lowest of all for a field without a value
+    seconds: float
+
+
+def answers(
+    ads: Mapping[str, tuple[Document, Truth]], path: Path, rules: Rules
+) -> Iterator[Answer]:
+    """The answers for the documents of a file of scores."""
+    arrays = np.load(path)
+    labels = arrays["labels"].tolist()
+    for id_ in sorted(set(arrays.files) - {"labels"}):
+        document, truth = ads[id_]
+        scores = Scores.from_logits(arrays[id_].astype(np.float64), labels)
+        began = perf_counter()
+        spans = field_spans(document, scores, rules)
+        found = decode(document, spans, rules, budget=Budget(seconds=10))
+        seconds = perf_counter() - began
+        right, sure = {}, {}
+        for f in rules.fields:
+            if f.name in truth.values:
+                value = next(iter(found.values(f.name)), None)
+                right[f.name] = value is not None and is_right(value, truth.values[f.name][0], f)
+                sure[f.name] = -inf if value is None else margin(spans, document, found, f, value)
+        yield Answer(right, sure, seconds)
+
+
+def margin(spans: SpanScores, document: Document, found: Decoding, f: Field, value: Any) -> float:
+    """How sure a value is: the odds of all its occurrences, and the weights of its rules."""
+    share = 0.0
+    for span, odds in zip(spans.spans, spans.log_odds.tolist(), strict=True):
+        if span.type == f.label and value in read(document.text(span.start, span.end), f.type)[:1]:
+            share += 1 / (1 + exp(-odds))
+    share = min(max(share, 1e-9), 1 - 1e-9)
+    names = {rule.id: rule.names for rule in ad_rules().parsed}
+    weights = {rule.id: min(rule.weight, 10.0) for rule in ad_rules().parsed}
+    signs = {"satisfied": 1, "violated": -1}
+    return log(share / (1 - share)) + sum(
+        signs.get(check.state, 0) * weights[check.id]
+        for check in found.checks
+        if f.name in names.get(check.id, ())
+    )
+
+
+def is_right(found: Any, text: str, f: Field) -> bool:
+    """Whether a value is the true one; dates with the month first."""
+    if f.type == "text":
+        return fold(str(found)) == fold(text)
+    return found in read(text, f.type)[:1]
+
+
+def automated(pages: Iterable[tuple[float, bool]], share: float = 0.99) -> float:
+    """The share of documents that are above the lowest threshold at which enough are right."""
+    ranked = sorted(pages, key=lambda page: (-page[0], page[1]))
+    most = right = 0
+    for count, (sure, is_right) in enumerate(ranked, 1):
+        right += is_right
+        last = count == len(ranked) or ranked[count][0] < sure
+        if last and right >= share * count:
+            most = count
+    return most / max(len(ranked), 1)
+
+
+def measure(ads: list[tuple[Document, Truth]], folder: Path, number: int) -> None:
+    """Prints how often fields are right, without and with rules, and what needs no person."""
+    by_id = {document.id: (document, truth) for document, truth in ads}
+    printed: Counter[str] = Counter()
+    types = {f.name: f.type for f in ad_rules().fields}
+    for document, truth in ads:
+        occurrences = Occurrences(document)
+        for name, values in truth.values.items():
+            printed[name] += bool(occurrences.find(values[0], types[name]))
+    for title, rules in (
+        ("without rules", replace(ad_rules(), rules=())),
+        ("with rules", ad_rules()),
+    ):
+        found = [
+            answer
+            for half in (0, 1)
+            for answer in answers(by_id, folder / f"scores-{number}-{half}.npz", rules)
+        ]
+        print(f"{title}, {len(found)} documents, {sum(a.seconds for a in found):.0f} s")
+        print("| field | right | of the printed | no person needed, 99 % right |")
+        for name in COLUMNS:
+            pages = [(a.sure[name], a.right[name]) for a in found if name in a.right]
+            right = sum(is_right for _, is_right in pages)
+            print(
+                f"| {name} | {right / len(pages):.1%} | {right / printed[name]:.1%} | "
+                f"{automated(pages):.1%} |"
+            )
+        four = [
+            (min(a.sure.get(name, inf) for name in FOUR), all(a.right.get(n, True) for n in FOUR))
+            for a in found
+        ]
+        right = sum(is_right for _, is_right in four)
+        print(f"| all but the name | {right / len(four):.1%} | | {automated(four):.1%} |")
+        print(f"slowest document: {max(a.seconds for a in found):.1f} s", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=DATA)
@@ -150,10 +259,16 @@ def main() -> None:
     training.add_argument("--rate", type=float, default=1e-4)
     training.add_argument("--seed", type=int, default=0)
     training.add_argument("--out", type=Path, required=True)
+    measuring = commands.add_parser("measure")
+    measuring.add_argument("folder", type=Path)
+    measuring.add_argument("--round", type=int, default=2)
     given = parser.parse_args()
     if not given.data.is_file():
         parser.error(f"needs {given.data}")
     ads = list(read_ads(given.data))
+    if given.command == "measure":
+        measure(ads, given.folder, given.round)
+        return
     run = Run(
         given.base, given.device, given.split, given.rounds, given.epochs, given.layers,
         given.rate, given.seed,

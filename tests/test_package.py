@@ -62,7 +62,10 @@ def test_the_version_is_written_once():
     "page",
     [
         "README.md",
-        *(f"docs/{n}.md" for n in ("pins", "rules", "search", "spans", "choose", "files")),
+        *(
+            f"docs/{n}.md"
+            for n in ("pins", "rules", "search", "spans", "choose", "files", "values")
+        ),
     ],
 )
 def test_the_sessions_in_the_docs_are_real(page):
