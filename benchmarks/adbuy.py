@@ -100,6 +100,7 @@ class Run:
     rounds: int
     epochs: int
     layers: int | None
+    lines: bool
     rate: float
     seed: int
 
@@ -125,6 +126,7 @@ def train(ads: list[tuple[Document, Truth]], run: Run, out: Path) -> None:
             {truth.id: truth for _, truth in half},
             rules, run.base, folder, recipe,
             rounds=run.rounds, share=0.1, device=run.device, layers=run.layers,
+            lines=run.lines,
         ):  # fmt: skip
             states = Counter(state for page in each.aligned for state in page.states.values())
             print(
@@ -255,6 +257,7 @@ def main() -> None:
     training.add_argument("--rounds", type=int, default=2)
     training.add_argument("--epochs", type=int, default=12)
     training.add_argument("--layers", type=int)
+    training.add_argument("--lines", action="store_true", help="places in printed lines")
     training.add_argument("--limit", type=int, help="documents, at most")
     training.add_argument("--rate", type=float, default=1e-4)
     training.add_argument("--seed", type=int, default=0)
@@ -271,7 +274,7 @@ def main() -> None:
         return
     run = Run(
         given.base, given.device, given.split, given.rounds, given.epochs, given.layers,
-        given.rate, given.seed,
+        given.lines, given.rate, given.seed,
     )  # fmt: skip
     train(ads[: given.limit], run, given.out)
 

@@ -8,7 +8,7 @@ import sys
 import traceback
 import warnings
 from functools import partial
-from multiprocessing import get_all_start_methods, get_context
+from multiprocessing import forkserver, get_all_start_methods, get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -63,6 +63,8 @@ def _main(arguments, cwd, env, files):
     warnings.showwarning = lambda *given: print(
         warnings.formatwarning(*given[:4]), end="", file=sys.stderr
     )
+    server = forkserver._forkserver  # the one of the original process is none of this one's
+    server._forkserver_address = server._forkserver_alive_fd = server._forkserver_pid = None
     os.chdir(cwd)
     os.environ.update(env)
     sys.argv = ["lawful", *arguments]

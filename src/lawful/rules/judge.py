@@ -301,22 +301,25 @@ class Judge:
 
     def see(self, reading: Reading) -> Seen:
         """The values of a reading; of a field with several (``repeat: any``), the first."""
-        return Seen(*self._see_rows(reading, self._see_page(self._see_all(reading), reading)))
+        page = self._see_page(self._see_all(reading), reading)
+        return Seen(*self._see_rows(reading, page, {kind.name for kind in self.rules.rows}))
 
     def _see_rows(
-        self, reading: Reading, environment: Environment
+        self, reading: Reading, environment: Environment, kinds: Iterable[str] | None = None
     ) -> tuple[Environment, dict[str, list[Environment]]]:
         """The values of a page with those of its rows; and by kind, what rules of each row see.
 
         These are the values of the row, of the one before, and of the page. A field's value is its
-        first readable one in the row.
+        first readable one in the row. ``kinds`` are those with rules of each row, by default.
         """
         if not self.rules.rows:
             return environment, {}
         rows = {kind.name: self._values_of_rows(kind, reading) for kind in self.rules.rows}
         page = {**environment, **{ROWS + name: values for name, values in rows.items()}}
         seen: dict[str, list[Environment]] = {}
-        for name in {rule.each.name for rule in self.rules.parsed if rule.each is not None}:
+        if kinds is None:
+            kinds = {rule.each.name for rule in self.rules.parsed if rule.each is not None}
+        for name in kinds:
             values = rows[name]
             keys = {each: _of_previous(each) for each in (values or [{}])[0]}
             last: dict[str, Any] = {each: 0 if each.startswith(COUNT) else None for each in keys}
