@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,22 +35,28 @@ LEAST_OVERLAP = 0.3
 """Share of the smaller height by which two neighbouring words of a printed line overlap."""
 
 
-def printed_lines(document: Document) -> list[int | None]:
+def printed_lines(document: Document) -> list[int]:
     """By word, the number of its printed line.
 
     From left to right, a word is in the line whose last word overlaps most with it in height. The
     lines of a page that was photographed at an angle have a slope in common: it is taken out, and
-    lines are found once more.
+    lines are found once more. The lines of recent documents are remembered, since the model, rules
+    of rows and rules of places all ask for them.
     """
-    pages = np.array(document.pages or (0,) * len(document), int)
-    boxes = upright(document.boxes or (), pages)
-    lines = np.full(len(boxes), -1)
-    for page in np.unique(pages[: len(boxes)]):
-        words = np.flatnonzero(pages == page)
-        there = boxes[words]
+    return list(_printed_lines(document.boxes or (), document.pages))
+
+
+@lru_cache(maxsize=8)
+def _printed_lines(boxes: tuple[Box, ...], pages: tuple[int, ...] | None) -> tuple[int, ...]:
+    numbers = np.array(pages or (0,) * len(boxes), int)
+    places = upright(boxes, numbers)
+    lines = np.full(len(places), -1)
+    for page in np.unique(numbers[: len(places)]):
+        words = np.flatnonzero(numbers == page)
+        there = places[words]
         level = _level(there, _slope(there, _lines(there)))
         lines[words] = _lines(level) + lines.max() + 1
-    return [int(line) for line in lines]
+    return tuple(lines.tolist())
 
 
 def reading_order(boxes: Sequence[Box], pages: Sequence[int] | None = None) -> list[int]:

@@ -50,7 +50,7 @@ class Occurrences:
         """By word, the number of its printed line; all words are in one without boxes."""
         if self.document.boxes is None:
             return [0] * len(self.document)
-        return [-1 if line is None else line for line in printed_lines(self.document)]
+        return printed_lines(self.document)
 
     def find(self, value: Any, type_name: str) -> list[Span]:
         """The spans that carry a value, a text or a number, in the order of words.
