@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from datetime import date
 from decimal import Decimal
@@ -9,8 +10,10 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from lawful import Document, Field, InputError, Rules, Scores, decode
+from lawful import Document, Field, InputError, Rules, Scored, Scores, decode
 from lawful.field_spans import SURE, field_spans
+from lawful.io.jsonl import scored_line
+from tests.helpers import run
 
 RULES = Rules(
     [
@@ -114,3 +117,23 @@ def test_ten_thousand_words_take_seconds():
     spans = field_spans(document, scores, RULES)
     assert time.process_time() - began < 3
     assert len(spans.spans) > 100
+
+
+def test_the_command_line_finds_one_span_per_field(tmp_path):
+    document, scores = scored(
+        ("5.00", {"B-total": 0.6}), ("x", {}), ("5.00", {"B-total": 0.9}), ("5.00", {"B-item": 0.9})
+    )
+    (tmp_path / "d.jsonl").write_text(scored_line(Scored(document, scores)) + "\n")
+    (tmp_path / "rules.yaml").write_text(
+        "fields:\n"
+        "  total: {label: total, type: money}\n"
+        "  items: {label: item, type: money, many: true}\n"
+        "rules: [total == sum(items)]\n"
+    )
+    command = ("decode", "d.jsonl", "--rules", "rules.yaml")
+    words, spans = (
+        json.loads(run(*command, *more, cwd=tmp_path).stdout) for more in ((), ("--by-field",))
+    )
+    assert words["labels"] == ["B-total", "O", "B-total", "B-item"]
+    assert spans["labels"] == ["O", "O", "B-total", "B-item"]
+    assert spans["status"] == words["status"] == "satisfied"

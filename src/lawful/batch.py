@@ -27,6 +27,7 @@ from lawful.decoders import Decoder, check_call, decode
 from lawful.decoding import Budget, Decoding
 from lawful.document import BadLine, Document, Scored, SpanScored
 from lawful.errors import InputError, LawfulError, shown
+from lawful.field_spans import field_spans
 from lawful.io.candidate_lines import parse_candidates
 from lawful.io.jsonl import Line, LineParser
 from lawful.rules.rule_set import Rules
@@ -104,11 +105,19 @@ class Call:
     decoder: str | Decoder = "auto"
     budget: Budget | None = None
     alternatives: int = 0
+    by_field: bool = False  # one span per field, instead of labels of all words (``field_spans``)
 
     def __post_init__(self) -> None:
         if not isinstance(self.rules, Rules):
             raise InputError(f"rules is of type {type(self.rules).__name__}, expected a Rules")
         check_call(self.decoder, self.budget, self.alternatives)
+
+    def given(self, scored: Scored) -> Scored | SpanScored:
+        """What is decoded: the scores of words, or those of the fields' spans."""
+        if not self.by_field:
+            return scored
+        spans = field_spans(scored.document, scored.scores, self.rules)
+        return SpanScored(scored.document, spans, scored.gold)
 
     def decode(self, scored: Scored | SpanScored) -> Decoding:
         """Decodes one document with ``lawful.decode``."""
@@ -135,7 +144,7 @@ def decode_records(
     preparation: Preparation = UNCHANGED,
     *,
     workers: int = 1,
-) -> Generator[Result, None, None]:
+) -> Generator[AnyResult, None, None]:
     """One result per record, in order; bad lines pass through."""
     return in_order(_DecodeRecord(call, preparation), records, _checked(workers))
 
@@ -202,16 +211,16 @@ class _DecodeRecord:
     call: Call
     preparation: Preparation
 
-    def start(self) -> Callable[[Record], Result]:
+    def start(self) -> Callable[[Record], AnyResult]:
         return self.decode
 
-    def decode(self, record: Record) -> Result:
+    def decode(self, record: Record) -> AnyResult:
         if isinstance(record, BadLine):
             return record
         try:
-            scored = self.preparation.apply(record)
-            decoding = self.call.decode(scored)
-            return replace(scored, document=scored.document.corrected()), decoding
+            given = self.call.given(self.preparation.apply(record))
+            decoding = self.call.decode(given)
+            return replace(given, document=given.document.corrected()), decoding
         except LawfulError as error:
             return bad_line(record, str(error))
         except MemoryError:

@@ -8,6 +8,7 @@ from lawful.batch import Call, Preparation, decode_lines
 from lawful.cli.options import (
     Alternatives,
     BadLinesOption,
+    ByField,
     Candidates,
     DecoderName,
     Documents,
@@ -55,6 +56,7 @@ def decode(
     mass: Mass = None,
     max_cost: MaxCost = None,
     alternatives: Alternatives = 0,
+    by_field: ByField = False,
     temperature: Temperature = 1.0,
     pool: PoolOption = None,
     workers: Workers = 1,
@@ -64,7 +66,7 @@ def decode(
 ) -> None:
     """Decode scored documents under rules: labels, field values, checks and corrections."""
     budget = Budget(candidates, seconds, mass, max_cost)
-    call = Call(load_rules(rules, python), decoder, budget, alternatives)
+    call = Call(load_rules(rules, python), decoder, budget, alternatives, by_field)
     preparation = Preparation(pool, temperature)
     writer = writer_for(
         format_, call.rules, ranked=alternatives > 0, raw_csv=raw_csv, rows=rows,

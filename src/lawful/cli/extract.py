@@ -15,6 +15,7 @@ from lawful.cli.options import (
     BackendOption,
     BadLinesOption,
     Batch,
+    ByField,
     Candidates,
     DecoderName,
     Device,
@@ -83,6 +84,7 @@ def extract(
     mass: Mass = None,
     max_cost: MaxCost = None,
     alternatives: Alternatives = 0,
+    by_field: ByField = False,
     temperature: Temperature = 1.0,
     workers: Workers = 1,
     bad_lines: BadLinesOption = "skip",
@@ -95,7 +97,7 @@ def extract(
     if inputs.has_files:
         batch = 1  # so that results do not wait until many files are read
     budget = Budget(candidates, seconds, mass, max_cost)
-    call = Call(load_rules(rules or RULES, python), decoder, budget, alternatives)
+    call = Call(load_rules(rules or RULES, python), decoder, budget, alternatives, by_field)
     preparation = Preparation(temperature=temperature)
     tagger = load_tagger(model, device, backend)
     _check_labels(call.rules, tagger)

@@ -285,6 +285,13 @@ Alternatives = Annotated[
         help="Number of alternatives per document: the next best decodings with other values.",
     ),
 ]  # fmt: skip
+ByField = Annotated[
+    bool,
+    flag(
+        "--by-field", rich_help_panel=_DECODING,
+        help="Find one span per field instead of labelling all words: for long documents.",
+    ),
+]  # fmt: skip
 Temperature = Annotated[
     float,
     typer.Option(
