@@ -172,6 +172,9 @@ class Decoding:
     ``pins`` are a person's word, which the decoding agrees with unless it is infeasible or
     exhausted. ``moved`` are the words whose labels differ from the decoding without pins, or from
     the one that ``decode`` was given as ``before``; ``None`` if there was no time to compare.
+
+    ``trust`` is the probability that all fields are right, if a model of it was fitted
+    (``lawful.learning.trust``) and applied.
     """
 
     id: str
@@ -201,6 +204,7 @@ class Decoding:
     pins: tuple[Pin, ...] = ()
     moved: tuple[Move, ...] | None = ()
     span_corrections: tuple[SpanCorrection, ...] = ()  # instead, if the model scores spans
+    trust: float | None = None
 
     def rows(self, kind: str) -> list[dict[str, FieldValue]]:
         """The rows of a kind, in order: by field, its first readable value in the row."""
@@ -280,6 +284,7 @@ class Decoding:
         return {
             "id": self.id,
             "status": self.status,
+            **({} if self.trust is None else {"trust": self.trust}),
             "checked": self.checked,
             "rules": len(self.rules),
             "optimal": self.optimal,

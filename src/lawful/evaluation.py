@@ -223,6 +223,17 @@ def gold_obeys(scored: Scored | SpanScored, rules: Rules) -> bool:
     return obeys(scored, _gold(scored), rules)
 
 
+def right_fields(scored: Scored | SpanScored, labels: Sequence[str], rules: Rules) -> dict[str, bool]:
+    """By field, whether it has its true values: all of a list in order, the first of any other."""
+    scheme = _scheme(scored, rules)
+    judge = Judge(scored.document, rules, scheme)
+    found, true = (
+        judge.seen_values(judge.settled(_indices(scheme, scored.document, some, what))[0])
+        for some, what in ((labels, "decoded"), (_gold(scored), "gold"))
+    )
+    return {f.name: a == b for f, a, b in zip(rules.fields, found, true, strict=True)}
+
+
 def best_legal(scored: Scored | SpanScored, rules: Rules) -> tuple[str, ...]:
     """The baseline: the most probable legal labelling, or the argmax if none is legal."""
     problem = Problem(scored.document, scored.scores, rules, keep=False)

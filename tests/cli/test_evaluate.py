@@ -169,3 +169,69 @@ def test_the_sessions_in_the_docs_are_real():
         found = run(*command.split("#")[0].split()[2:], cwd=ROOT / "src/lawful/demo")
         lines = {line.rstrip() for line in (found.stdout + found.stderr).splitlines()}
         assert {line for line in shown if line != "..."} <= lines
+
+
+@pytest.fixture(scope="module")
+def automated(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("automation")
+    found = run("evaluate", DOCUMENTS, "-r", RULES, "--automation", "--error", 0.2,
+                "--out", folder / "report.json", "--out-trust", folder / "trust.json")  # fmt: skip
+    assert found.returncode == 0, found.stderr
+    return found, json.loads((folder / "report.json").read_text()), folder / "trust.json"
+
+
+def test_automation_says_what_was_right_of_what_was_held_out(report, automated):
+    found, record, path = automated
+    assert found.stdout.startswith(report[0].stdout)
+    figures = record["automation"]
+    assert figures["fitted_on"]["of"] == figures["held_out"]["of"] == 24
+    point = figures["at_threshold"]
+    assert 0 < point["right"] <= point["automated"] < 24
+    text = " ".join(found.stdout.split())
+    assert f"{point['automated']} of 24 held-out documents are automated" in text
+    assert f"and {point['right']} of these are right" in text
+    assert figures["curve"][-1]["automated"] == 24
+    model = json.loads(path.read_text())
+    assert model["figures"] == {key: figures[key] for key in figures if key != "seed"}
+    assert model["fields"] == [f.name for f in Rules.load(demo.RULES).fields]
+
+
+def test_automation_is_repeatable_and_depends_on_the_seed(automated):
+    again, other = (
+        run("evaluate", DOCUMENTS, "-r", RULES, "--automation", "--error", 0.2, "--seed", seed)
+        for seed in (0, 1)
+    )
+    assert again.stdout == automated[0].stdout != other.stdout
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--automation", "--only-satisfied"], "leave out --only-satisfied"),
+        (["--automation", "--decodings", "x.jsonl"], "leave out --decodings"),
+        (["--automation", "--fields", "totl"], "no field 'totl'; did you mean 'total'?"),
+        (["--automation", "--error", "0"], "wanted error rate is 0"),
+        (["--out-trust", "x.json"], "--fields and --out-trust need --automation"),
+    ],
+)
+def test_automation_with_options_that_do_not_fit_is_refused(more, message):
+    found = run("evaluate", DOCUMENTS, "-r", RULES, *more)
+    assert found.returncode == 2
+    assert message in found.stderr
+
+
+def test_automation_of_few_documents_is_refused(tmp_path):
+    trust = tmp_path / "trust.json"
+    found = run("evaluate", "-", "-r", RULES, "--automation", "--out-trust", trust,
+                stdin=demo_lines(12))  # fmt: skip
+    assert found.returncode == 2
+    assert "12 documents with true labels, expected at least 30" in found.stderr
+    assert not trust.exists()
+
+
+def test_automation_of_one_field_asks_for_that_field_only(automated):
+    found = run("evaluate", DOCUMENTS, "-r", RULES, "--automation", "--fields", "total, tax",
+                "--out", "-")  # fmt: skip
+    figures = json.loads(found.stdout)["automation"]
+    assert figures["held_out"]["holds"] > automated[1]["automation"]["held_out"]["holds"]
+    assert "are right: total, tax" in found.stderr

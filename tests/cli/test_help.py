@@ -89,8 +89,8 @@ def test_the_count_of_workers_is_checked():
 def test_no_command_imports_another():
     folder = Path(lawful.cli.__file__).parent
     shared = {
-        "complaints", "follower", "inputs", "options", "output", "runs", "scoreboards", "tagging",
-        "tally", "truths", "writers",
+        "automation", "complaints", "follower", "inputs", "options", "output", "runs",
+        "scoreboards", "tagging", "tally", "trusting", "truths", "writers",
     }  # fmt: skip
     for file in folder.glob("*.py"):
         if file.stem not in ("app", *shared):

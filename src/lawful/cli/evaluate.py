@@ -14,6 +14,7 @@ import typer
 from rich.table import Table
 
 from lawful.batch import AnyRecord, Call, Preparation, bad_line, decode_any
+from lawful.cli.automation import Outcomes, print_automation, save_trust
 from lawful.cli.complaints import Complaints
 from lawful.cli.options import (
     BadLinesOption,
@@ -27,6 +28,7 @@ from lawful.cli.options import (
     Report,
     RuleFile,
     Seconds,
+    Seed,
     Temperature,
     Workers,
     flag,
@@ -35,7 +37,8 @@ from lawful.cli.options import (
 from lawful.cli.output import Progress, plural, reporting, say, warn
 from lawful.cli.scoreboards import Skipped, boards_record, percent, score_table, with_gold
 from lawful.cli.tally import BAD
-from lawful.decoding import Budget, Status
+from lawful.cli.trusting import setting_of
+from lawful.decoding import Budget, Decoding, Status
 from lawful.document import BadLine, Scored, SpanScored
 from lawful.errors import InputError, LawfulError
 from lawful.evaluation import Answer, Counts, Scoreboard, best_legal, gold_obeys
@@ -65,6 +68,35 @@ def evaluate(
         bool,
         flag("--only-satisfied", help="Score only documents whose gold labels satisfy the rules."),
     ] = False,
+    automation: Annotated[
+        bool,
+        flag(
+            "--automation",
+            help="Also show how many documents can do without review, at which error rate.",
+        ),
+    ] = False,
+    wanted: Annotated[
+        float,
+        typer.Option(
+            "--error", metavar="P", help="With --automation, the error rate that is wanted."
+        ),
+    ] = 0.01,
+    fields: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="With --automation, the fields that have to be right, separated by commas.",
+            show_default="all",
+        ),
+    ] = None,
+    out_trust: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --automation, write the model of trust for lawful decode --trust.",
+        ),
+    ] = None,
+    seed: Seed = 0,
     decoder: DecoderName = "auto",
     candidates: Candidates = None,
     seconds: Seconds = None,
@@ -78,8 +110,15 @@ def evaluate(
     """Compare decodings with gold labels: values, entities, rules, and changes."""
     loaded = load_rules(rules, python)
     call = Call(loaded, decoder, Budget(candidates, seconds, max_cost=max_cost))
+    preparation = Preparation(pool, temperature)
+    outcomes = None
+    if automation:
+        outcomes = Outcomes(loaded, fields)
+        _check_automation(decodings, only_satisfied)
+    elif fields or out_trust:
+        raise InputError("--fields and --out-trust need --automation")
     skipped = Skipped()
-    records = Preparation(pool, temperature).apply_to_any(with_gold(read_any(documents), skipped))
+    records = preparation.apply_to_any(with_gold(read_any(documents), skipped))
     if only_satisfied:
         records = _satisfied(records, loaded, skipped)
     results: Iterable[tuple[Scored | SpanScored, Answer] | BadLine]
@@ -111,15 +150,33 @@ def evaluate(
                     complaints.add(bad_line(scored, str(error)))
                     continue
                 baseline.add_labels(scored, best_legal(scored, loaded))
+                if outcomes is not None and isinstance(answer, Decoding):
+                    outcomes.add(scored, answer)
         if not board.pages:
             raise InputError(f"nothing to score in {documents}: {skipped or 'no documents'}")
         console.print(score_table(boards))
         console.print()
         console.print(_field_table(board))
-        save(setting | {"skipped": dict(skipped)} | boards_record(boards))
+        record = setting | {"skipped": dict(skipped)} | boards_record(boards)
+        if outcomes is not None:
+            found = outcomes.automate(wanted, seed)
+            print_automation(found, console)
+            record["automation"] = found.record() | {"seed": seed}
+            save_trust(found, out_trust, setting_of(call, preparation, rules, python))
+        save(record)
     if not quiet:
         _summarise(board, skipped)
     raise typer.Exit(1 if skipped[BAD] or skipped[NOT_DECODED] else 0)
+
+
+def _check_automation(decodings: str | None, only_satisfied: bool) -> None:
+    if decodings is not None:
+        raise InputError("--automation needs to decode by itself: leave out --decodings")
+    if only_satisfied:
+        raise InputError(
+            "--automation is about all documents: leave out --only-satisfied, which chooses them "
+            "by their gold labels"
+        )
 
 
 def _satisfied(records: Iterable[AnyRecord], rules: Rules, skipped: Skipped) -> Iterator[AnyRecord]:

@@ -22,6 +22,9 @@ BadLines: TypeAlias = Literal["skip", "fail"]
 Unchecked: TypeAlias = Literal["pass", "fail"]
 Format: TypeAlias = Literal["jsonl", "csv", "html"]
 
+OUTPUTS = ("out", "out_trust", "review")
+"""Options that name output files."""
+
 RULE_NAMES = ", ".join(RULE_FILES)
 _POOLINGS = ", ".join(get_args(Pooling))
 
@@ -38,11 +41,15 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Runs the command, unless its output is one of its input files."""
-        out = ctx.params.get("out")
-        for name, value in ctx.params.items():
-            for given in value if isinstance(value, list | tuple) else [value]:
-                if name != "out" and _is_same_file(out, given):
-                    raise InputError(f"--out {out} is the input file {given}: choose another name")
+        outputs = {name: out for name in OUTPUTS if (out := ctx.params.get(name)) is not None}
+        for option, out in outputs.items():
+            for name, value in ctx.params.items():
+                for given in value if isinstance(value, list | tuple) else [value]:
+                    if name not in OUTPUTS and _is_same_file(out, given):
+                        raise InputError(
+                            f"--{option.replace('_', '-')} {out} is the input file {given}: choose "
+                            "another name"
+                        )
         return super().invoke(ctx)
 
 
