@@ -174,7 +174,8 @@ class Decoding:
     the one that ``decode`` was given as ``before``; ``None`` if there was no time to compare.
 
     ``trust`` is the probability that all fields are right, if a model of it was fitted
-    (``lawful.learning.trust``) and applied.
+    (``lawful.learning.trust``) and applied. ``review`` is whether a person should look at the
+    document, if a limit of trust was given.
     """
 
     id: str
@@ -205,6 +206,7 @@ class Decoding:
     moved: tuple[Move, ...] | None = ()
     span_corrections: tuple[SpanCorrection, ...] = ()  # instead, if the model scores spans
     trust: float | None = None
+    review: bool | None = None
 
     def rows(self, kind: str) -> list[dict[str, FieldValue]]:
         """The rows of a kind, in order: by field, its first readable value in the row."""
@@ -285,6 +287,7 @@ class Decoding:
             "id": self.id,
             "status": self.status,
             **({} if self.trust is None else {"trust": self.trust}),
+            **({} if self.review is None else {"review": self.review}),
             "checked": self.checked,
             "rules": len(self.rules),
             "optimal": self.optimal,
@@ -331,6 +334,9 @@ class Decoding:
             f"p = {exp(self.log_prob):.2g}, {self.tried} {unit}{'s' * (self.tried != 1)} "
             f"in {self.seconds * 1000:.1f} ms{stopped})"
         ]
+        if self.trust is not None:
+            review = ", for review" * bool(self.review)
+            lines.append(f"  trust {floor(1000 * self.trust) / 10:.1f} %{review}")
         if self.clash:
             lines.append(f"  {CLASHES[self.clash_minimal]}: {'; '.join(self.clash)}")
         width = max(map(len, (*self.classes, *self.fields)), default=0)

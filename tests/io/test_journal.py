@@ -27,7 +27,7 @@ def run(out, *, resume=None, lines=LINES, manifest=MANIFEST, stop_at=None, pause
             if number > output.last_line:
                 time.sleep(pause)
                 output.add(Entry(number, f"id {number}", {"done": 1}), f"result {number}\n")
-        output.finish(f"foot {output.counts['done']}\n")
+        output.finish(lambda counts: f"foot {counts['done']}\n")
 
 
 def stopped(out, at=100):

@@ -31,6 +31,7 @@ _POOLINGS = ", ".join(get_args(Pooling))
 _DECODING = "Decoding"
 _MODEL = "Model"
 _FILES = "Reading files"
+_TRUST = "Trust"
 
 
 class Command(TyperCommand):
@@ -317,6 +318,30 @@ Workers = Annotated[
     int,
     typer.Option(metavar="N", rich_help_panel=_DECODING, help="Number of processes that decode."),
 ]
+
+# Trust.
+
+TrustFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--trust", metavar="FILE", rich_help_panel=_TRUST,
+        help="Model of trust, which lawful evaluate --automation --out-trust has written: gives "
+        "each document the probability that its fields are right.",
+    ),
+]  # fmt: skip
+ReviewBelow = Annotated[
+    float | None,
+    typer.Option(
+        metavar="P", rich_help_panel=_TRUST, help="Mark documents with less trust for review."
+    ),
+]
+Review = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", rich_help_panel=_TRUST,
+        help="Write documents for review to this file, and only the others to --out.",
+    ),
+]  # fmt: skip
 
 # Models.
 

@@ -102,6 +102,8 @@ def summarise(tally: Tally) -> None:
     """Prints the number of documents, by status."""
     count = sum(tally.statuses.values()) - tally[BAD]
     say(f"{plural(count)}{f': {tally}' if str(tally) else ''}")
+    if tally.reviewed:
+        say(tally.reviewed)
     if tally.known:
         say(f"known values that were found: {tally.known}")
 

@@ -15,10 +15,12 @@ import lawful
 from lawful.cli.complaints import Complaints
 from lawful.cli.options import BadLines
 from lawful.cli.output import Interrupted, plural, say, warn
-from lawful.cli.tally import BAD, Tally
+from lawful.cli.tally import AUTOMATIC, BAD, REVIEW, Tally
+from lawful.decoding import Decoding
 from lawful.document import BadLine, Document, Scored, SpanScored
-from lawful.errors import LawfulError
+from lawful.errors import InputError, LawfulError
 from lawful.io.journal import Entry, Manifest, Output, resumable
+from lawful.io.jsonl import Line
 from lawful.io.npz import npz_path
 from lawful.rules.rule_set import Rules
 
@@ -35,13 +37,74 @@ _NOT_IN_RESULTS = (
 )  # fmt: skip
 
 
+class Split(Output):
+    """The output of a run in two files: documents for review are in the second.
+
+    Both have entries for all lines, so that each can be resumed by itself.
+    """
+
+    def __init__(self, automatic: Output, review: Output) -> None:
+        self._automatic, self._review = automatic, review
+        self.counts = automatic.counts + review.counts
+        self.last_line = min(automatic.last_line, review.last_line)
+
+    @property
+    def kept(self) -> int:
+        return min(self._automatic.kept, self._review.kept)
+
+    def entries(self) -> Iterator[Entry]:
+        return (each for each in self._automatic.entries() if each.line <= self.last_line)
+
+    def lines(self, lines: Iterable[Line]) -> Iterator[Line]:
+        return self._review.lines(self._automatic.lines(lines))
+
+    def add(self, entry: Entry, text: str = "") -> None:
+        """Writes the output of a line, for review if that is what it counts as."""
+        first, second = self._automatic, self._review
+        if REVIEW in entry.counts:
+            first, second = second, first
+        first.add(entry, text)
+        second.add(Entry(entry.line, entry.id))
+        self.counts = first.counts + second.counts
+
+    def finish(self, foot: Callable[[Counter[str]], str]) -> None:
+        self._review.finish(foot)
+        self._automatic.finish(foot)
+
+
+@contextmanager
+def _outputs(
+    out: str, review: str | None, manifest: Manifest, head: str, resume: bool | None
+) -> Iterator[Output]:
+    """The output in one file, or in two."""
+    if review is None:
+        with resumable(out, manifest, head, resume=resume) as output:
+            yield output
+        return
+    if out == review or Path(out).resolve() == Path(review).resolve():
+        raise InputError(f"--review {review} is the file of --out: choose another name")
+    with (
+        resumable(out, manifest, head, resume=resume) as first,
+        resumable(review, manifest, head, resume=resume) as second,
+    ):
+        yield Split(first, second)
+
+
 @contextmanager
 def open_run(
-    context: typer.Context, head: str = "", *, resume: bool | None, model: Path | None = None
+    context: typer.Context,
+    head: str = "",
+    *,
+    resume: bool | None,
+    model: Path | None = None,
+    review: str | None = None,
 ) -> Iterator[Output]:
-    """The output of a command; if the run is ended, says how to resume it."""
+    """The output of a command; if the run is ended, says how to resume it.
+
+    With ``review``, documents for review are in that file, and only the others in ``--out``.
+    """
     manifest = _manifest(context, model)
-    with resumable(context.params["out"], manifest, head, resume=resume) as output:
+    with _outputs(context.params["out"], review, manifest, head, resume) as output:
         if output.last_line:
             say(f"resuming after line {output.last_line:,}")
         before = output.kept
@@ -126,6 +189,8 @@ def write_results(
             if line > output.last_line:
                 repeated.add(line, document.id)
                 text, counts = render(*result)
+                if rest and isinstance(rest[0], Decoding) and rest[0].review is not None:
+                    counts[REVIEW if rest[0].review else AUTOMATIC] = 1
                 if rest and any(document.joins or ()):
                     counts[_PIECES] = 1
                 output.add(Entry(line, document.id, counts), text)
@@ -135,7 +200,7 @@ def write_results(
             f"{plural(pieces)} of word pieces, which were labelled one by one: --pool mean merges "
             "them into words before decoding"
         )
-    output.finish(foot(output.counts))
+    output.finish(foot)
     return Tally(output.counts)
 
 

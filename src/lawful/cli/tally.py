@@ -11,6 +11,7 @@ from lawful.known import Known
 from lawful.rules.checks import Check
 
 BAD, SCORED, READ = "bad lines", "scored", "read"
+AUTOMATIC, REVIEW = "automatic", "for review"
 
 _ORDER = (*get_args(Status), "violated", "undecided", SCORED, READ, BAD)
 _KNOWN, _KNOWN_RIGHT = "known ", "right "
@@ -46,6 +47,13 @@ class Tally(Counter[str]):
     def statuses(self) -> dict[str, int]:
         """The numbers of documents by status, and of bad lines; without zeros."""
         return {status: self[status] for status in _ORDER if self[status]}
+
+    @property
+    def reviewed(self) -> str:
+        """How many documents are for review; empty if no one asked."""
+        if not self[AUTOMATIC] + self[REVIEW]:
+            return ""
+        return f"{self[AUTOMATIC]:,} {AUTOMATIC}, {self[REVIEW]:,} {REVIEW}"
 
     @property
     def known(self) -> str:

@@ -43,10 +43,29 @@ class Trusting:
 
     rules: Rules
     model: Trust | None = None
+    review_below: float | None = None
 
     @classmethod
-    def load(cls, path: Path | None, rules: Rules, setting: dict[str, Setting]) -> Trusting:
-        """The model of a file, which must have been fitted to decodings made in the same way."""
+    def load(
+        cls,
+        path: Path | None,
+        rules: Rules,
+        setting: dict[str, Setting],
+        review_below: float | None,
+        review: str | None,
+    ) -> Trusting:
+        """The model of a file, which must have been fitted to decodings made in the same way.
+
+        Also checks the options about review, which need a model.
+        """
+        if review is not None and review_below is None:
+            raise InputError("--review needs --review-below: the trust that documents need")
+        if review_below is not None and path is None:
+            raise InputError(
+                "--review-below needs --trust: a model of lawful evaluate --automation --out-trust"
+            )
+        if review_below is not None and not 0 <= review_below <= 1:
+            raise InputError(f"--review-below is {review_below:g}, expected a number from 0 to 1")
         if path is None:
             return cls(rules)
         model = Trust.load(path)
@@ -56,7 +75,7 @@ class Trusting:
                     f"{path} was fitted with another {name} ({before} there, {now} here): fit it "
                     "again with lawful evaluate --automation --out-trust"
                 )
-        return cls(rules, model)
+        return cls(rules, model, review_below)
 
     def apply(self, results: Iterable[AnyResult]) -> Iterator[AnyResult]:
         """The results with trust; one that cannot have it becomes a bad line."""
@@ -67,6 +86,7 @@ class Trusting:
             scored, decoding = result
             if isinstance(scored, Scored):
                 trust = self.model.in_decoding(scored, decoding, self.rules)
-                yield scored, replace(decoding, trust=trust)
+                review = None if self.review_below is None else trust < self.review_below
+                yield scored, replace(decoding, trust=trust, review=review)
             else:
                 yield bad_line(scored, "trust is about scores of words, and these are of spans")

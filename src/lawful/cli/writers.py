@@ -54,8 +54,7 @@ class JsonWriter:
     def write(self, scored: Scored | SpanScored, decoding: Decoding) -> tuple[str, dict[str, int]]:
         known = compare_known(scored.document, decoding, self._rules)
         line = decoding_line(decoding, ranked=self._ranked, known=known)
-        counts = counts_of(decoding.status, decoding.checks) | counts_of_known(known)
-        return f"{line}\n", counts
+        return f"{line}\n", counts_of(decoding.status, decoding.checks) | counts_of_known(known)
 
     def foot(self, counts: Counter[str]) -> str:
         del counts
@@ -70,7 +69,10 @@ class CsvWriter:
     writer is ``raw``.
     """
 
-    def __init__(self, rules: Rules, *, ranked: bool, raw: bool) -> None:
+    def __init__(
+        self, rules: Rules, *, ranked: bool, raw: bool, trusted: bool, reviewed: bool
+    ) -> None:
+        self._trust = ["trust"] * trusted + ["review"] * reviewed
         self._names = [f.name for f in rules.fields]
         self._classes = list(rules.classes)
         self._single = {f.name for f in rules.fields if not f.many}
@@ -79,7 +81,7 @@ class CsvWriter:
 
     def head(self) -> str:
         more = ("margin", "confidence", "alternatives") if self._ranked else ()
-        columns = ("id", "status", "checked", "rules", "optimal")
+        columns = ("id", "status", "checked", "rules", "optimal", *self._trust)
         return self._row([*columns, *self._classes, *self._names, "violated", "unchecked", *more])
 
     def write(self, scored: Scored | SpanScored, decoding: Decoding) -> tuple[str, dict[str, int]]:
@@ -90,7 +92,8 @@ class CsvWriter:
         summary = (decoding.status, decoding.checked, len(decoding.rules), decoding.optimal)
         known = decoding.classes
         classes = (known[name].value if name in known else "" for name in self._classes)
-        row = [decoding.id, *summary, *classes, *cells, violated, unchecked]
+        trust = (_trust(getattr(decoding, name)) for name in self._trust)
+        row = [decoding.id, *summary, *trust, *classes, *cells, violated, unchecked]
         if self._ranked:
             sure = (f"{name} {_interval(sure)}" for name, sure in decoding.confidence.items())
             others = (
@@ -156,11 +159,14 @@ def writer_for(
     rows: str | None = None,
     pictured: Callable[[Document], bool] = lambda _: False,
     password: str | None = None,
+    trusted: bool = False,
+    reviewed: bool = False,
 ) -> Writer:
     """The writer of a format; ``ranked``: alternatives were requested; ``rows``: a kind of rows.
 
-    ``pictured`` says of which documents a report draws the images that they name, ``password`` is
-    that of encrypted PDF files among them.
+    ``trusted`` and ``reviewed``: decodings have ``trust`` and ``review``. ``pictured`` says of
+    which documents a report draws the images that they name, ``password`` is that of encrypted PDF
+    files among them.
     """
     if rows is not None:
         kind = next((kind for kind in rules.rows if kind.name == rows), None)
@@ -171,7 +177,7 @@ def writer_for(
             )
         return RowWriter(kind, raw=raw_csv)
     if form == "csv":
-        return CsvWriter(rules, ranked=ranked, raw=raw_csv)
+        return CsvWriter(rules, ranked=ranked, raw=raw_csv, trusted=trusted, reviewed=reviewed)
     if form == "html":
         return HtmlWriter(rules, pictured, password)
     return JsonWriter(rules, ranked=ranked)
@@ -196,6 +202,11 @@ def _cell(value: FieldValue | None) -> str:
 def _rounded_down(value: float) -> float:
     """Rounded down to three decimals, so that it stays a lower bound."""
     return floor(1000 * value) / 1000
+
+
+def _trust(value: float | bool | None) -> object:
+    """Trust as text, and whether to review as it is."""
+    return f"{_rounded_down(value):.3f}" if isinstance(value, float) else value
 
 
 def _margin(margin: float | None) -> str:

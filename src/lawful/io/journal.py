@@ -20,7 +20,7 @@ import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -90,9 +90,9 @@ class Output:
         self.counts.update(entry.counts)
         self._file.write(text)
 
-    def finish(self, foot: str) -> None:
-        """Writes what comes after all results, and makes the output file appear."""
-        self._file.write(foot)
+    def finish(self, foot: Callable[[Counter[str]], str]) -> None:
+        """Writes what comes after all results, by their counts; makes the output file appear."""
+        self._file.write(foot(self.counts))
 
 
 class Journal(Output):
@@ -276,10 +276,10 @@ class Journal(Output):
         _sync(self._journal)
         self._synced = time.monotonic()
 
-    def finish(self, foot: str) -> None:
-        """Writes what comes after all results, and makes the output file appear, atomically."""
+    def finish(self, foot: Callable[[Counter[str]], str]) -> None:
+        """Writes what comes after all results; makes the output file appear, atomically."""
         if not self._state.over:
-            _write(self._partial, foot.encode())
+            _write(self._partial, foot(self.counts).encode())
             _write(self._journal, msgspec.json.encode(Entry(0, last=True)) + b"\n")
             self._sync()
             if self._out.suffix == ".gz":

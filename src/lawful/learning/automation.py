@@ -31,6 +31,10 @@ STEPS = 10
 """Points of the curve."""
 
 
+DIGITS = 10_000
+"""Thresholds are rounded up to four decimals."""
+
+
 class Outcome(NamedTuple):
     """A decoded document whose truth is known: its doubts, and whether all fields are right."""
 
@@ -163,6 +167,8 @@ def automate(
     trust = _fitted(first, fields)
     tested = sorted(((trust.of(each.doubts), each.right) for each in rest), key=lambda t: -t[0])
     threshold = threshold_for(wanted, _unseen(first, fields, seed))
+    if threshold is not None:
+        threshold = ceil(DIGITS * threshold) / DIGITS  # as printed, for the user to type
     right = Share(sum(each.right for each in first), len(first))
     return Automation(trust, wanted, threshold, right, tuple(tested))
 

@@ -44,6 +44,9 @@ def draw_card(view: View) -> str:
     chips = [how_checked(decoding.rules) + f", {violated} violated" * bool(violated)]
     chips += [other_checks(implied)] * bool(implied)
     chips += [f"{corrected} correction{'s' * (corrected != 1)}"] * bool(corrected)
+    if decoding.trust is not None:
+        review = ", for review" * bool(decoding.review)
+        chips.append(f"trust {floor(1000 * decoding.trust) / 10:.1f} %{review}")
     proof = "Proven optimal." if decoding.optimal else ""
     if decoding.stopped_by and not decoding.optimal:
         proof = f"Not proven optimal: {STOPPED[decoding.stopped_by]}."

@@ -1,0 +1,155 @@
+"""``lawful decode --trust``: trust of documents, and those for review in a file of their own."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from lawful import Rules, decode, demo, read_jsonl
+from lawful.learning.trust import Trust
+from tests.helpers import DOCUMENTS, RULES, run, timeless
+
+LIMIT = 0.8
+
+
+@pytest.fixture(scope="module")
+def trust(tmp_path_factory):
+    path = tmp_path_factory.mktemp("trust") / "trust.json"
+    found = run("evaluate", DOCUMENTS, "-r", RULES, "--automation", "--out-trust", path, "-q")
+    assert found.returncode == 0, found.stderr
+    return path
+
+
+@pytest.fixture(scope="module")
+def marked(trust):
+    found = run("decode", DOCUMENTS, "-r", RULES, "--trust", trust, "--review-below", LIMIT)
+    assert "20 automatic, 28 for review" in found.stderr
+    return timeless(found.stdout)
+
+
+def test_trust_is_that_of_the_model(trust, marked):
+    model, rules = Trust.load(trust), Rules.load(demo.RULES)
+    for scored, line in zip(read_jsonl(DOCUMENTS), marked, strict=True):
+        decoding = decode(scored.document, scored.scores, rules)
+        assert line["trust"] == pytest.approx(model.in_decoding(scored, decoding, rules))
+        assert line["review"] == (line["trust"] < LIMIT)
+
+
+def test_without_a_model_there_is_no_trust():
+    (line, *_) = timeless(run("decode", DOCUMENTS, "-r", RULES).stdout)
+    assert "trust" not in line
+    assert "review" not in line
+
+
+def test_without_a_limit_there_is_no_review(trust):
+    found = run("decode", DOCUMENTS, "-r", RULES, "--trust", trust, "--workers", 2)
+    lines = timeless(found.stdout)
+    assert all("trust" in line and "review" not in line for line in lines)
+    assert "for review" not in found.stderr
+
+
+def test_documents_for_review_are_in_their_own_file(trust, marked, tmp_path):
+    out, review = tmp_path / "out.jsonl", tmp_path / "review.jsonl"
+    run("decode", DOCUMENTS, "-r", RULES, "--trust", trust, "--review-below", LIMIT,
+        "--out", out, "--review", review)  # fmt: skip
+    assert timeless(out.read_text()) == [line for line in marked if not line["review"]]
+    assert timeless(review.read_text()) == [line for line in marked if line["review"]]
+    assert sorted(tmp_path.iterdir()) == [out, review]
+
+
+def test_tables_and_reports_have_trust_and_review(trust, marked, tmp_path):
+    review = tmp_path / "review"
+    how = ["-r", RULES, "--trust", trust, "--review-below", LIMIT, "--review", review]
+    for text in (run("decode", DOCUMENTS, *how, "--format", "csv").stdout, review.read_text()):
+        for row in csv.DictReader(io.StringIO(text)):
+            (line,) = (line for line in marked if line["id"] == row["id"])
+            assert float(row["trust"]) == pytest.approx(line["trust"], abs=0.001)
+            assert row["review"] == str(line["review"]) == str(text == review.read_text())
+    page = run("decode", DOCUMENTS, *how, "--format", "html").stdout
+    assert page.count("<details") == 20
+    assert "for review" not in page
+    assert review.read_text().count(" %, for review") == 28
+    assert "<b>28</b> documents" in review.read_text()
+
+
+@pytest.mark.parametrize("lost", [None, "out.jsonl", "review.jsonl"])
+def test_a_split_run_resumes(trust, marked, tmp_path, lost):
+    lines = gzip.decompress(Path(DOCUMENTS).read_bytes()).decode().splitlines()
+    pages = tmp_path / "pages.jsonl"
+    how = ["decode", pages, "-r", RULES, "--trust", trust, "--review-below", LIMIT,
+           "--out", tmp_path / "out.jsonl", "--review", tmp_path / "review.jsonl"]  # fmt: skip
+    pages.write_text("\n".join([*lines[:30], "{", *lines[31:]]))
+    found = run(*how, "--bad-lines", "fail")
+    assert found.returncode == 2
+    assert found.stderr.count("the results of 30 lines are kept: --resume continues") == 1
+    assert "--resume continues it" in run(*how).stderr
+    if lost is not None:  # as if it had been finished, and the other not
+        for left in tmp_path.glob(f"{lost}.*"):
+            left.unlink()
+    pages.write_text("\n".join(lines))
+    found = run(*how, "--resume")
+    assert ("resuming after line 30" in found.stderr) == (lost is None)
+    assert "20 automatic, 28 for review" in found.stderr
+    assert "48 documents: 31 satisfied" in found.stderr
+    assert "with the id of an earlier one" not in found.stderr
+    for name, review in (("out.jsonl", False), ("review.jsonl", True)):
+        found = timeless((tmp_path / name).read_text())
+        assert found == [line for line in marked if line["review"] == review]
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--temperature", 2], "fitted with another --temperature (1.0 there, 2.0 here)"),
+        (["--decoder", "paths"], "fitted with another --decoder (auto there, paths here)"),
+        (["--pool", "mean"], "fitted with another --pool (None there, mean here)"),
+        (["--mass", 0.5], "fitted with another --mass"),
+        (["--review-below", 1.5], "--review-below is 1.5, expected a number from 0 to 1"),
+        (["--review", "x"], "--review needs --review-below"),
+        (["--review-below", 0.5, "--out", "x", "--review", "x"], "is the file of --out"),
+        (["--review-below", 0.5, "--review", "-"], "is the file of --out"),
+        (["--trust", RULES], "is no model of trust"),
+        (["--trust", "nothing.json"], "cannot read nothing.json"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(trust, more, message):
+    found = run("decode", DOCUMENTS, "-r", RULES, "--trust", trust, *more)
+    assert found.returncode == 2
+    assert message in " ".join(found.stderr.split())
+
+
+def test_review_needs_trust_and_trust_the_same_rules(trust, tmp_path):
+    found = run("decode", DOCUMENTS, "-r", RULES, "--review-below", 0.5)
+    assert "--review-below needs --trust" in found.stderr
+    rules = tmp_path / "rules.yaml"
+    rules.write_text(demo.RULES.read_text() + "# another comment\n")
+    found = run("decode", DOCUMENTS, "-r", rules, "--trust", trust)
+    assert found.returncode == 2
+    assert "fitted with another --rules" in found.stderr
+
+
+def test_outputs_do_not_replace_inputs(trust, tmp_path):
+    model = tmp_path / "trust.json"
+    model.write_text(trust.read_text())
+    for option, how in {
+        "out-trust": ["evaluate", model, "-r", RULES, "--automation", "--out-trust", model],
+        "review": ["decode", DOCUMENTS, "-r", RULES, "--trust", model, "--review", model],
+    }.items():
+        found = run(*how)
+        assert found.returncode == 2
+        assert f"--{option} {model} is the input file" in " ".join(found.stderr.split())
+    assert json.loads(model.read_text()) == json.loads(trust.read_text())
+
+
+def test_scores_of_spans_have_no_trust(trust):
+    spans = [[1, 2, f.label, 0.1] for f in Rules.load(demo.RULES).fields]
+    line = {"id": "a", "words": ["Total", "5.00"], "spans": spans}
+    found = run("decode", "-", "-r", RULES, "--trust", trust, stdin=json.dumps(line))
+    assert "trust is about scores of words, and these are of spans" in found.stderr
+    assert (found.returncode, found.stdout) == (2, "")
