@@ -109,6 +109,7 @@ def test_a_split_run_resumes(trust, marked, tmp_path, lost):
         (["--temperature", 2], "fitted with another --temperature (1.0 there, 2.0 here)"),
         (["--decoder", "paths"], "fitted with another --decoder (auto there, paths here)"),
         (["--pool", "mean"], "fitted with another --pool (None there, mean here)"),
+        (["--alternatives", 2], "fitted with another --alternatives (0 there, 1 here)"),
         (["--mass", 0.5], "fitted with another --mass"),
         (["--review-below", 1.5], "--review-below is 1.5, expected a number from 0 to 1"),
         (["--review", "x"], "--review needs --review-below"),

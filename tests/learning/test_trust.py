@@ -18,11 +18,11 @@ from lawful.learning.shares import Share
 from lawful.learning.trust import DOUBTS, Trust, doubts_of
 from tests.fixtures.confusable import LABELS, RULES, confusable_pages
 
-TRUE = np.array([0.9, 0.4, 1.5, 0.8, 0.2, 2.0])
+TRUE = np.array([0.9, 0.4, 1.5, 0.8, 0.2, 2.0, 0.3])
 
 
 def odds_of(doubts, intercept):
-    return intercept - (doubts + np.array([9.0, 9.0, 0, 0, 0, 0])) @ TRUE
+    return intercept - (doubts + np.array([9.0, 9.0, 0, 0, 0, 0, 3.0])) @ TRUE
 
 
 def imagined(count, seed=0, intercept=8.0):
@@ -36,6 +36,7 @@ def imagined(count, seed=0, intercept=8.0):
             random.integers(0, 5, count) / 4,
             random.exponential(0.5, count),
             random.random(count) < 0.05,
+            random.uniform(-3, 3, count),
         ]
     )
     true = 1 / (1 + np.exp(-odds_of(doubts, intercept)))
@@ -101,12 +102,12 @@ def test_more_doubt_never_means_more_trust(seed, count, intercept):
 
 @pytest.mark.parametrize("count", [30, 100, 1000])
 def test_no_number_of_right_documents_makes_a_certainty(count):
-    same = np.array([-2.0, -3.0, 0, 0, 0, 0])
+    same = np.array([-2.0, -3.0, 0, 0, 0, 0, 0])
     model = Trust.fitted([same] * count, [True] * count, ["total"])
     assert model.of(same) == pytest.approx((count + 1) / (count + 2), abs=0.002)
     none = Trust.fitted([same] * count, [False] * count, ["total"])
     assert none.of(same) == pytest.approx(1 / (count + 2), abs=0.002)
-    unproven = same + np.eye(6)[5]
+    unproven = same + np.eye(7)[5]
     assert model.of(unproven) < model.of(same)  # by its prior: none of these was unproven
 
 
@@ -225,7 +226,11 @@ def test_doubts_are_those_of_the_decoding():
         assert doubts["vacuous"] == 1 - decoding.checked
         paid = sum(each.price for each in decoding.corrections)
         assert doubts["corrections"] == pytest.approx(np.log1p(paid))
-        assert doubts["unproven"] == 0
+        assert doubts["unproven"] == doubts["margin"] == 0
+        ranked = decode(page.document, page.scores, RULES, alternatives=1)
+        *others, margin = doubts_of(page, ranked, RULES)
+        assert others == list(doubts.values())[:-1]
+        assert margin == pytest.approx(-np.log(np.clip(ranked.margin, 0.001, 20)))
 
 
 def test_doubts_about_labels_of_no_field_do_not_count():
@@ -243,8 +248,9 @@ def test_doubts_are_numbers_in_every_corner():
     empty = Scored(Document("empty", ()), Scores.from_probs(np.zeros((0, 4)), LABELS))
     sure = Scored(Document("sure", ("7",)), Scores.from_probs([[0.0, 0.0, 0.0, 1.0]], LABELS))
     for page in (empty, sure):
-        found = doubts_of(page, decode(page.document, page.scores, RULES), RULES)
-        assert np.isfinite(found).all()
+        for more in (0, 1):
+            decoding = decode(page.document, page.scores, RULES, alternatives=more)
+            assert np.isfinite(doubts_of(page, decoding, RULES)).all()
 
 
 def test_fields_are_right_if_all_their_values_are():

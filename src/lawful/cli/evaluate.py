@@ -17,6 +17,7 @@ from lawful.batch import AnyRecord, Call, Preparation, bad_line, decode_any
 from lawful.cli.automation import Outcomes, print_automation, save_trust
 from lawful.cli.complaints import Complaints
 from lawful.cli.options import (
+    Alternatives,
     BadLinesOption,
     Candidates,
     DecoderName,
@@ -101,6 +102,7 @@ def evaluate(
     candidates: Candidates = None,
     seconds: Seconds = None,
     max_cost: MaxCost = None,
+    alternatives: Alternatives = 0,
     temperature: Temperature = 1.0,
     pool: PoolOption = None,
     workers: Workers = 1,
@@ -109,7 +111,7 @@ def evaluate(
 ) -> None:
     """Compare decodings with gold labels: values, entities, rules, and changes."""
     loaded = load_rules(rules, python)
-    call = Call(loaded, decoder, Budget(candidates, seconds, max_cost=max_cost))
+    call = Call(loaded, decoder, Budget(candidates, seconds, max_cost=max_cost), alternatives)
     preparation = Preparation(pool, temperature)
     outcomes = None
     if automation:

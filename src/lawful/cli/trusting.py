@@ -25,6 +25,7 @@ def setting_of(
     return {
         "--rules": sha256(b"\0".join(files)).hexdigest()[:16],
         "--decoder": str(call.decoder),
+        "--alternatives": min(call.alternatives, 1),  # any number has a margin
         "--candidates": None if budget is None else _finite(budget.candidates),
         "--mass": None if budget is None else budget.mass,
         "--max-cost": None if budget is None else budget.max_cost,

@@ -38,6 +38,7 @@ DOUBTS: Mapping[str, float] = {
     "vacuous": 1.0,
     "corrections": 0.0,
     "unproven": 3.0,
+    "margin": 0.5,
 }
 """The doubts, with the means of their weights' priors.
 
@@ -45,9 +46,10 @@ DOUBTS: Mapping[str, float] = {
 where labels that are of no field count as one. ``word``: the same of the most doubtful word alone.
 ``violated``: log(1 + the number of violated checks). ``vacuous``: the share of rules that could not
 be checked. ``corrections``: log(1 + the nats that all corrections cost). ``unproven``: 1 if the
-decoding is not proven to be the best. If nothing else matters and the scores are calibrated, a
-document is wrong at odds of about the expected number of wrong words: the weights of ``words`` and
-``word`` add up to 1.
+decoding is not proven to be the best. ``margin``: minus the logarithm of the margin in nats; one
+that is not known, as if alternatives were not requested, counts as 1. If nothing else matters and
+the scores are calibrated, a document is wrong at odds of about the expected number of wrong words:
+the weights of ``words`` and ``word`` add up to 1.
 """
 
 SPREAD = 1.0
@@ -55,6 +57,7 @@ SPREAD = 1.0
 
 _VAGUE = 0.01  # the precision of the intercept's prior
 _LEAST = 1e-6  # probabilities below this are not told apart
+_MARGINS = 0.001, 20.0  # the range in which margins are told apart, in nats
 _MOST = 1e3  # nats; a correction may cost an infinite number of them
 _FORMAT = "lawful trust 1"
 
@@ -71,6 +74,7 @@ def doubts_of(scored: Scored, decoding: Decoding, rules: Rules) -> Vector:
     wrong = np.clip(1.0 - sure, 0.0, 1.0)
     paid = [each.price for each in decoding.corrections]
     paid += [each.price for each in decoding.classes.values()]
+    margin = 1.0 if decoding.margin is None else decoding.margin
     vacuous = len(decoding.rules) - decoding.checked
     return np.array(
         [
@@ -80,6 +84,7 @@ def doubts_of(scored: Scored, decoding: Decoding, rules: Rules) -> Vector:
             vacuous / max(1, len(decoding.rules)),
             np.log1p(min(max(sum(paid), 0.0), _MOST)),
             float(not decoding.optimal),
+            -np.log(np.clip(margin, *_MARGINS)),
         ]
     )
 
