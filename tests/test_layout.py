@@ -23,6 +23,7 @@ ORDER = (
     "chain",
     "labels",
     "scores",
+    "crfsuite",
     "pins",
     "span_scores",
     "span_corrections",

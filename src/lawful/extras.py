@@ -22,6 +22,7 @@ _EXTRAS = {
     "PIL.ImageFont": "pdf",
     "PIL.ImageOps": "pdf",
     "rapidocr": "ocr",
+    "pycrfsuite": "crfsuite",
 }
 
 CPU_TORCH = "pip install torch --index-url https://download.pytorch.org/whl/cpu"
@@ -33,7 +34,8 @@ def needed(module: str, what: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        package = "Pillow" if module.startswith("PIL.") else module.partition(".")[0]
+        name = module.partition(".")[0]
+        package = {"PIL": "Pillow", "pycrfsuite": "python-crfsuite"}.get(name, name)
         first = f"; on a machine without a GPU, first {CPU_TORCH}" if package == "torch" else ""
         raise MissingExtraError(
             f"{what} needs {package}: install the {_EXTRAS[module]!r} extra{first} ({error})"
