@@ -122,6 +122,24 @@ def test_values_are_compared_by_value():
     assert numbers(board.entities) == (1, 2, 2)
 
 
+def test_all_fields_are_compared_if_rules_read_none_of_one_value():
+    labels = ("O", "B-author", "I-author", "B-year")
+    fields = [Field("author", "author", many=True), Field("year", "year")]
+    words = ("Ann", "Bo", "Ann", "1999")
+    board = Scoreboard(Rules(fields, ["count(author) <= 3"]))
+    gold = ("B-author", "B-author", "B-author", "B-year")
+    board.add_labels(page(words, gold, labels), gold)
+    assert numbers(board.values) == (4, 4, 4)  # equal texts of a list count one by one
+    assert board.right_pages == [True]
+    board.add_labels(page(words, gold, labels), ("B-author", "I-author", "B-author", "O"))
+    assert numbers(board.by_field["author"]) == (3 + 1, 3 + 2, 3 + 3)
+    assert numbers(board.by_field["year"]) == (1, 1, 2)
+    assert board.right_pages == [True, False]
+    single = Scoreboard(Rules(fields, ["count(author) <= 3", "count(year) <= 1"]))
+    single.add_labels(page(words, gold, labels), gold)
+    assert list(single.by_field) == ["year"]
+
+
 @pytest.mark.parametrize(
     ("words", "labels", "expected"),
     [

@@ -6,7 +6,7 @@ Values and checks come from the judge, so users see the same values as the rules
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
@@ -95,9 +95,10 @@ class Scoreboard:
 
     An entity is right if its type and all its words are right (strict; the same as seqeval on legal
     labels). The value of a field is that of its first occurrence that has one. Values are compared
-    for fields that a rule reads and that are no lists; a missing field has no value, whatever its
-    default. A page is right if all its values are right, and ``satisfied`` if its labels obey the
-    rules (``obeys``). On ``unchecked_pages`` of the satisfied pages, no rule could be checked.
+    for fields that a rule reads and that are no lists. If there are none, as in rules about texts,
+    all fields are compared, lists by each of their values. A missing field has no value, whatever
+    its default. A page is right if all its values are right, and ``satisfied`` if its labels obey
+    the rules (``obeys``). On ``unchecked_pages`` of the satisfied pages, no rule could be checked.
     """
 
     rules: Rules
@@ -133,9 +134,9 @@ class Scoreboard:
                 *({span for span in page.spans if span.type == type_} for page in (found, true))
             )
         for name in true.values:
-            value, truth = ({page.values[name]} - {None} for page in (found, true))
-            self.values.add(value, truth)
-            self.by_field.setdefault(name, Counts()).add(value, truth)
+            values, truth = (page.values[name] for page in (found, true))
+            self.values.add(values, truth)
+            self.by_field.setdefault(name, Counts()).add(values, truth)
         right = tuple(found.values[name] == truth for name, truth in true.values.items())
         self.right_values.append(right)
         self.right_pages.append(all(right))
@@ -285,20 +286,35 @@ class _Page(NamedTuple):
     """The entities and values of a labelling, and the rules' verdict on it."""
 
     spans: frozenset[Span]
-    values: Mapping[str, Hashable]  # by field that a rule reads; None if it is missing
+    values: Mapping[str, frozenset[tuple[Hashable, int]]]  # by field, with their repeats counted
     verdict: Verdict
 
 
 def _page(judge: Judge, labels: Labels) -> _Page:
     rules = judge.rules
     verdict = verdict_on(judge, labels)
-    read = {name for rule in rules.parsed for name in rule.names}
+    compared = compared_fields(rules)
     values = {
-        f.name: seen[0] if seen else None
+        f.name: frozenset(_numbered(seen))
         for f, seen in zip(rules.fields, judge.seen_values(verdict.reading), strict=True)
-        if f.name in read and not f.many
+        if f.name in compared
     }
     return _Page(frozenset(judge.scheme.spans(labels)), values, verdict)
+
+
+def compared_fields(rules: Rules) -> frozenset[str]:
+    """The fields whose values are compared: those of one value that rules read, or else all."""
+    read = {name for rule in rules.parsed for name in rule.names}
+    single = frozenset(f.name for f in rules.fields if f.name in read and not f.many)
+    return single or frozenset(f.name for f in rules.fields)
+
+
+def _numbered(values: Iterable[Hashable]) -> Iterator[tuple[Hashable, int]]:
+    """Each value, and how many equal ones came before it."""
+    seen: Counter[Hashable] = Counter()
+    for value in values:
+        yield value, seen[value]
+        seen[value] += 1
 
 
 def gold_verdict(scored: Scored | SpanScored, rules: Rules) -> tuple[Judge, Verdict]:
