@@ -47,14 +47,13 @@ rules = lawful.Rules(
 )
 
 
-def parse(address: str) -> lawful.Decoding:
+def decoded(words: list[str]) -> lawful.Decoding:
     """The most probable labelling in which each label is one run.
 
     A CRF's labellings are tried one by one. If two seconds are not enough, as for several addresses
     in one string, the search uses the marginal distribution of each word, with no limit: each label
     is still one run, but the labelling need not be the CRF's most probable one.
     """
-    words = usaddress.tokenize(address)
     document = lawful.Document("address", words)
     scores = model.scores(usaddress.tokens2features(words) if words else [])
     limit = lawful.Budget(candidates=inf, seconds=2)
@@ -71,7 +70,7 @@ if __name__ == "__main__":
             before = "usaddress.tag accepts"
         except usaddress.RepeatedLabelError:
             before = "RepeatedLabelError"
-        found = parse(address)
+        found = decoded(usaddress.tokenize(address))
         print(f"{address}\n  {before}; log-probability {found.log_prob:.2f}, {found.status}")
         pairs = zip(found.labels, found.words, strict=True)
         for label, run in groupby(pairs, key=itemgetter(0)):

@@ -1,0 +1,46 @@
+"""Tasks beyond documents: addresses, intents with slots, and references.
+
+    python -m benchmarks.tasks addresses
+    python -m benchmarks.tasks intents [--train 50 200 1000] [--splits 5] [--pages 700]
+    python -m benchmarks.tasks references [--train 20 100 300 1135] [--splits 4] [--defaults]
+
+needs ``../shared``, which is not part of the project, and the extra ``crfsuite``; addresses need
+usaddress. Tables say the mean and the standard deviation over splits.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from tests.fixtures.outputs import SHARED
+
+DEFAULT_SIZES = {"intents": [50, 200, 1000], "references": [20, 100, 300, 1135], "addresses": []}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("task", choices=list(DEFAULT_SIZES))
+    parser.add_argument("--train", type=int, nargs="+", help="numbers of training examples")
+    parser.add_argument("--splits", type=int, help="default: 5, of references 4")
+    parser.add_argument("--pages", type=int, help="number of sentences; default: all")
+    parser.add_argument("--defaults", action="store_true", help="references: learn no weights")
+    arguments = parser.parse_args()
+    if not (SHARED / "data" / "tasks").is_dir():
+        parser.error(f"{SHARED / 'data' / 'tasks'} is missing: the data is not part of the project")
+    sizes = arguments.train or DEFAULT_SIZES[arguments.task]
+    if arguments.task == "intents":
+        from benchmarks.intents import judge_intents
+
+        judge_intents(sizes, arguments.splits or 5, arguments.pages)
+    elif arguments.task == "references":
+        from benchmarks.references import judge_references
+
+        judge_references(sizes, arguments.splits or 4, learning=not arguments.defaults)
+    else:
+        from benchmarks.addresses import judge_addresses
+
+        judge_addresses()
+
+
+if __name__ == "__main__":
+    main()
