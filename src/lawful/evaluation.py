@@ -224,7 +224,9 @@ def gold_obeys(scored: Scored | SpanScored, rules: Rules) -> bool:
     return obeys(scored, _gold(scored), rules)
 
 
-def right_fields(scored: Scored | SpanScored, labels: Sequence[str], rules: Rules) -> dict[str, bool]:
+def right_fields(
+    scored: Scored | SpanScored, labels: Sequence[str], rules: Rules
+) -> dict[str, bool]:
     """By field, whether it has its true values: all of a list in order, the first of any other."""
     scheme = _scheme(scored, rules)
     judge = Judge(scored.document, rules, scheme)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lawful.decoding import Decoding
-from lawful.document import Scored
+from lawful.document import Scored, SpanScored
 from lawful.errors import InputError, did_you_mean
 from lawful.evaluation import right_fields
 from lawful.learning.automation import Automation, Outcome, automate, documents_to_show
@@ -34,8 +34,13 @@ class Outcomes:
         self._rules, self._names = rules, names
         self._found: list[Outcome] = []
 
-    def add(self, scored: Scored, decoding: Decoding) -> None:
+    def add(self, scored: Scored | SpanScored, decoding: Decoding) -> None:
         """Adds a document, which must have gold labels."""
+        if isinstance(scored, SpanScored):
+            raise InputError(
+                f"document {scored.document.id!r} has scores of spans; --automation needs those of "
+                "words"
+            )
         right = right_fields(scored, decoding.labels, self._rules)
         doubts = doubts_of(scored, decoding, self._rules)
         all_right = all(right[name] for name in self._names)
