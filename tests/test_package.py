@@ -114,6 +114,16 @@ def test_the_walkthrough_prints_the_papers_table():
     assert "   4.5%   B-cash   I-cash   I-cash   yes   yes" in lines
 
 
+def test_rules_of_the_examples_change_what_is_found():
+    pytest.importorskip("pycrfsuite")
+    found = run(sys.executable, "examples/intents.py")
+    assert "separately  play(city='boston', time='tonight')" in found
+    assert "together    play(artist='boston tonight')" in found
+    found = run(sys.executable, "examples/references.py")
+    assert "title: Games of | date: 1917. | title: Review of | author: History, Part A," in found
+    assert "title: Games of 1917. | journal: Review of History, Part A, | volume: 6(3)," in found
+
+
 def nested(depth):
     value = []
     for _ in range(depth):
