@@ -53,7 +53,7 @@ def test_alternatives_do_not_depend_on_bounds(problem):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading_search, "PATIENCE", 2**62)
         plain = decode(*problem, decoder="exact", budget=ENOUGH, alternatives=3)
-    assert found.status == plain.status
+    assert found.optimal == plain.optimal  # among ties, a rule of weight 0 may hold or not
     assert found.worth == pytest.approx(plain.worth)
     worths = [[other.worth for other in each.alternatives] for each in (found, plain)]
     assert worths[0] == pytest.approx(worths[1])
