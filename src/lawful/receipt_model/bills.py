@@ -10,15 +10,15 @@ from lawful.demo.vocabulary import Market
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An item: ``price`` is of the whole line, and ``extras`` and ``off`` are not in it."""
+    """An item: ``price`` is of the whole line, and ``off`` is not in it."""
 
     name: str
     count: int
     unit: int
     price: int
     weight: int | None = None  # in thousandths; then ``count`` is 1
-    extras: tuple[tuple[str, int | None], ...] = ()  # names and, if they cost something, amounts
     off: int | None = None  # taken off this item
+    wishes: tuple[str, ...] = ()  # of the customer, which cost nothing
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class Habits:
     service: float
     tip: float
     off: float  # reductions of single items
-    extras: float
+    wishes: float
     counted: float  # items of more than one piece
     weighed: float
     prices: tuple[float, float]  # in dollars or their equivalent
@@ -67,10 +67,7 @@ def buy(dice: Dice, market: Market, habits: Habits, names: list[str], step: int)
     lines = [_line(dice, market, habits, name, step) for name in names]
     bill = Bill(
         lines,
-        sum(
-            line.price + sum(cost or 0 for _, cost in line.extras) - (line.off or 0)
-            for line in lines
-        ),
+        sum(line.price - (line.off or 0) for line in lines),
         dice.pick(market.tax_rates),
     )
     due = bill.subtotal
@@ -122,7 +119,7 @@ def _line(dice: Dice, market: Market, habits: Habits, name: str, step: int) -> L
     if dice.chance(0.02):
         price = 0
     off = _share(dice.pick((5, 10, 20, 25, 50)), price, step) if dice.chance(habits.off) else None
-    return Line(name, count, unit, price, weight, (), off if price > 10 * step else None)
+    return Line(name, count, unit, price, weight, off if price > 10 * step else None)
 
 
 def _pay(dice: Dice, market: Market, bill: Bill) -> None:

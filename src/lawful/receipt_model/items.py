@@ -57,13 +57,9 @@ class ItemRows(Phrases):
                 yield (at_left(dice.pick("-=*_") * dice.whole(8, 26)),)
         for line in bill.lines:
             yield from self.item(form, line)
-            for name, cost in line.extras:
-                cells = [at_left(name, at=0.08)]
-                if cost is not None:
-                    cells.append(self.price(cost, "item.extra"))
-                elif dice.chance(0.1):
-                    cells.append(self.price(0, None))
-                yield tuple(cells)
+            for wish in line.wishes:
+                free = (self.price(0, None),) if dice.chance(0.1) else ()
+                yield (at_left(wish, at=0.08), *free)
             if line.off:
                 sign = -1 if dice.chance(0.8) else 1
                 text = self.key("discount")

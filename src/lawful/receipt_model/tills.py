@@ -56,7 +56,7 @@ class _Till(ItemRows):
         low, high = self.habits.lines
         count = round(low + (high - low) * dice.generator.random() ** 1.8)
         bill = buy(dice, self.market, self.habits, [self.name() for _ in range(count)], self.step)
-        bill.lines = [self.with_extras(line, bill) for line in bill.lines]
+        bill.lines = [self.with_wishes(line) for line in bill.lines]
         yield from self.head()
         yield ()
         if not dice.chance(0.04):
@@ -65,12 +65,12 @@ class _Till(ItemRows):
         yield from self.sums(bill)
         yield from self.foot(bill)
 
-    def with_extras(self, line: Line, bill: Bill) -> Line:
-        """The line with wishes of the customer, which cost nothing."""
-        if line.extras or not self.dice.chance(self.habits.extras):
+    def with_wishes(self, line: Line) -> Line:
+        """The line, sometimes with wishes of the customer."""
+        if not self.dice.chance(self.habits.wishes):
             return line
         wishes = [self.case(self.dice.pick(lists.MODIFIERS)) for _ in range(self.dice.whole(1, 2))]
-        return replace(line, extras=tuple((wish, None) for wish in wishes))
+        return replace(line, wishes=tuple(wishes))
 
     def head(self) -> Iterator[Row]:
         dice = self.dice
@@ -92,9 +92,9 @@ class _Till(ItemRows):
                         continues=i > 0
                     ),
                 )
-        for likely, key in ((0.6, "phone"), (0.12, "phone")):
+        for likely in (0.6, 0.12):
             if chance(likely):
-                keyed = f"{self.key(key)} {self.phone()}" if chance(0.65) else self.phone()
+                keyed = f"{self.key('phone')} {self.phone()}" if chance(0.65) else self.phone()
                 yield (place(keyed),)
         details = list(self.details())
         dice_order = dice.generator.random(len(details)).argsort()
