@@ -47,7 +47,7 @@ class Report:
     def head(self) -> str:
         """The HTML before the first card."""
         digest = b64encode(sha256(self._script.encode()).digest()).decode()
-        return _HEAD.format(title=as_text(self._title), script=digest, style=style_sheet())
+        return page_head(self._title, style_sheet(), f"script-src 'sha256-{digest}'") + _TOOLS
 
     def card(self, scored: Scored | SpanScored, decoding: Decoding) -> tuple[str, dict[str, int]]:
         """The HTML of a document, and what it adds to the totals."""
@@ -101,6 +101,16 @@ def notebook_card(decoding: Decoding) -> str:
 
 
 @cache
+def page_head(title: str, style: str, *allowed: str) -> str:
+    """The head of a page and its heading.
+
+    Its policy forbids external resources and all scripts, except what is ``allowed``: even if a
+    document's text got past the escaping, it could not run.
+    """
+    policy = ("default-src 'none'", "style-src 'unsafe-inline'", "img-src data:", *allowed)
+    return _HEAD.format(title=as_text(title), style=style, policy="; ".join(policy))
+
+
 def style_sheet() -> str:
     """The style sheet, with a colour for every field."""
     hues = "".join(f".c{i}{{--hue:{hue}}}" for i, hue in enumerate(HUES))
@@ -146,21 +156,20 @@ def _totals(totals: Counter[str]) -> str:
     return f'<section id="totals" aria-label="totals">{tiles}</section>'
 
 
-# The policy forbids external resources and all scripts but this one: even if a document's text got
-# past the escaping, it could not run.
 _HEAD = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{script}'">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <title>{title}</title>
 <style>{style}</style>
 </head>
 <body>
 <header><h1>{title}</h1></header>
-<form class="tools" aria-label="documents to show">
+"""
+
+_TOOLS = """<form class="tools" aria-label="documents to show">
 <label><input type="radio" name="show" id="all" checked> all</label>
 <label><input type="radio" name="show" id="corrected"> corrected</label>
 <label><input type="radio" name="show" id="open"> not satisfied</label>

@@ -9,7 +9,7 @@ from lawful.decoding import Decoding
 from lawful.document import Labelled
 from lawful.learning.causes import CAUSES
 from lawful.learning.debugging import Broken, Finding, Group
-from lawful.report.page import HUES, style_sheet, tile
+from lawful.report.page import HUES, page_head, style_sheet, tile
 from lawful.report.picture import draw_pages
 from lawful.report.view import View, as_text
 from lawful.rules.judge import FieldValue
@@ -30,7 +30,7 @@ def write_rule_page(
     """Writes one self-contained HTML file; ``fields`` has the true values of each document."""
     names = dict.fromkeys(name for page in fields for name in page)
     colours = {name: i % len(HUES) for i, name in enumerate(names)}
-    out.write(_HEAD.format(title=as_text(title), style=style_sheet() + _STYLE))
+    out.write(page_head(title, style_sheet() + _STYLE))
     out.write(f'<section id="totals" aria-label="totals">{_totals(findings, documents)}</section>')
     out.write("<main>\n")
     for finding in findings:
@@ -157,18 +157,4 @@ _STYLE = """
 color:var(--ink)}.rule li>details>summary{padding:0}
 .rule li>details>svg,.rule li .flow{margin:.6rem 0}
 .rule li small{margin-left:auto}main{margin-top:1rem}
-"""
-
-_HEAD = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-style-src 'unsafe-inline'; img-src data:">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<header><h1>{title}</h1></header>
 """
