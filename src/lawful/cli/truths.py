@@ -75,8 +75,8 @@ def read_known(path: Path, truth: Path | None, rules: Rules, columns: Sequence[s
     known = [document for document in documents.values() if document.id in truths]
     if not known:
         raise InputError(
-            f"no document of {path} has true values in {truth}: ids are "
-            f"{_some(documents)} there and {_some(truths)} here"
+            f"no document of {path} has true values in {truth}: ids of documents are "
+            f"{_some(documents)}, and of true values {_some(truths)}"
         )
     return Known(known, truths, len(documents) - len(known), len(bad))
 

@@ -135,6 +135,8 @@ class Network(nn.Module):
         """
         if not 0 <= seed < 2**63:
             raise InputError(f"seed is {seed}, expected a whole number from 0 to 2^63")
+        if boxes and lines:
+            raise InputError("boxes and lines are both asked for, expected one of them")
         torch.manual_seed(seed)
         encoder = load_encoder(
             base,
@@ -146,8 +148,6 @@ class Network(nn.Module):
         if layers is not None:
             _cut_layers(encoder, layers, base)
         native = takes_boxes(encoder)
-        if boxes and lines:
-            raise InputError("boxes and lines are both asked for, expected one of them")
         if native and lines:
             raise InputError(f"{base} takes boxes itself: choose it without lines")
         longest = longest_window(encoder)
