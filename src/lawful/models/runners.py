@@ -106,6 +106,8 @@ class OnnxRunner:
         onnxruntime = needed("onnxruntime", "running model.onnx")
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
+        # Without this, products of 8-bit numbers overflow on processors without VNNI instructions.
+        options.add_session_config_entry("session.x64quantprecision", "1")
         if threads is not None:
             options.intra_op_num_threads = threads
         _check_contained(file)

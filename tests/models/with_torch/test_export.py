@@ -14,6 +14,7 @@ pytest.importorskip("onnxscript", reason="needs the 'train' extra: make test-mod
 from lawful.models.checkpoint import read_card  # noqa: E402 - what is behind the extra
 from lawful.models.export import export  # noqa: E402
 from lawful.models.network import Network  # noqa: E402
+from lawful.models.runners import OnnxRunner  # noqa: E402
 from lawful.models.tokenizer import Tokenizer  # noqa: E402
 from lawful.models.training import labels_of  # noqa: E402
 
@@ -66,6 +67,35 @@ def test_eight_bits_are_a_fraction_of_the_size_and_about_the_same(tmp_path):
     for scored, other in zip(ours.predict(DOCUMENTS), theirs.predict(DOCUMENTS), strict=True):
         probs, again = (np.exp(each.scores.log_probs) for each in (scored, other))
         assert np.abs(probs - again).max() < 0.1
+
+
+def test_products_of_eight_bits_do_not_overflow(tmp_path):
+    """Processors without VNNI add two products in 16 bits; large ones overflowed unnoticed."""
+    onnx = pytest.importorskip("onnx")
+    weights = np.full((64, 8), 127, np.int8)
+    graph = onnx.helper.make_graph(
+        [
+            onnx.helper.make_node("Cast", ["ids"], ["numbers"], to=onnx.TensorProto.FLOAT),
+            onnx.helper.make_node("Unsqueeze", ["numbers", "axis"], ["columns"]),
+            onnx.helper.make_node("Expand", ["columns", "shape"], ["wide"]),
+            onnx.helper.make_node("DynamicQuantizeLinear", ["wide"], ["small", "scale", "zero"]),
+            onnx.helper.make_node("MatMulInteger", ["small", "weights", "zero"], ["sums"]),
+            onnx.helper.make_node("Cast", ["sums"], ["logits"], to=onnx.TensorProto.FLOAT),
+        ],
+        "one product",
+        [onnx.helper.make_tensor_value_info("ids", onnx.TensorProto.INT64, ["batch", "length"])],
+        [onnx.helper.make_tensor_value_info("logits", onnx.TensorProto.FLOAT, [None, None, 8])],
+        [
+            onnx.numpy_helper.from_array(weights, "weights"),
+            onnx.numpy_helper.from_array(np.array([2]), "axis"),
+            onnx.numpy_helper.from_array(np.array([1, 1, 64]), "shape"),
+        ],
+    )
+    imports = [onnx.helper.make_opsetid("", 17)]
+    onnx.save(onnx.helper.make_model(graph, opset_imports=imports, ir_version=8), tmp_path / "m")
+    ids = np.array([[0, 255, 128]])
+    found = OnnxRunner(tmp_path / "m").run(ids, np.ones_like(ids), np.zeros((1, 3, 4), np.int64))
+    assert found[0, :, 0].tolist() == [0, 255 * 127 * 64, 128 * 127 * 64]
 
 
 def test_a_folder_with_both_is_run_as_asked(tmp_path):
