@@ -211,7 +211,7 @@ def test_ctrl_c_ends_it_and_its_workers():
     )
     assert process.stdout.readline() == "going\n"
     os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=120)
     assert "KeyboardInterrupt" in errors
     for _ in range(50):
         try:

@@ -124,9 +124,9 @@ def test_every_word_comes_once(placed):
 def test_long_pages_take_neither_long_nor_deep_recursion(step):
     across, down = step
     stairs = [Box(i * across, i * down, i * across + 10, i * down + 10) for i in range(3000)]
-    start = time.perf_counter()
+    start = time.process_time()
     assert sorted(reading_order(stairs)) == list(range(3000))
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 def followers(order, truth):

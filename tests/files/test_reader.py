@@ -183,14 +183,14 @@ def test_one_bad_file_costs_no_other(tmp_path, workers):
         (tmp_path / name).write_bytes(b"x" if "broken" in name else pdfs.text_pdf([LINE]))
     items = [Item(n, path=str(tmp_path / name)) for n, name in enumerate(names, 1)]
     items.append(Item(8, b'{"id": "line", "words": ["a"]}'))
-    reader = Trap("never", Limits(seconds=1.0))
+    reader = Trap("never", Limits(seconds=4.0))
     a, stalled, b, crashed, broken, c, raised, line = read_files(items, reader, workers=workers)
     for number, document in ((1, a), (3, b), (6, c)):
         assert document.words == tuple(LINE.split())
         assert document.line == number
     assert line.words == ("a",)
     assert raised == BadLine(7, "ZeroDivisionError: odd", items[6].path)
-    assert stalled == BadLine(2, "it took longer than the limit of 1 seconds", items[1].path)
+    assert stalled == BadLine(2, "it took longer than the limit of 4 seconds", items[1].path)
     assert (
         crashed.message
         == "the process that read it died (killed by signal 9, perhaps out of memory)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 from math import inf, isnan
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -145,10 +145,10 @@ def test_yaml_aliases_cannot_blow_up(tmp_path):
 
 def test_a_long_list_is_refused_at_once(tmp_path):
     """A megabyte took twenty seconds."""
-    began = perf_counter()
+    began = process_time()
     with pytest.raises(RulesError, match="more than 20,000 entries"):
         Rules.load(write(tmp_path, f"[{'a,' * 499_000}]"))
-    assert perf_counter() - began < 8
+    assert process_time() - began < 8
 
 
 def test_words_in_yaml_mean_themselves(tmp_path):

@@ -99,10 +99,10 @@ def test_patterns_have_a_length():
 def test_a_slow_pattern_is_an_error_of_its_document(monkeypatch, decoder, rules, where):
     monkeypatch.setattr("lawful.rules.patterns.SECONDS", 0.05)
     document, scores = scored(LONG)
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(RuleFailure, match=f"document 'd'.*{where}pattern .* than 0.05 s on 'aa"):
         lawful.decode(document, scores, rules, decoder=decoder)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
 
 
 def test_a_budget_of_time_holds_for_many_slow_matches():
@@ -110,9 +110,9 @@ def test_a_budget_of_time_holds_for_many_slow_matches():
     words = [f"{'a' * 24}{i}!" for i in range(60)]
     scores = Scores.from_probs(np.full((60, 2), 0.5), ["O", "B-x"])
     rules = Rules([Field("x", "x", pattern=SLOW)], ["count(x) == 60"])
-    began = time.perf_counter()
+    began = time.process_time()
     lawful.decode(Document("d", words), scores, rules, budget=Budget(seconds=0.2))
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
 
 
 def test_a_slow_document_is_a_bad_line_of_a_batch(tmp_path):
