@@ -123,8 +123,8 @@ def test_shows_what_was_corrected_and_why(boxes):
     html = report(corrected(boxes=boxes))
     text = shown(html)
     assert "“ 70.000 ”: total → cash , 0.69 nats, because of total:agrees" in text
-    assert "✓ satisfied r1 1 of 1 rules checked · 1 correction" in text
-    assert "✓ satisfied cash > total : 70,000 > 66,000" in text
+    assert "satisfied r1 1 of 1 rules checked · 1 correction" in text
+    assert "satisfied cash > total : 70,000 > 66,000" in text
     assert "Proven optimal." in text
     assert "1 → 0 words wrong" in text
     assert "✓ was wrong, now right" in text
@@ -252,7 +252,7 @@ def test_joined_words_flow_without_blanks():
 def test_the_proof_is_told():
     item = scored(["x"])
     infeasible = report((item, decoding(item, "infeasible", penalty=float("inf"))))
-    assert "✗ infeasible" in shown(infeasible)
+    assert "infeasible" in shown(infeasible)
     assert "Proven: the hard rules cannot hold." in shown(infeasible)
     assert "Proven optimal" not in infeasible
     exhausted = report((item, decoding(item, "exhausted", stopped_by="seconds")))
@@ -279,8 +279,8 @@ def test_totals_add_up():
     )
     totals = shown(html[html.index('<section id="totals"') : html.index("</section>") + 10])
     assert totals == (
-        "6 documents 2 ✓ satisfied 1 ○ unchecked 1 ≈ relaxed 1 … exhausted 1 ✗ infeasible "
-        "6 rules checked 4 ✓ passed 2 ✗ violated 2 ○ vacuous "
+        "6 documents 2 satisfied 1 unchecked 1 relaxed 1 exhausted 1 infeasible "
+        "6 rules checked 4 passed 2 violated 2 vacuous "
         "2 other checks violated: conditions that fields imply "
         "3 corrections 2 documents corrected 4 not corrected"
     )
@@ -295,14 +295,9 @@ def test_totals_add_up():
     ]
     assert "1 of 2 rules checked" not in html
     text = shown(html)
-    assert "≈ relaxed r1 2 of 2 rules checked, 1 violated · 2 other checks violated" in text
-    assert "○ unchecked r1 0 of 1 rules checked" in text
-    assert "… exhausted r1 no rules · 1 correction" in text
-
-
-def test_unchecked_is_grey_and_not_green():
-    style = report().split("<style>")[1].split("</style>")[0]
-    assert ".unchecked" in style.split("{color:var(--muted)}")[0].rsplit("}", 1)[-1]
+    assert "relaxed r1 2 of 2 rules checked, 1 violated · 2 other checks violated" in text
+    assert "unchecked r1 0 of 1 rules checked" in text
+    assert "exhausted r1 no rules · 1 correction" in text
 
 
 def test_alternatives_are_told_with_how_far_behind_they_are():

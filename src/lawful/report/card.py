@@ -19,23 +19,20 @@ from lawful.report.view import View, as_text, short_labels, words_wrong
 from lawful.span_corrections import SpanCorrection
 from lawful.values import format_value
 
-# Every colour comes with a sign, for readers who cannot tell the colours apart.
 STATUSES = {
-    "satisfied": ("✓", "Every rule that could be checked holds."),
-    "unchecked": ("○", "No rule could be checked: only the model supports this answer."),
-    "relaxed": ("≈", "The best trade-off violates a weighted rule."),
-    "exhausted": ("…", "The budget ended first: this is the best answer so far."),
-    "infeasible": ("✗", "Proven: the hard rules cannot hold."),
+    "satisfied": "Every rule that could be checked holds.",
+    "unchecked": "No rule could be checked: only the model supports this answer.",
+    "relaxed": "The best trade-off violates a weighted rule.",
+    "exhausted": "The budget ended first: this is the best answer so far.",
+    "infeasible": "Proven: the hard rules cannot hold.",
 }
-_STATES = {"satisfied": "✓", "violated": "✗", "vacuous": "○"}
-
 _WIDE = 620  # in pixels; wider pages are placed above their tables, not next to them
 
 
 def draw_card(view: View) -> str:
     """The card as HTML; open if the document is corrected or not satisfied."""
     decoding = view.decoding
-    sign, meaning = STATUSES[decoding.status]
+    meaning = STATUSES[decoding.status]
     corrected = decoding.changed
     is_open = decoding.status != "satisfied"
     classes = "card" + " corrected" * bool(corrected) + " open" * is_open
@@ -54,7 +51,7 @@ def draw_card(view: View) -> str:
     pages, widest = draw_pages(view)
     return (
         f'<details class="{classes}"{" open" * bool(corrected or is_open)}><summary>'
-        f'<b class="badge {decoding.status}">{sign} {decoding.status}</b>'
+        f'<b class="badge {decoding.status}">{decoding.status}</b>'
         f"<bdi>{as_text(decoding.id)}</bdi><i>{' · '.join(chips)}</i>"
         f"<small>{decoding.tried:,} candidate{'s' * (decoding.tried != 1)} · "
         f"{decoding.seconds * 1000:,.1f} ms</small></summary>"
@@ -155,7 +152,7 @@ def _checks(view: View) -> str:
     for check in view.decoding.checks:
         message = f": <span>{as_text(check.message)}</span>" if check.message else ""
         rows.append(
-            f'<li class="{check.state}"><b>{_STATES[check.state]} {check.state}</b>'
+            f'<li class="{check.state}"><b class="sign">{check.state}</b>'
             f"<span><code>{as_text(check.id)}</code>{message}</span></li>"
         )
     return f"<h3>Checks</h3><ul>{''.join(rows)}</ul>" if rows else ""

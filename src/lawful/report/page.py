@@ -23,7 +23,7 @@ from lawful.report.card import STATUSES, draw_card, other_checks
 from lawful.report.view import Pictures, View, as_text, words_wrong
 from lawful.rules.rule_set import Rules
 
-HUES = (210, 38, 145, 285, 325, 80, 185, 15, 250, 110)
+COLOURS = 30  # of fields, in look.css: ten hues by three kinds of lines
 
 
 class Report:
@@ -40,7 +40,7 @@ class Report:
         fields = rules.fields if rules else ()
         self._single = frozenset(f.name for f in fields if not f.many)
         # The same on every card; without rules, in order of appearance.
-        self._colours = {f.name: i % len(HUES) for i, f in enumerate(fields)}
+        self._colours = {f.name: i % COLOURS for i, f in enumerate(fields)}
         self._title = title
         self._script = _resource("report.js")
 
@@ -52,7 +52,7 @@ class Report:
     def card(self, scored: Scored | SpanScored, decoding: Decoding) -> tuple[str, dict[str, int]]:
         """The HTML of a document, and what it adds to the totals."""
         for name in decoding.fields:
-            self._colours.setdefault(name, len(self._colours) % len(HUES))
+            self._colours.setdefault(name, len(self._colours) % COLOURS)
         document = scored.document
         view = View.of(document, scored.gold, decoding, self._colours, self._single)
         known = compare_known(document, decoding, self._rules) if self._rules else ()
@@ -93,7 +93,7 @@ def notebook_card(decoding: Decoding) -> str:
     """A decoding's card as a fragment of HTML, whose style stays within it."""
     words = decoding.words or ("",) * len(decoding.labels)
     document = Document(decoding.id, words)
-    colours = {name: i % len(HUES) for i, name in enumerate(decoding.fields)}
+    colours = {name: i % COLOURS for i, name in enumerate(decoding.fields)}
     view = View.of(document, None, decoding, colours, frozenset())
     # Elsewhere these are of the page; browsers that know no @scope show the card without style.
     style = re.sub(r":root|(?<![.\w])body(?=\{)", ":scope", style_sheet())
@@ -112,9 +112,8 @@ def page_head(title: str, style: str, *allowed: str) -> str:
 
 
 def style_sheet() -> str:
-    """The style sheet, with a colour for every field."""
-    hues = "".join(f".c{i}{{--hue:{hue}}}" for i, hue in enumerate(HUES))
-    return _resource("report.css") + hues
+    """The look that the report shares with the review page, and the report's own style."""
+    return _resource("look.css") + _resource("report.css")
 
 
 @cache
@@ -125,7 +124,7 @@ def _resource(name: str) -> str:
 def tile(number: str, what: str, *parts: tuple[str, str, int], more: str = "") -> str:
     """A total, and its parts (style, name, count) as a bar."""
     bar = "".join(f'<i class="{style}" style="flex:{n}"></i>' for style, _, n in parts if n)
-    keys = "".join(f'<li class="{style}"><b>{n:,}</b> {name}</li>' for style, name, n in parts)
+    keys = "".join(f'<li class="sign {style}"><b>{n:,}</b> {name}</li>' for style, name, n in parts)
     shares = f'<div class="bar">{bar}</div><ul>{keys}</ul>' if parts else ""
     note = f"<p>{more}</p>" if more else ""
     return f'<div class="tile"><p><b>{number}</b> {what}</p>{shares}{note}</div>'
@@ -135,14 +134,14 @@ def _totals(totals: Counter[str]) -> str:
     documents, corrected = totals["documents"], totals["corrected"]
     passed, violated = totals["rule satisfied"], totals["rule violated"]
     implied = totals["implied violated"]
-    statuses = ((name, f"{sign} {name}", totals[name]) for name, (sign, _) in STATUSES.items())
+    statuses = ((name, name, totals[name]) for name in STATUSES)
     tiles = tile(f"{documents:,}", "documents", *statuses)
     tiles += tile(
         f"{passed + violated:,}",
         "rules checked",
-        ("satisfied", "✓ passed", passed),
-        ("violated", "✗ violated", violated),
-        ("vacuous", "○ vacuous", totals["rule vacuous"]),
+        ("satisfied", "passed", passed),
+        ("violated", "violated", violated),
+        ("vacuous", "vacuous", totals["rule vacuous"]),
         more=f"{other_checks(implied)}: conditions that fields imply" if implied else "",
     )
     tiles += tile(

@@ -9,7 +9,7 @@ from lawful.decoding import Decoding
 from lawful.document import Labelled
 from lawful.learning.causes import CAUSES
 from lawful.learning.debugging import Broken, Finding, Group
-from lawful.report.page import HUES, page_head, style_sheet, tile
+from lawful.report.page import COLOURS, page_head, style_sheet, tile
 from lawful.report.picture import draw_pages
 from lawful.report.view import View, as_text
 from lawful.rules.judge import FieldValue
@@ -29,7 +29,7 @@ def write_rule_page(
 ) -> None:
     """Writes one self-contained HTML file; ``fields`` has the true values of each document."""
     names = dict.fromkeys(name for page in fields for name in page)
-    colours = {name: i % len(HUES) for i, name in enumerate(names)}
+    colours = {name: i % COLOURS for i, name in enumerate(names)}
     out.write(page_head(title, style_sheet() + _STYLE))
     out.write(f'<section id="totals" aria-label="totals">{_totals(findings, documents)}</section>')
     out.write("<main>\n")
@@ -45,18 +45,18 @@ def _totals(findings: Sequence[Finding], documents: Sequence[Labelled]) -> str:
     tiles = tile(
         f"{len(documents):,}",
         "pages with true labels",
-        ("satisfied", "✓ break no rule", fine),
-        ("violated", "✗ break a rule", len(broken)),
+        ("satisfied", "break no rule", fine),
+        ("violated", "break a rule", len(broken)),
     )
     judged = [sum(getattr(each, state) for each in rules) for state in _STATES]
-    parts = [(s, f"{sign} {s}", n) for (s, sign), n in zip(_STATES.items(), judged, strict=True)]
+    parts = [(state, state, n) for state, n in zip(_STATES, judged, strict=True)]
     tiles += tile(f"{len(rules):,}", "rules, on all pages", *parts)
     notes = [(_note(each), each.id) for each in rules if _note(each)]
     text = "; ".join(f"{as_text(id_)}: {as_text(note)}" for note, id_ in notes)
     return tiles + tile(f"{len(notes):,}", "rules that are of no use or wrong", more=text)
 
 
-_STATES = {"satisfied": "✓", "violated": "✗", "vacuous": "○"}
+_STATES = ("satisfied", "violated", "vacuous")
 
 
 def _note(finding: Finding) -> str:
@@ -78,7 +78,7 @@ def _card(
 ) -> str:
     note = _note(finding)
     badge = "unchecked" if finding.never else "relaxed" if finding.violated else "satisfied"
-    sign = {"unchecked": "○ never applies", "relaxed": "✗ broken", "satisfied": "✓ fine"}[badge]
+    state = {"unchecked": "never applies", "relaxed": "broken", "satisfied": "fine"}[badge]
     checked = finding.satisfied + finding.violated
     share = f"{finding.satisfied:,} of {checked:,} pages hold, {finding.vacuous:,} vacuous"
     if finding.implied:
@@ -96,7 +96,7 @@ def _card(
         body += f"<p>Never holds together with {others}.</p>"
     is_open = bool(finding.groups or note) and not finding.implied
     return (
-        f'<details class="card"{" open" * is_open}><summary><b class="badge {badge}">{sign}</b>'
+        f'<details class="card"{" open" * is_open}><summary><b class="badge {badge}">{state}</b>'
         f"<bdi>{as_text(finding.id)}</bdi><i>{as_text(share)}</i>"
         f"<small>{as_text(note)}</small></summary>"
         f'<div class="rule"><p><code>{as_text(finding.text)}</code></p>{body}</div></details>\n'
