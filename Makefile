@@ -10,7 +10,7 @@ CORE := $(wildcard cpp/*/*.cpp cpp/*/*.hpp)
 PLAIN_CORE := $(filter-out cpp/python/%,$(wildcard cpp/*/*.cpp))
 
 .SECONDARY:
-.PHONY: demo demo-files test test-files test-models unit lint format sanitize faults fuzz bench clean
+.PHONY: demo demo-files test test-files test-models test-server unit lint format sanitize faults fuzz bench clean
 
 demo: .venv/installed  ## decode the shipped receipts under rules, and two PDF files; write reports
 	@mkdir -p build
@@ -21,6 +21,7 @@ demo-files: .venv/with-ocr demo  ## the same with a photo, which needs OCR
 test: lint sanitize unit  ## all checks and tests, except those that need torch
 	@echo "left out: tests/models/with_torch, which needs torch and transformers: make test-models"
 	@echo "left out: tests/files/with_ocr, which needs rapidocr: make test-files"
+	@echo "left out: tests/server, which starts servers: make test-server"
 
 test-files: .venv/with-ocr  ## tests of reading files with the real libraries: PDFs, photos, OCR
 	$(BIN)/python -m pytest tests/files tests/cli/test_files.py tests/datasets/test_facturx.py tests/test_lines.py
@@ -28,8 +29,12 @@ test-files: .venv/with-ocr  ## tests of reading files with the real libraries: P
 test-models: .venv/trained  ## tests of training, running and exporting models with torch
 	$(BIN)/python -m pytest tests/models/with_torch
 
+test-server: .venv/served  ## tests of the HTTP service, with real requests on loopback
+	$(BIN)/python -m pytest tests/server
+
 unit: .venv/installed
-	$(BIN)/python -m pytest -n $(JOBS) --ignore=tests/models/with_torch --ignore=tests/files/with_ocr --ignore=tests/faults
+	$(BIN)/python -m pytest -n $(JOBS) --ignore=tests/models/with_torch --ignore=tests/files/with_ocr --ignore=tests/faults \
+	    --ignore=tests/server
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -85,6 +90,11 @@ clean:
 .venv/with-ocr: .venv/installed
 	@echo "--- installing rapidocr into .venv"
 	$(BIN)/pip install --quiet --no-build-isolation --editable '.[ocr]'
+	@touch $@
+
+.venv/served: .venv/installed
+	@echo "--- installing the HTTP service and its tests into .venv"
+	$(BIN)/pip install --quiet --no-build-isolation --editable '.[test-server]'
 	@touch $@
 
 .venv/made:

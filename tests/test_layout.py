@@ -54,6 +54,7 @@ ORDER = (
     "learning",
     "models",
     "report",
+    "server",
     "demo",
     "receipt_model",
     "experiments",

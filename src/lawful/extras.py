@@ -23,6 +23,9 @@ _EXTRAS = {
     "PIL.ImageOps": "pdf",
     "rapidocr": "ocr",
     "pycrfsuite": "crfsuite",
+    "starlette": "server",
+    "uvicorn": "server",
+    "prometheus_client": "server",
 }
 
 CPU_TORCH = "pip install torch --index-url https://download.pytorch.org/whl/cpu"

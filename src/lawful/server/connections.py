@@ -1,0 +1,122 @@
+"""HTTP/1.1 connections of uvicorn with what it lacks: time limits, half-closed clients, problems.
+
+Uvicorn waits for the headers of a request without a limit, drops a client that closes its sending
+side after its request, reads the rest of a refused body for as long as it comes, and answers what
+is no HTTP in plain text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from http import HTTPStatus
+from typing import Any
+
+import h11
+from uvicorn.config import Config
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+from lawful.server.problems import HttpProblem, busy
+
+HEADER_SECONDS = 10.0
+"""Time for the headers of a request, and for the first one of a connection to begin."""
+
+LINGER_SECONDS = 2.0
+"""Time for which the rest of a refused body is read, so that the client reads the refusal."""
+
+MOST_CONNECTIONS = 1000
+"""Open connections of a process; one more is answered with 503 and closed."""
+
+
+class Connection(H11Protocol):
+    """One connection. All its waiting is bounded, except for an answer that is being made."""
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self._timer: asyncio.TimerHandle | None = None  # for headers, or to linger
+        self._lingers = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Starts to wait for a request, unless there are too many connections."""
+        super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            self._refuse(busy(f"there are {MOST_CONNECTIONS:,} connections, which is the maximum"))
+        else:
+            self._start_timer(HEADER_SECONDS, self._headers_late)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Ends all waiting."""
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Takes bytes; the time for headers runs from the first byte of a request."""
+        super().data_received(data)
+        if self.transport.is_closing():
+            return
+        if self.conn.their_state is h11.IDLE:
+            if self._timer is None or self._lingers:
+                self._start_timer(HEADER_SECONDS, self._headers_late)
+        elif not self._lingers:
+            self._stop_timer()
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Keeps the connection if the client has sent all of a request and waits for the answer."""
+        waiting = self.cycle is not None and not self.cycle.response_complete
+        if waiting and not self.cycle.more_body:
+            self.cycle.keep_alive = False
+            return True
+        return False  # the transport closes
+
+    def on_response_complete(self) -> None:
+        """Goes on to the next request; the rest of a refused body is read for a short time."""
+        super().on_response_complete()
+        is_refused = self.conn.our_state is h11.DONE and self.conn.their_state is h11.SEND_BODY
+        if is_refused and not self.transport.is_closing():
+            self._start_timer(LINGER_SECONDS, self.transport.close)
+            self._lingers = True
+
+    def _headers_late(self) -> None:
+        self._timer = None
+        if self.transport.is_closing():
+            return
+        if not self.conn.trailing_data[0]:
+            self.transport.close()  # nothing was asked
+            return
+        detail = f"the headers did not come within {HEADER_SECONDS:g} seconds"
+        self._refuse(HttpProblem(408, detail))
+
+    def send_400_response(self, msg: str) -> None:
+        """Answers what is no HTTP request, or one with too long a header, and closes."""
+        self._refuse(HttpProblem(400, msg))
+
+    def _refuse(self, problem: HttpProblem) -> None:
+        """Answers without the application, and closes."""
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.close()  # an answer is under way
+            return
+        answer = problem.response()
+        reason = HTTPStatus(problem.status).phrase.encode()
+        headers = [(b"connection", b"close"), *answer.raw_headers]
+        for event in (
+            h11.Response(status_code=problem.status, headers=headers, reason=reason),
+            h11.Data(data=bytes(answer.body)),
+            h11.EndOfMessage(),
+        ):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+    def _start_timer(self, seconds: float, then: Any) -> None:
+        self._stop_timer()
+        self._timer = self.loop.call_later(seconds, then)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer, self._lingers = None, False

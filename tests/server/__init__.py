@@ -1,0 +1,1 @@
+"""Tests of the HTTP service, by requests to loopback; `make test-server` runs them."""
