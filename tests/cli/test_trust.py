@@ -1,4 +1,4 @@
-"""``lawful decode --trust``: trust of documents, and those for review in a file of their own."""
+"""``--trust`` of ``lawful decode`` and ``lawful extract``: trust, and documents for review."""
 
 from __future__ import annotations
 
@@ -154,3 +154,74 @@ def test_scores_of_spans_have_no_trust(trust):
     found = run("decode", "-", "-r", RULES, "--trust", trust, stdin=json.dumps(line))
     assert "trust is about scores of words, and these are of spans" in found.stderr
     assert (found.returncode, found.stdout) == (2, "")
+
+
+@pytest.fixture(scope="module")
+def tagged(tmp_path_factory):
+    """Words of receipts, their scores, and a model of trust for these."""
+    pytest.importorskip("onnxruntime", reason="needs the 'onnx' extra")
+    pytest.importorskip("tokenizers", reason="needs the 'onnx' extra")
+    folder = tmp_path_factory.mktemp("extract")
+    words, scored, trust = (folder / f"{name}.json" for name in ("words", "scored", "trust"))
+    lines = (
+        {"id": d.id, "words": d.words, "boxes": d.boxes, "gold": page.gold}
+        for page in demo.generate(32, seed=3, words=(20, 40))
+        if (d := page.document)
+    )
+    words.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    run("predict", words, "--out", scored)
+    run("evaluate", scored, "-r", "receipt", "--automation", "--out-trust", trust, "-q")
+    return words, scored, trust
+
+
+def test_extract_trusts_as_decode_does(tagged, tmp_path):
+    words, scored, trust = tagged
+    how = ["--trust", trust, "--review-below", LIMIT]
+    found = run("extract", words, *how)
+    marked = timeless(found.stdout)
+    decoded = timeless(run("decode", scored, "-r", "receipt", *how).stdout)
+    for line, other in zip(marked, decoded, strict=True):
+        same = ("id", "labels", "status", "review")
+        assert [line[key] for key in same] == [other[key] for key in same]
+        # Written scores are rounded.
+        assert line["trust"] == pytest.approx(other["trust"], abs=1e-3)
+    for_review = sum(line["review"] for line in marked)
+    assert 0 < for_review < len(marked) == 32
+    assert f"{32 - for_review} automatic, {for_review} for review" in found.stderr
+    out, review = tmp_path / "out.jsonl", tmp_path / "review.jsonl"
+    run("extract", words, *how, "--out", out, "--review", review, "--workers", 2)
+    for path, below in ((out, False), (review, True)):
+        assert timeless(path.read_text()) == [each for each in marked if each["review"] == below]
+
+
+def test_a_split_extraction_resumes(tagged, tmp_path):
+    words, _, trust = tagged
+    lines = words.read_text().splitlines()
+    pages, out, review = (tmp_path / name for name in ("pages.jsonl", "out.jsonl", "review.jsonl"))
+    how = ["extract", pages, "--trust", trust, "--review-below", LIMIT, "--batch", 4,
+           "--out", out, "--review", review]  # fmt: skip
+    pages.write_text("\n".join([*lines[:20], "{", *lines[21:]]))
+    assert run(*how, "--bad-lines", "fail").returncode == 2
+    assert not out.exists()
+    pages.write_text("\n".join(lines))
+    assert "resuming after line 20" in run(*how, "--resume").stderr
+    whole = [timeless(path.read_text()) for path in (out, review)]
+    again = ["--out", tmp_path / "a.jsonl", "--review", tmp_path / "b.jsonl"]
+    run(*how[:-4], *again)
+    assert whole == [timeless((tmp_path / name).read_text()) for name in ("a.jsonl", "b.jsonl")]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--review", "x"], "--review needs --review-below"),
+        (["--rules", RULES], "fitted with another --rules"),
+        (["--temperature", 2], "fitted with another --temperature (1.0 there, 2.0 here)"),
+        (["--review-below", 2], "--review-below is 2, expected a number from 0 to 1"),
+    ],
+)
+def test_extract_refuses_options_that_do_not_fit(tagged, more, message):
+    words, _, trust = tagged
+    found = run("extract", words, "--trust", trust, *more)
+    assert found.returncode == 2
+    assert message in found.stderr

@@ -36,9 +36,12 @@ from lawful.cli.options import (
     Quiet,
     RawCsv,
     Resume,
+    Review,
+    ReviewBelow,
     RowsOption,
     Seconds,
     Temperature,
+    TrustFile,
     UncheckedOption,
     Workers,
     load_rules,
@@ -47,6 +50,7 @@ from lawful.cli.options import (
 from lawful.cli.output import Progress, leave, summarise, warn
 from lawful.cli.runs import open_run, write_results
 from lawful.cli.tagging import UnscoredFile, load_tagger
+from lawful.cli.trusting import Trusting, setting_of
 from lawful.cli.writers import writer_for
 from lawful.decoding import Budget
 from lawful.errors import InputError
@@ -87,6 +91,9 @@ def extract(
     by_field: ByField = False,
     temperature: Temperature = 1.0,
     workers: Workers = 1,
+    trust: TrustFile = None,
+    review_below: ReviewBelow = None,
+    review: Review = None,
     bad_lines: BadLinesOption = "skip",
     unchecked: UncheckedOption = "fail",
     quiet: Quiet = False,
@@ -97,17 +104,22 @@ def extract(
     if inputs.has_files:
         batch = 1  # so that results do not wait until many files are read
     budget = Budget(candidates, seconds, mass, max_cost)
-    call = Call(load_rules(rules or RULES, python), decoder, budget, alternatives, by_field)
+    rules = rules or RULES
+    call = Call(load_rules(rules, python), decoder, budget, alternatives, by_field)
     preparation = Preparation(temperature=temperature)
+    setting = setting_of(call, preparation, rules, python)
+    trusting = Trusting.load(trust, call.rules, setting, review_below, review)
     tagger = load_tagger(model, device, backend)
     _check_labels(call.rules, tagger)
     writer = writer_for(
         format_, call.rules, ranked=alternatives > 0, raw_csv=raw_csv, rows=rows,
         pictured=lambda document: images or inputs.is_file(document.line or 0), password=password,
+        trusted=trust is not None, reviewed=review_below is not None,
     )  # fmt: skip
     source = UnscoredFile(tagger, keep_gold=False)
+    weights = Path(model or MODEL)
     with (
-        open_run(context, writer.head(), resume=resume, model=Path(model or MODEL)) as output,
+        open_run(context, writer.head(), resume=resume, model=weights, review=review) as output,
         Progress(inputs.only, quiet=quiet) as progress,
     ):
         group = tagger.group_size(batch)
@@ -118,11 +130,11 @@ def extract(
         records = source.records(found, after=output.last_line, batch=batch)
         scored = score_records(partial(tagger.predict, batch=batch, pool=pool), records)
         new = (each for each in scored if (each.line or 0) > output.last_line)
-        results = decode_records(new, call, preparation, workers=workers)
+        decoded = decode_records(new, call, preparation, workers=workers)
+        results = trusting.apply(progress.documents(decoded))
         tally = write_results(
-            output, progress.documents(results), writer.write, writer.foot, bad_lines=bad_lines,
-            name=inputs.name,
-        )  # fmt: skip
+            output, results, writer.write, writer.foot, bad_lines=bad_lines, name=inputs.name
+        )
     if not quiet:
         summarise(tally)
         source.warn_of_boxless()
