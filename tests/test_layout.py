@@ -59,6 +59,7 @@ ORDER = (
     "receipt_model",
     "experiments",
     "__init__",  # the public names, of which it imports most only when they are asked for
+    "review",
     "cli",
     "__main__",
 )

@@ -17,7 +17,7 @@ from tests.helpers import DOCUMENTS, RULES, demo_lines, run
 COMMANDS = [
     "extract", "read", "decode", "choose", "explain", "check", "evaluate", "calibrate",
     "align", "train", "predict", "export", "demo", "data convert", "data info", "data rules",
-    "data split", "rules show", "rules mine", "rules debug", "rules learn",
+    "data split", "rules show", "rules mine", "rules debug", "rules learn", "review open",
     "experiments paper", "experiments semantics",
 ]  # fmt: skip
 

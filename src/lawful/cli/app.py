@@ -36,6 +36,7 @@ from lawful.cli import (
     mine,
     predict,
     read,
+    review,
     rules,
     train,
 )
@@ -82,6 +83,7 @@ for name, command, text in (
 ):
     rule_files.command(name, cls=Command, epilog=f"Example: {text}")(command)
 app.add_typer(rule_files, name="rules")
+app.add_typer(review.app, name="review")
 app.add_typer(data.app, name="data")
 app.add_typer(experiments.app, name="experiments")
 

@@ -64,11 +64,19 @@ class Group(TyperGroup):
 class FileGroup(Group):
     """A group whose command ``show`` need not be named: ``lawful rules FILE``."""
 
+    unnamed = "show"
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Adds ``show`` unless a command is named, or help is asked for."""
+        """Adds that command unless one is named, or help is asked for."""
         if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
-            args = ["show", *args]
+            args = [self.unnamed, *args]
         return super().parse_args(ctx, args)
+
+
+class ReviewGroup(FileGroup):
+    """A group whose command ``open`` need not be named: ``lawful review FILE``."""
+
+    unnamed = "open"
 
 
 def _is_same_file(out: Any, given: Any) -> bool:

@@ -112,26 +112,34 @@ def read_lines(path: str | Path) -> Iterator[Line]:
 
     The text of a line longer than ``LONGEST_LINE`` is not kept: it is empty, as no other is.
     """
-    number = 0
+    return ((number, text) for number, _, text in read_places(path))
+
+
+def read_places(path: str | Path) -> Iterator[tuple[int, int, bytes]]:
+    """The same with the place of each line: how many bytes are before it, once unpacked."""
+    number = after = 0
     with _open(path) as lines:
         while True:
             number += 1
+            start = after
             try:
                 text = lines.readline(LONGEST_LINE + 1)
+                after += len(text)
                 is_whole = len(text) <= LONGEST_LINE
                 while not is_whole and text and not text.endswith(b"\n"):
                     text = lines.readline(2**20)  # skipped
+                    after += len(text)
             except (OSError, EOFError, zlib.error) as error:
                 raise InputError(f"{path}: unreadable after line {number - 1}: {error}") from None
             if not is_whole:
-                yield number, b""
+                yield number, start, b""
                 continue
             if not text:
                 return
-            if number == 1:
-                text = text.removeprefix(codecs.BOM_UTF8)
+            if number == 1 and text.startswith(codecs.BOM_UTF8):
+                start, text = len(codecs.BOM_UTF8), text.removeprefix(codecs.BOM_UTF8)
             if text and not text.isspace():
-                yield number, text
+                yield number, start, text
 
 
 def check_line(text: bytes) -> None:

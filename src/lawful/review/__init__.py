@@ -1,0 +1,1 @@
+"""Review: a page in the browser on which a person settles what rules could not."""

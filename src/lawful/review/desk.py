@@ -1,0 +1,413 @@
+"""The desk: what a reviewer can do with the documents, without any HTTP.
+
+Every method gives plain values, as the page gets them. All are safe to call from several threads.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+from lawful.decoders import decode
+from lawful.decoding import Budget, Decoding, Move, moves
+from lawful.document import BadLine, Scored, SpanScored
+from lawful.errors import InputError
+from lawful.pins import Pin, as_pins
+from lawful.review.answer import (
+    SURE,
+    Answers,
+    digest,
+    finite,
+    is_known,
+    labels_of,
+    outcome_of,
+    texts_of,
+)
+from lawful.review.documents import Documents, Slip
+from lawful.review.pictures import Pictures
+from lawful.review.queue import Queue
+from lawful.review.store import Action, Chain, Conflict, Row, Store, Verdict, now
+from lawful.rules.rule_set import Rules
+
+QUICK = Budget(seconds=0.25)
+"""After a pin, people wait for the answer: it may come unproven."""
+
+OPENING = Budget(seconds=1.0)
+RANKING = Budget(seconds=2.0)
+ALTERNATIVES = 3
+
+MOST_WORDS = 200_000  # of the documents that are kept open
+LONGEST_NOTE = 10_000
+
+
+class NoDocumentError(InputError):
+    """There is no such document, or its line cannot be used."""
+
+
+class Unseen(Exception):  # noqa: N818 - a question, no error
+    """An answer that breaks rules was accepted without saying that this was seen."""
+
+    def __init__(self, violated: list[str]) -> None:
+        super().__init__(f"accepted although it breaks {', '.join(violated)}")
+        self.violated = violated
+
+
+class Shared(NamedTuple):
+    """What all documents under review have in common."""
+
+    rules: Rules
+    rules_hash: str
+    name: str  # of the rules
+    version: str
+
+
+@dataclass(slots=True)
+class _Open:
+    """A document that was read, with the answers to the pins that were asked for last."""
+
+    scored: Scored | SpanScored
+    answers: OrderedDict[tuple[Pin, ...], Decoding] = field(default_factory=OrderedDict)
+
+
+class _State(NamedTuple):
+    """Where a document stands, by its rows."""
+
+    seq: int
+    pins: tuple[Pin, ...]
+    verdict: Verdict | None
+    note: str
+    reviewer: str | None
+    chain: Chain
+    last: Row | None  # of these words and these rules
+    stale: dict[str, Any] | None
+
+
+class Desk:
+    """Documents, rules and reviews, and what people do with them."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        store: Store,
+        shared: Shared,
+        pictures: Pictures,
+        queue: Queue,
+    ) -> None:
+        self.documents, self.store, self.shared = documents, store, shared
+        self.pictures, self.queue = pictures, queue
+        self._answers = Answers(shared.rules)
+        self._open: OrderedDict[int, _Open] = OrderedDict()
+        self._lock = threading.Lock()
+        self._hashes: dict[str, set[str]] = {}
+        for slip in documents.slips:
+            self._hashes.setdefault(slip.id, set()).add(slip.hash)
+
+    def close(self) -> None:
+        """Closes the documents and the reviews."""
+        self.queue.stop()
+        self.documents.close()
+        self.store.close()
+
+    # What there is.
+
+    def session(self, reviewer: str) -> dict[str, Any]:
+        """The rules and their fields, for the page to begin with."""
+        rules = self.shared.rules
+        kinds = {name: kind.name for kind in rules.rows for name in kind.fields}
+        return {
+            "version": self.shared.version,
+            "reviewer": reviewer,
+            "rules": {"name": self.shared.name, "hash": self.shared.rules_hash},
+            "fields": [
+                {
+                    "name": f.name,
+                    "label": f.label,
+                    "type": f.type,
+                    "many": f.many,
+                    "row": kinds.get(f.name),
+                    "key": str(i + 1) if i < 9 else None,
+                    "colour": i,
+                }
+                for i, f in enumerate(rules.fields)
+            ],
+            "rows": {kind.name: list(kind.fields) for kind in rules.rows},
+            "documents": len(self.documents),
+        }
+
+    def listing(self) -> dict[str, Any]:
+        """The queue."""
+        return self.queue.listing(self.store, self.shared.rules_hash)
+
+    def listing_tag(self) -> str:
+        """Differs from the one before if the queue does."""
+        self.store.states()
+        return f'"{self.queue.changes}-{self.store.last}"'
+
+    def document(self, n: int) -> dict[str, Any]:
+        """A document with its answer under the pins that it has."""
+        opened, state = self._opened(n), self._state(n)
+        decoding = self._decode(opened, state.pins, OPENING)
+        return self._record(n, opened, state, decoding, decoding.moved)
+
+    def alternatives(self, n: int) -> dict[str, Any]:
+        """The next best answers under the pins, and how sure the fields are."""
+        opened, state = self._opened(n), self._state(n)
+        document = replace(opened.scored.document, pins=state.pins)
+        scores, rules = opened.scored.scores, self.shared.rules
+        nothing = {"seq": state.seq, "alternatives": [], "confidence": {}, "margin": None}
+        if isinstance(opened.scored, Scored) and opened.scored.scores.chain is not None:
+            why = "scores of transitions have no alternatives"
+            return {**nothing, "optimal": False, "doubtful": [], "why": why}
+        best = decode(
+            document, scores, rules, alternatives=ALTERNATIVES, budget=RANKING,
+            before=self._decode(opened, state.pins, OPENING),
+        )  # fmt: skip
+        return {
+            "seq": state.seq,
+            "alternatives": [
+                self._answers.alternative(best, other, state.pins) for other in best.alternatives
+            ],
+            "confidence": {
+                name: {
+                    "low": sure.low,
+                    "high": sure.high,
+                    "text": str(sure) if is_known(sure) else "not known: out of time",
+                }
+                for name, sure in best.confidence.items()
+            },
+            "margin": finite(best.margin),
+            "optimal": best.optimal,
+            "doubtful": _by_confidence(self._answers.doubtful(opened.scored, best), best),
+        }
+
+    def picture(self, n: int, page: int) -> bytes | None:
+        """A page as a JPEG, or ``None`` if there is none."""
+        return self.pictures.draw(self._opened(n).scored.document, page)
+
+    # What people do. Each raises a ``Conflict`` if somebody else was faster.
+
+    def pin(
+        self, n: int, base: int, pins: Sequence[Mapping[str, Any]], reviewer: str
+    ) -> dict[str, Any]:
+        """Decodes a document under new pins, which replace those that it has.
+
+        Raises an ``InputError`` for pins that are wrong or contradict each other; nothing is
+        stored then.
+        """
+        opened, state = self._opened(n), self._at(n, base)
+        new = as_pins(pins)
+        before = self._decode(opened, state.pins, OPENING)
+        after = self._decode(opened, new, QUICK, before)
+        row = self._row(n, "pins", reviewer, new, None, state.note, before, after)
+        self.store.add(row, base)
+        return self._moved(n, opened, before, after)
+
+    def step(
+        self, n: int, base: int, which: Literal["undo", "redo"], reviewer: str
+    ) -> dict[str, Any]:
+        """Goes back to the state before the last change, or forth again."""
+        opened, state = self._opened(n), self._at(n, base)
+        chain = state.chain
+        if not (chain.can_undo if which == "undo" else chain.can_redo):
+            raise InputError(f"there is nothing to {which}")
+        target = chain.steps[chain.at + (1 if which == "redo" else -1)]
+        pins = opened.scored.document.pins if target is None else as_pins(target.pins)
+        verdict = None if target is None else target.verdict
+        note = "" if target is None else target.note
+        before = self._decode(opened, state.pins, OPENING)
+        after = self._decode(opened, pins, QUICK, before)
+        self.store.add(self._row(n, which, reviewer, pins, verdict, note, before, after), base)
+        return self._moved(n, opened, before, after)
+
+    def judge(
+        self,
+        n: int,
+        base: int,
+        verdict: Verdict | None,
+        reviewer: str,
+        *,
+        note: str = "",
+        seconds: float | None = None,
+        confirmed: bool = False,
+        seen: str | None = None,
+    ) -> dict[str, Any]:
+        """Accepts, rejects or skips a document, or takes that back.
+
+        ``seen`` is the digest of the answer that the reviewer saw: if it is another one, that is a
+        ``Conflict``. To accept an answer that breaks rules, it must be ``confirmed``.
+        """
+        opened, state = self._opened(n), self._at(n, base)
+        if len(note) > LONGEST_NOTE:
+            raise InputError(f"the note has {len(note):,} characters, at most {LONGEST_NOTE:,}")
+        decoding = self._decode(opened, state.pins, OPENING)
+        if seen is not None and seen != digest(decoding.labels):
+            raise Conflict("the answer is not the one that was shown; look at it again")
+        outcome = outcome_of(decoding)
+        if verdict == "accepted" and outcome.violated and not confirmed:
+            raise Unseen(outcome.violated)
+        row = self._row(
+            n, "verdict", reviewer, state.pins, verdict, note, decoding, decoding, seconds
+        )
+        self.store.add(row, base)
+        return self._record(n, opened, self._state(n), decoding, decoding.moved)
+
+    # How.
+
+    def slip(self, n: int) -> Slip:
+        """The slip of a document; raises a ``NoDocumentError`` if there is no such document."""
+        if not 0 <= n < len(self.documents):
+            raise NoDocumentError(f"no document {n}; there are {len(self.documents)}")
+        return self.documents.slips[n]
+
+    def _opened(self, n: int) -> _Open:
+        slip = self.slip(n)
+        with self._lock:
+            if n in self._open:
+                self._open.move_to_end(n)
+                return self._open[n]
+        scored = self.documents.read(n)
+        if isinstance(scored, BadLine):
+            raise NoDocumentError(f"line {slip.line}: {scored.message}")
+        with self._lock:
+            opened = self._open.setdefault(n, _Open(scored))
+            words = sum(len(each.scored.document) for each in self._open.values())
+            while words > MOST_WORDS and len(self._open) > 1:
+                _, closed = self._open.popitem(last=False)
+                words -= len(closed.scored.document)
+        return opened
+
+    def _decode(
+        self, opened: _Open, pins: tuple[Pin, ...], budget: Budget, before: Decoding | None = None
+    ) -> Decoding:
+        """The answer under pins; remembered, so that nobody sees two answers to one question."""
+        with self._lock:
+            known = opened.answers.get(pins)
+        if known is not None:
+            return known
+        document, scores = replace(opened.scored.document, pins=pins), opened.scored.scores
+        found = decode(document, scores, self.shared.rules, budget=budget, before=before)
+        with self._lock:
+            found = opened.answers.setdefault(pins, found)
+            while len(opened.answers) > 8:
+                opened.answers.popitem(last=False)
+        return found
+
+    def _at(self, n: int, base: int) -> _State:
+        """The state of a document, which must be the one that the reviewer has seen."""
+        state = self._state(n)
+        if state.seq != base:
+            raise Conflict(f"document {self.slip(n).id!r} was changed by {state.reviewer}")
+        return state
+
+    def _state(self, n: int) -> _State:
+        slip, ours = self.slip(n), self.shared.rules_hash
+        rows = self.store.rows_of(slip.id, slip.hash)
+        last = rows[-1] if rows else None
+        own: list[Row] = []
+        for row in rows:
+            own = [*own, row] if row.rules_hash == ours else []
+        chain = Chain.of(own)
+        pins = self._opened(n).scored.document.pins
+        if own and last is not None:
+            return _State(
+                last.seq, as_pins(last.pins), last.verdict, last.note, last.reviewer, chain, last,
+                None,
+            )  # fmt: skip
+        stale = None
+        if last is not None:
+            stale = _stale("rules", "the rules have changed since this document was reviewed", last)
+        elif (other := self.store.last_of_others(slip.id, self._hashes[slip.id])) is not None:
+            stale = _stale("document", "the document has changed since it was reviewed", other)
+        seq = 0 if last is None else last.seq
+        return _State(seq, pins, None, "", None, chain, None, stale)
+
+    def _row(
+        self,
+        n: int,
+        action: Action,
+        reviewer: str,
+        pins: Sequence[Pin],
+        verdict: Verdict | None,
+        note: str,
+        before: Decoding,
+        after: Decoding,
+        seconds: float | None = None,
+    ) -> Row:
+        slip = self.slip(n)
+        return Row(
+            0, now(), reviewer, slip.id, slip.hash, self.shared.rules_hash, self.shared.version,
+            action, verdict, [pin.to_dict() for pin in pins], outcome_of(before),
+            outcome_of(after), note, seconds,
+        )  # fmt: skip
+
+    def _moved(self, n: int, opened: _Open, before: Decoding, after: Decoding) -> dict[str, Any]:
+        state = self._state(n)
+        return self._record(n, opened, state, after, moves(before, after, state.pins))
+
+    def _record(
+        self,
+        n: int,
+        opened: _Open,
+        state: _State,
+        decoding: Decoding,
+        moved: Sequence[Move] | None,
+    ) -> dict[str, Any]:
+        """A document as the page gets it."""
+        scored, document = opened.scored, opened.scored.document
+        pages = range(_pages(scored))
+        return {
+            "n": n,
+            "id": document.id,
+            "words": document.words,
+            "boxes": document.boxes,
+            "pages": document.pages,
+            "joins": document.joins,
+            "sizes": document.sizes,
+            "images": [self.pictures.there(document, page) for page in pages],
+            "texts": texts_of(scored, state.pins),
+            "pins": [pin.to_dict() for pin in state.pins],
+            "verdict": state.verdict,
+            "note": state.note,
+            "reviewer": state.reviewer,
+            "seq": state.seq,
+            "undo": state.chain.can_undo,
+            "redo": state.chain.can_redo,
+            "stale": state.stale or _other_answer(state.last, decoding),
+            "answer": self._answers.answer(scored, decoding, moved),
+        }
+
+
+def _pages(scored: Scored | SpanScored) -> int:
+    document = scored.document
+    known = (len(document.sizes or ()), len(document.images or ()), 1)
+    return max(*known, max(document.pages or (0,)) + 1)
+
+
+def _stale(what: str, message: str, row: Row) -> dict[str, Any]:
+    return {
+        "what": what,
+        "message": message,
+        "pins": row.pins,
+        "verdict": row.verdict,
+        "note": row.note,
+        "reviewer": row.reviewer,
+        "at": row.at,
+    }
+
+
+def _other_answer(row: Row | None, decoding: Decoding) -> dict[str, Any] | None:
+    """That the answer is not the one that the last row is about: scores or lawful have changed."""
+    if row is None or row.after is None or labels_of(row.after) == decoding.labels:
+        return None
+    return _stale("answer", "the answer is not the one that was reviewed", row)
+
+
+def _by_confidence(doubtful: list[str], best: Decoding) -> list[str]:
+    """The doubtful fields, and those whose confidence is low, the least sure first."""
+    known = ((name, sure) for name, sure in best.confidence.items() if is_known(sure))
+    unsure = [name for name, sure in known if sure.low < SURE]
+    unsure.sort(key=lambda name: best.confidence[name].low)
+    return list(dict.fromkeys([*doubtful, *unsure]))

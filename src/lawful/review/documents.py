@@ -1,0 +1,156 @@
+"""The documents under review, addressed by their place in the input.
+
+Only where each line begins is kept in memory, with the document's id and a hash of what a person
+sees of it, so that the input may be larger than memory.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import msgspec
+
+from lawful.document import BadLine, Scored, SpanScored
+from lawful.errors import InputError
+from lawful.io.jsonl import BAD_TEXT, LineParser, check_line, encode, read_places
+
+
+class ChangedInputError(InputError):
+    """The file of documents was changed while it was open, so that lines are not where they were.
+
+    Nothing can be read from it until the review is started again.
+    """
+
+
+class Slip(NamedTuple):
+    """What is known of a document without reading it again."""
+
+    n: int
+    line: int
+    start: int
+    length: int
+    id: str
+    hash: str  # of what a person sees: words, their places, and values that are given
+    words: int
+    pages: int
+    error: str | None = None
+
+
+class _Head(msgspec.Struct):
+    """The part of a line that a person sees."""
+
+    id: str
+    words: list[str]
+    boxes: list[list[float]] | None = None
+    pages: list[int] | None = None
+    joins: list[bool] | None = None
+    rows: list[int | None] | None = None
+    given: dict[str, str | int | float | None] | None = None
+
+    @property
+    def hash(self) -> str:
+        seen = (self.words, self.boxes, self.pages, self.joins, self.rows, self.given)
+        return sha256(encode(seen)).hexdigest()[:32]
+
+
+class Documents:
+    """Scored documents of a file of JSON lines, read again whenever one is asked for.
+
+    Safe to use from several threads. A bad line has a slip with an ``error``.
+    """
+
+    def __init__(self, path: str, file: IO[bytes], slips: list[Slip]) -> None:
+        """``file`` has the lines where the slips say; ``path`` is where scores may be next to."""
+        self.path = path
+        self.slips = slips
+        self._file = file
+        self._lock = threading.Lock()
+        self._parser = LineParser(path)
+        self._stamp = _stamp(file)
+
+    @classmethod
+    def open(cls, path: str) -> Documents:
+        """The documents of a file; a gzipped one, or standard input, is unpacked to a copy."""
+        if path == "-" or _is_packed(path):
+            return cls.of_lines(path, ((number, text) for number, _, text in read_places(path)))
+        slips = list(_slips(read_places(path)))
+        return cls(path, Path(path).open("rb"), slips)
+
+    @classmethod
+    def of_lines(cls, path: str, lines: Iterable[tuple[int, bytes]]) -> Documents:
+        """Documents that are no plain file: kept in a temporary one, which has no name."""
+        copy = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the documents are
+
+        def placed() -> Iterator[tuple[int, int, bytes]]:
+            for number, text in lines:
+                start = copy.tell()
+                copy.write(text)
+                yield number, start, text
+
+        try:
+            slips = list(_slips(placed()))
+            copy.flush()
+        except OSError as error:
+            copy.close()
+            raise InputError(f"cannot keep a copy of {path}: {error.strerror}") from None
+        return cls(path, copy, slips)
+
+    def __len__(self) -> int:
+        return len(self.slips)
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+    def text(self, n: int) -> bytes:
+        """The line of a document; raises a ``ChangedInputError`` if the file is not as it was."""
+        slip = self.slips[n]
+        with self._lock:
+            if _stamp(self._file) != self._stamp:
+                raise ChangedInputError(
+                    f"{self.path} was changed after the review had begun: start lawful review again"
+                )
+            self._file.seek(slip.start)
+            return self._file.read(slip.length)
+
+    def read(self, n: int) -> Scored | SpanScored | BadLine:
+        """The document with its scores, or why there is none."""
+        slip, text = self.slips[n], self.text(n)
+        if slip.error is not None:
+            return BadLine(slip.line, slip.error)
+        with self._lock:  # scores next to the file are read at a position
+            return self._parser.parse_any(slip.line, text)
+
+
+def _is_packed(path: str) -> bool:
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(2) == b"\x1f\x8b"
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _stamp(file: IO[bytes]) -> tuple[int, int]:
+    found = os.fstat(file.fileno())
+    return found.st_size, found.st_mtime_ns
+
+
+def _slips(places: Iterable[tuple[int, int, bytes]]) -> Iterator[Slip]:
+    decoder = msgspec.json.Decoder(_Head)
+    for n, (line, start, text) in enumerate(places):
+        try:
+            check_line(text)
+            head = decoder.decode(text)
+            pages = max(head.pages or (0,)) + 1
+        except (*BAD_TEXT, MemoryError) as error:
+            yield Slip(n, line, start, len(text), f"line {line}", "", 0, 0, str(error))
+            continue
+        id_ = sys.intern(head.id)
+        yield Slip(n, line, start, len(text), id_, head.hash, len(head.words), pages)
