@@ -21,7 +21,7 @@ demo-files: .venv/with-ocr demo  ## the same with a photo, which needs OCR
 test: lint sanitize unit  ## all checks and tests, except those that need torch
 	@echo "left out: tests/models/with_torch, which needs torch and transformers: make test-models"
 	@echo "left out: tests/files/with_ocr, which needs rapidocr: make test-files"
-	@echo "left out: tests/server, which starts servers: make test-server"
+	@echo "left out: tests/server and tests/review, which start servers: make test-server"
 
 test-files: .venv/with-ocr  ## tests of reading files with the real libraries: PDFs, photos, OCR
 	$(BIN)/python -m pytest tests/files tests/cli/test_files.py tests/datasets/test_facturx.py tests/test_lines.py
@@ -30,11 +30,11 @@ test-models: .venv/trained  ## tests of training, running and exporting models w
 	$(BIN)/python -m pytest tests/models/with_torch
 
 test-server: .venv/served  ## tests of the HTTP service, with real requests on loopback
-	$(BIN)/python -m pytest tests/server
+	$(BIN)/python -m pytest tests/server tests/review
 
 unit: .venv/installed
 	$(BIN)/python -m pytest -n $(JOBS) --ignore=tests/models/with_torch --ignore=tests/files/with_ocr --ignore=tests/faults \
-	    --ignore=tests/server
+	    --ignore=tests/server --ignore=tests/review
 
 lint: .venv/installed
 	$(BIN)/ruff check .

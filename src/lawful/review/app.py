@@ -7,7 +7,6 @@ website cannot reach it under a name of its own.
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -16,50 +15,41 @@ from urllib.parse import unquote
 import msgspec
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lawful.errors import InputError, LawfulError
+from lawful.errors import LawfulError
 from lawful.io.jsonl import encode
 from lawful.review.desk import Desk, NoDocumentError, Unseen
 from lawful.review.documents import ChangedInputError
-from lawful.review.store import (
-    BusyStoreError,
-    Conflict,
-    FullStoreError,
-    StoreError,
-    Verdict,
-)
+from lawful.review.store import BusyStoreError, Conflict, FullStoreError, StoreError, Verdict
+from lawful.server.limits import BodyLimit, BodyLimits
+from lawful.server.problems import HANDLERS, HttpProblem, Problems, busy
+from lawful.server.security import LOOPBACK_HOSTS, BearerToken, HostCheck
 
 STATIC = Path(__file__).with_name("static")
-MOST_BYTES = 4 * 2**20
-"""The largest body of a request."""
-
+LIMITS = BodyLimits(bytes=4 * 2**20)
 LONGEST_NAME = 200
-LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-_HEADERS = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
-_STATUSES: tuple[tuple[type[Exception], int, str], ...] = (
-    (NoDocumentError, 404, "No such document"),
-    (ChangedInputError, 410, "The documents have changed"),
-    (FullStoreError, 507, "Not stored"),
-    (BusyStoreError, 503, "Not stored"),
-    (StoreError, 500, "The reviews cannot be read"),
-    (InputError, 422, "Not possible"),
-    (LawfulError, 422, "Not possible"),
-    (MemoryError, 507, "Not enough memory"),
+_HEADERS = [
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),  # documents stay out of the browser's cache on the disk
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+_STATUSES: tuple[tuple[type[Exception], int], ...] = (
+    (NoDocumentError, 404),
+    (ChangedInputError, 410),
+    (FullStoreError, 507),
+    (StoreError, 500),
+    (LawfulError, 422),
 )
 
 Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
@@ -108,59 +98,25 @@ def make_app(desk: Desk, token: str, reviewer: str) -> Any:
         Route(f"{one}/redo", api.redo, methods=["POST"]),
         Route(f"{one}/verdict", api.verdict, methods=["POST"]),
     ]
-    handlers: Any = {
-        HTTPException: _http_error,
-        Conflict: api.conflict,
-        Unseen: _unseen,
-        **{kind: _error for kind, _, _ in _STATUSES},
-    }
-    return _Guard(Starlette(routes=routes, exception_handlers=handlers), token)
+    handlers: Any = {**HANDLERS, LawfulError: _error, Conflict: api.conflict}
+    app: ASGIApp = Starlette(routes=routes, exception_handlers=handlers)
+    app = BearerToken(BodyLimit(app, LIMITS), token, under="/api/")
+    return _Headers(Problems(HostCheck(app, LOOPBACK_HOSTS)))
 
 
-class _Guard:
-    """Checks the ``Host`` and the token, and adds the headers that every answer has."""
+class _Headers:
+    """Middleware: adds the headers that every answer has."""
 
-    def __init__(self, app: Any, token: str) -> None:
-        self._app, self._token = app, token.encode()
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        headers = dict(scope["headers"])
-
-        async def guarded(message: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                own = {name.lower() for name, _ in message["headers"]}
-                message["headers"] = [
-                    *message["headers"],
-                    *(
-                        (name.lower().encode(), value.encode())
-                        for name, value in _HEADERS.items()
-                        if name.lower().encode() not in own
-                    ),
-                ]
+                message["headers"] = [*message.get("headers", ()), *_HEADERS]
             await send(message)
 
-        refused = None
-        if not _is_local(headers.get(b"host", b"").decode("latin-1")):
-            refused = problem(421, "Wrong host", "this server answers to 127.0.0.1 and localhost")
-        elif scope["path"].startswith("/api/") and not self._knows(headers):
-            refused = problem(
-                401, "No token", "open the address that lawful review has printed",
-                headers={"WWW-Authenticate": "Bearer"},
-            )  # fmt: skip
-        await (refused or self._app)(scope, receive, guarded)
-
-    def _knows(self, headers: dict[bytes, bytes]) -> bool:
-        scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
-        right = hmac.compare_digest(token.strip(), self._token)
-        return right and scheme.lower() == b"bearer"
-
-
-def _is_local(host: str) -> bool:
-    name, colon, port = host.rpartition(":")
-    return (name if colon and port.isdigit() else host).lower() in LOCAL
+        await self._app(scope, receive, with_headers)
 
 
 class _Api:
@@ -188,7 +144,7 @@ class _Api:
         page = request.path_params["page"]
         found = await run_in_threadpool(self._desk.picture, _n(request), page)
         if found is None:
-            return problem(404, "No picture", f"there is no picture of page {page}")
+            raise HttpProblem(404, f"there is no picture of page {page}")
         return Response(found, media_type="image/jpeg")
 
     async def pins(self, request: Request) -> Response:
@@ -219,12 +175,13 @@ class _Api:
     async def conflict(self, request: Request, error: Exception) -> Response:
         """Somebody was faster: the answer has the document as it is now."""
         document = await run_in_threadpool(self._desk.document, _n(request))
-        return problem(409, "Changed meanwhile", str(error), document=document)
+        return HttpProblem(409, str(error), document=msgspec.Raw(encode(document))).response()
 
     def _who(self, request: Request) -> str:
         name = unquote(request.headers.get("x-reviewer", "")) or self._reviewer
         if len(name) > LONGEST_NAME or not name.isprintable():
-            raise HTTPException(400, f"a reviewer's name has at most {LONGEST_NAME} characters")
+            detail = f"X-Reviewer is no printable name of at most {LONGEST_NAME} characters"
+            raise HttpProblem(400, detail)
         return name
 
 
@@ -238,44 +195,21 @@ def _json(value: Any, headers: dict[str, str] | None = None) -> Response:
 
 
 async def _body(request: Request, kind: type[T]) -> T:
-    """The body of a request as one of the structs above; refused beyond ``MOST_BYTES``."""
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MOST_BYTES:
-            raise HTTPException(413, f"the body has more than {MOST_BYTES:,} bytes")
+    """The body of a request as one of the structs above."""
     try:
-        return msgspec.json.decode(bytes(body), type=kind)
+        return msgspec.json.decode(await request.body(), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise HTTPException(422, str(error)) from None
-
-
-def problem(
-    status: int, title: str, detail: str, *, headers: dict[str, str] | None = None, **more: Any
-) -> Response:
-    """An error as ``application/problem+json`` (RFC 9457)."""
-    record = {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}
-    return Response(encode(record), status, headers=headers, media_type="application/problem+json")
-
-
-async def _http_error(request: Request, error: Exception) -> Response:
-    del request
-    assert isinstance(error, HTTPException)  # noqa: S101 - registered for it
-    titles = {404: "Not found", 405: "Wrong method", 413: "Too large", 422: "Not as expected"}
-    title = titles.get(error.status_code, "Refused")
-    return problem(error.status_code, title, error.detail, headers=dict(error.headers or {}))
+        raise HttpProblem(422, str(error)) from None
 
 
 async def _error(request: Request, error: Exception) -> Response:
+    """What cannot be done, and why."""
     del request
-    status, title = next((s, t) for kind, s, t in _STATUSES if isinstance(error, kind))
-    return problem(status, title, str(error))
-
-
-async def _unseen(request: Request, error: Exception) -> Response:
-    del request
-    assert isinstance(error, Unseen)  # noqa: S101 - registered for it
-    return problem(409, "Rules are broken", str(error), unseen=error.violated)
+    if isinstance(error, BusyStoreError):
+        return busy(str(error)).response()
+    more: dict[str, Any] = {"unseen": error.violated} if isinstance(error, Unseen) else {}
+    status = next(status for kind, status in _STATUSES if isinstance(error, kind))
+    return HttpProblem(409 if more else status, str(error), **more).response()
 
 
 _NOT_BUILT = b"<!doctype html><title>lawful review</title><p>The page is not built: make web"

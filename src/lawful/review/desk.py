@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from lawful.decoders import decode
 from lawful.decoding import Budget, Decoding, Move, moves
 from lawful.document import BadLine, Scored, SpanScored
-from lawful.errors import InputError
+from lawful.errors import InputError, LawfulError
 from lawful.pins import Pin, as_pins
 from lawful.review.answer import (
     SURE,
@@ -47,7 +47,7 @@ class NoDocumentError(InputError):
     """There is no such document, or its line cannot be used."""
 
 
-class Unseen(Exception):  # noqa: N818 - a question, no error
+class Unseen(LawfulError):  # noqa: N818 - a question, no error
     """An answer that breaks rules was accepted without saying that this was seen."""
 
     def __init__(self, violated: list[str]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import socket
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import lawful
-from lawful.errors import InputError
 from lawful.extras import needed
 from lawful.io.jsonl import encode
 from lawful.review.desk import Desk, Shared
@@ -26,6 +24,7 @@ from lawful.rules.rule_set import Rules
 from lawful.rules.writing import rules_data
 
 HOST = "127.0.0.1"
+DRAIN_SECONDS = 2.0
 
 
 def hash_of_rules(rules: Rules, python: Path | None = None) -> str:
@@ -69,31 +68,21 @@ def serve(
     desk: Desk, reviewer: str, *, port: int = 0, ready: Callable[[str], None], browser: bool = True
 ) -> None:
     """Serves the page until it is interrupted; ``ready`` is called with its address."""
-    uvicorn = needed("uvicorn", "lawful review")
-    needed("starlette", "lawful review")
+    for module in ("uvicorn", "starlette"):
+        needed(module, "lawful review")
     from lawful.review.app import make_app
+    from lawful.server.logs import start_logs
+    from lawful.server.running import Drain, address_of, bind, run_app
 
+    start_logs("warning")
     token = secrets.token_urlsafe(24)
-    with _listening(port) as listener:
-        address = f"http://{HOST}:{listener.getsockname()[1]}/#token={token}"
-        config = uvicorn.Config(
-            make_app(desk, token, reviewer),
-            log_level="warning", access_log=False, server_header=False, lifespan="off",
-            timeout_graceful_shutdown=3,
-        )  # fmt: skip
-        ready(address)
-        if browser:
-            webbrowser.open(address)
-        uvicorn.Server(config).run(sockets=[listener])
+    with bind(HOST, port) as listener:
+        # Behind #, the token is sent to nobody, not even to this server's log.
+        address = f"{address_of(listener)}/#token={token}"
 
+        def begin(_: object) -> None:
+            ready(address)
+            if browser:
+                webbrowser.open(address)
 
-@contextmanager
-def _listening(port: int) -> Iterator[socket.socket]:
-    """A socket that listens on this machine only; port 0 is any that is free."""
-    with socket.socket() as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((HOST, port))
-        except (OSError, OverflowError) as error:
-            raise InputError(f"cannot listen on port {port}: {error}") from None
-        yield listener
+        run_app(make_app(desk, token, reviewer), listener, Drain(DRAIN_SECONDS), on_start=begin)
