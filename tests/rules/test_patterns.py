@@ -115,6 +115,28 @@ def test_a_budget_of_time_holds_for_many_slow_matches():
     assert time.process_time() - began < 2
 
 
+@pytest.mark.parametrize("decoder", ["exact", "lazyk", "argmax"])
+def test_slow_matches_of_one_document_have_a_second_together(monkeypatch, decoder):
+    """Each match is within the limit, and there are as many as the document has words."""
+    monkeypatch.setattr("lawful.rules.patterns.SECONDS", 0.3)
+    words = [f"{'a' * 23}{i}!" for i in range(200)]
+    scores = Scores.from_probs(np.tile([0.1, 0.9], (200, 1)), ["O", "B-x"])
+    rules = Rules([Field("x", "x", pattern=SLOW)])
+    document = Document("d", words)
+    with pytest.raises(RuleFailure, match=r"than 0.3 s, together with slow matches before, on"):
+        lawful.decode(document, scores, rules, decoder=decoder)
+    document, scores = scored("a" * 23 + "!")  # the next one has its own time
+    lawful.decode(document, scores, rules, decoder=decoder)
+
+
+def test_many_quick_matches_are_not_slow(monkeypatch):
+    monkeypatch.setattr("lawful.rules.patterns.SECONDS", 0.03)
+    words = [f"{i}.00" for i in range(5000)]
+    scores = Scores.from_probs(np.tile([0.1, 0.9], (5000, 1)), ["O", "B-x"])
+    rules = Rules([Field("x", "x", pattern=r"[0-9]+\.[0-9][0-9]")])
+    assert len(lawful.decode(Document("d", words), scores, rules).fields["x"]) == 5000
+
+
 def test_a_slow_document_is_a_bad_line_of_a_batch(tmp_path):
     (tmp_path / "rules.yaml").write_text(f"fields: {{x: {{label: x, pattern: '{SLOW}'}}}}")
     documents = [lawful.Scored(*scored(text)) for text in ("aaa", LONG)]

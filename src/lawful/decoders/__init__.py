@@ -21,6 +21,7 @@ from lawful.decoding import Budget, Decoding, moves
 from lawful.document import Document, check_length
 from lawful.errors import InputError, shown
 from lawful.pins import Pin, as_pins
+from lawful.rules.patterns import one_document
 from lawful.rules.rule_set import Rules
 from lawful.scores import Scores
 from lawful.search.classes import best_of_classes
@@ -80,6 +81,7 @@ DECODERS: Mapping[str, Decoder] = {
 }
 
 
+@one_document()
 def decode(
     document: Document,
     scores: Scores | SpanScores,
@@ -101,6 +103,8 @@ def decode(
     decoding that ``moved`` compares with: by default the one without pins, which takes as long.
     With ``SpanScores``, the labels are those of the
     best spans that do not overlap, in BIO, and ``span_corrections`` says what was changed.
+
+    Raises a ``RuleFailure`` if slow matches of patterns take more than a second together.
     """
     began = perf_counter()
     chosen = check_call(decoder, budget, alternatives)

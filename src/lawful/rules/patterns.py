@@ -1,4 +1,4 @@
-"""Regular expressions of rules: Python's language, and a time limit for every match.
+"""Regular expressions of rules: Python's language, and a time limit for the matches of a document.
 
 Python's ``re`` cannot be interrupted, and ``(a|aa)+$`` takes it years on sixty letters. So Python's
 parser reads a pattern, which is then written for the engine of ``regex``, which has a timeout. The
@@ -12,8 +12,11 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from re import _parser  # type: ignore[attr-defined]
+from time import thread_time
 from typing import Any
 
 from lawful.errors import RuleFailure, RulesError, shown
@@ -28,7 +31,15 @@ MOST_PARTS = 100_000
 """Parts of a pattern with its repeats written out: ``a{1000}`` has 1,000, as compiled."""
 
 SECONDS = 1.0
-"""Time limit of one match."""
+"""Time limit of one match, and of all slow matches of one document together."""
+
+QUICK = 100e-6
+"""Seconds of processor time up to which a match is not slow: it does not count."""
+
+_BRIEF = 0.005
+"""Seconds for which a match may keep other threads from running; then it starts again beside them.
+
+Letting them run at every match would make a document with many matches wait for them as often."""
 
 _TOO_DEEP = f"nested more than {DEEPEST} levels deep"
 
@@ -48,8 +59,38 @@ _REPEATS = {"MAX_REPEAT": "", "MIN_REPEAT": "?", "POSSESSIVE_REPEAT": "+"}
 _ALL_I = "iIİı"  # one letter to re.IGNORECASE
 
 
+class _Allowance:
+    """The time that the slow matches of a document have left."""
+
+    def __init__(self) -> None:
+        self.left = SECONDS
+
+    def spend(self, seconds: float) -> None:
+        if seconds > QUICK:
+            self.left -= seconds
+
+
+_allowance: ContextVar[_Allowance | None] = ContextVar("_allowance", default=None)
+
+
+@contextmanager
+def one_document() -> Iterator[None]:
+    """All slow matches inside have ``SECONDS`` together, as they are about one document."""
+    if _allowance.get() is not None:
+        yield
+        return
+    token = _allowance.set(_Allowance())
+    try:
+        yield
+    finally:
+        _allowance.reset(token)
+
+
 class Pattern:
-    """A regular expression; a match that takes more than ``SECONDS`` is a ``RuleFailure``."""
+    """A regular expression; a match that takes more than ``SECONDS`` is a ``RuleFailure``.
+
+    Inside of ``one_document``, all slow matches together must not take more.
+    """
 
     def __init__(self, source: str) -> None:
         import regex
@@ -73,13 +114,38 @@ class Pattern:
         return self._run(self._compiled.search, text)
 
     def _run(self, match: Any, text: str) -> bool:
+        allowance = _allowance.get() or _Allowance()
+        before = allowance.left
+        if before <= 0:
+            raise self._failure(_in_total(), text)
+        began = thread_time()
         try:
-            return match(text, timeout=SECONDS) is not None
+            return _found(match, text, before)
         except TimeoutError:
-            reason = f"more than {SECONDS:g} s"
+            allowance.left = 0.0
+            alone = before == SECONDS
+            raise self._failure(
+                f"more than {SECONDS:g} s" if alone else _in_total(), text
+            ) from None
         except MemoryError:
-            reason = "too much memory"
-        raise RuleFailure(f"pattern {shown(self.source)} takes {reason} on {shown(text)}")
+            raise self._failure("too much memory", text) from None
+        finally:
+            allowance.spend(thread_time() - began)
+
+    def _failure(self, reason: str, text: str) -> RuleFailure:
+        return RuleFailure(f"pattern {shown(self.source)} takes {reason} on {shown(text)}")
+
+
+def _found(match: Any, text: str, seconds: float) -> bool:
+    """Whether it matches; raises a ``TimeoutError`` after so many seconds."""
+    try:
+        return match(text, timeout=min(_BRIEF, seconds), concurrent=False) is not None
+    except TimeoutError:
+        return match(text, timeout=seconds, concurrent=True) is not None
+
+
+def _in_total() -> str:
+    return f"more than {SECONDS:g} s, together with slow matches before,"
 
 
 @lru_cache(maxsize=1024)
