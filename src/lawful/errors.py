@@ -43,13 +43,24 @@ class SchemeError(InputError):
 class RulesError(InputError):
     """A rule, field or rule file that cannot be used; the message says where.
 
-    ``rule`` is the index of the rule that is wrong, if one is; ``field`` the name of the field.
+    ``rule`` is the index of the rule that is wrong, if one is; ``field`` the name of the field;
+    ``line`` and ``column`` are its place in the file, from 1, if they are known.
     """
 
-    def __init__(self, message: str, *, rule: int | None = None, field: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        rule: int | None = None,
+        field: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
         super().__init__(message)
         self.rule = rule
         self.field = field
+        self.line = line
+        self.column = column
 
 
 class RuleFailure(LawfulError):  # noqa: N818 - the rule failed, not the user

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawful import RuleDefaults, Rules, RulesError
-from lawful.rules.files import _read_yaml, json_schema, rules_from
+from lawful.rules.files import json_schema, parse_rules, rules_from
+from lawful.rules.texts import read_yaml
 from tests.fixtures.rule_file import FILE
 
 
@@ -170,9 +171,9 @@ def test_words_in_yaml_mean_themselves(tmp_path):
     ],
 )  # fmt: skip
 def test_yaml_has_the_values_of_its_core_schema(written, value):
-    found = _read_yaml(f"a: {written}")[0]["a"]
+    found = read_yaml(f"a: {written}")[0]["a"]
     assert (found, type(found)) == (value, type(value))
-    assert isnan(_read_yaml(".nan")[0])
+    assert isnan(read_yaml(".nan")[0])
 
 
 def test_the_papers_semantics_is_three_lines(tmp_path):
@@ -234,3 +235,28 @@ def test_any_yaml_is_rules_or_an_error_of_ours(tmp_path_factory, text):
     path = tmp_path_factory.mktemp("fuzz") / "rules.yaml"
     path.write_text("fields: {a: {label: x}}\n" + text, encoding="utf-8", errors="replace")
     outcome(Rules.load, path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "line", "column"),
+    [
+        ("yaml", "fields: {a: {label: a}}\nrules:\n  - a == b\n", 3, 10),
+        ("yaml", "fields: {a: {label: a}}\nrules:\n  - {check: 'a == = 3'}\n", 3, 19),
+        ("yaml", "fields: {a: {label: a}}\nrules:\n  - check: >\n      a == b\n", 3, None),
+        ("yaml", "fields: [\n", 2, 1),
+        ("yaml", "fields:\n  a: {label: a, typ: money}", 2, None),
+        ("json", "{\n  3", 2, 3),
+        ("toml", "a = 1\nb = [3 3]", 2, 8),
+    ],
+)
+def test_errors_know_the_line_and_the_column(kind, text, line, column):
+    with pytest.raises(RulesError) as caught:
+        parse_rules(text.encode(), kind)
+    assert (caught.value.line, caught.value.column) == (line, column)
+
+
+def test_rules_without_a_folder_read_no_files():
+    with pytest.raises(RulesError, match="expected a list: no files are read"):
+        parse_rules(b"fields: {a: {label: a, in: /etc/passwd}}")
+    with pytest.raises(RulesError, match="unknown kind of rules 'py'; kinds: yaml, toml, json"):
+        parse_rules(b"", "py")

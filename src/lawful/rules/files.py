@@ -14,12 +14,10 @@ For example:
 
 from __future__ import annotations
 
-import json
 import re
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from lawful.errors import RulesError, did_you_mean, shown
 from lawful.rules.definitions import Field, Presence, Repeat, Rule, RuleDefaults
@@ -27,16 +25,12 @@ from lawful.rules.lexicons import Lexicon
 from lawful.rules.rows import RowKind
 from lawful.rules.rule_set import MOST_FIELDS, Rules
 from lawful.rules.span_rules import Boundaries, Order, WordRule
+from lawful.rules.texts import COMMAS, READERS, Lines, Reader, Where, said_place
 from lawful.values import TYPES
 
-Where: TypeAlias = tuple[str | int, ...]
-Lines: TypeAlias = Mapping[Where, int]
-
 MOST_BYTES = 1_000_000
-MOST_NODES = 20_000
-COMMAS = "inside {…} a comma ends a value: quote the expression, or write 0.01 for 0,01"
 
-_TOO_MANY = f"more than {MOST_NODES:,} entries"
+_HERE = Path()
 _DEFAULT_KEYS = (
     "presence", "repeat", "weight", "weights", "tolerance", "max_words", "ambiguity", "unchecked",
 )  # fmt: skip
@@ -57,51 +51,66 @@ _RULE_KEYS = ("id", "check", "each", "when", "tolerance", "message", "weight", "
 
 def load_rules(path: Path) -> Rules:
     """Rules from a YAML, TOML or JSON file; raises ``RulesError`` with the file and the line."""
-    readers: dict[str, Callable[[str], tuple[Any, Lines]]] = {
-        ".yaml": _read_yaml,
-        ".yml": _read_yaml,
-        ".toml": lambda text: (tomllib.loads(text), {}),
-        ".json": lambda text: (json.loads(text, object_pairs_hook=_unique), {}),
-    }
-    reader = readers.get(path.suffix.lower())
+    reader = READERS.get(path.suffix.lower())
     if reader is None:
-        raise RulesError(f"{path}: unknown file type; rule files end in {', '.join(readers)}")
+        raise RulesError(f"{path}: unknown file type; rule files end in {', '.join(READERS)}")
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise RulesError(f"cannot read rule file {path}: {error.strerror}") from None
+    return _parsed(content, reader, str(path), path.parent)
+
+
+def parse_rules(content: bytes, kind: str = "yaml") -> Rules:
+    """Rules from the content of a YAML, TOML or JSON file, which may not name other files."""
+    reader = READERS.get(f".{kind}")
+    if reader is None:
+        raise RulesError(f"unknown kind of rules {shown(kind)}; kinds: yaml, toml, json")
+    return _parsed(content, reader, "rules", None)
+
+
+def _parsed(content: bytes, reader: Reader, name: str, folder: Path | None) -> Rules:
+    try:
         if len(content) > MOST_BYTES:
             raise RulesError(f"over {MOST_BYTES:,} bytes")
         data, lines = reader(content.decode("utf-8-sig"))
-    except OSError as error:
-        raise RulesError(f"cannot read rule file {path}: {error.strerror}") from None
     except RecursionError:
-        raise RulesError(f"{path}: nested too deeply") from None
+        raise RulesError(f"{name}: nested too deeply") from None
     except ValueError as error:  # from json, tomllib or decoding UTF-8, or one of ours
-        raise RulesError(f"{path}: {error}") from None
-    return rules_from(data, str(path), lines, path.parent)
+        line, column = said_place(str(error))
+        raise RulesError(f"{name}: {error}", line=line, column=column) from None
+    return rules_from(data, name, lines, folder)
 
 
 def rules_from(
-    data: Any, name: str = "rules", lines: Lines | None = None, folder: Path = Path()
+    data: Any, name: str = "rules", lines: Lines | None = None, folder: Path | None = _HERE
 ) -> Rules:
-    """Rules from plain dictionaries and lists, as a file in this folder would hold them."""
+    """Rules from plain dictionaries and lists, as a file in this folder would hold them.
+
+    Without a folder, they may not name other files.
+    """
     return _Loader(name, lines or {}, folder).load(data)
 
 
 class _Loader:
-    def __init__(self, name: str, lines: Lines, folder: Path) -> None:
+    def __init__(self, name: str, lines: Lines, folder: Path | None) -> None:
         self.name = name
         self.lines = lines
         self.folder = folder
         self.lexicons: dict[str, Lexicon] = {}  # by path
 
     def fail(self, message: object, where: Where) -> RulesError:
-        line = next(
+        found = next(
             (self.lines[where[:n]] for n in range(len(where), -1, -1) if where[:n] in self.lines),
             None,
         )
-        place = self.name if line is None else f"{self.name}, line {line}"
-        return RulesError(f"{place}: {message}")
+        if found is None:
+            return RulesError(f"{self.name}: {message}")
+        _, inside = said_place(str(message))  # of the expression
+        column = found.column and inside and found.column + inside - 1
+        text = f"{self.name}, line {found.line}: {message}"
+        return RulesError(text, line=found.line, column=column)
 
     def check_keys(self, data: Any, known: tuple[str, ...], what: str, where: Where) -> None:
         if not isinstance(data, dict):
@@ -206,6 +215,8 @@ class _Loader:
         source = rest.pop("in")
         if not isinstance(source, str):
             return {**rest, "lexicon": Lexicon.of(source, where)}
+        if self.folder is None:
+            raise RulesError(f"{where}in is {shown(source)}, expected a list: no files are read")
         if not _is_below(self.folder / source, self.folder):
             raise RulesError(f"{where}in: {shown(source)} is outside of the rule file's folder")
         if source not in self.lexicons:
@@ -272,111 +283,6 @@ def _is_below(path: Path, folder: Path) -> bool:
         return path.resolve().is_relative_to(folder.resolve())
     except (OSError, ValueError, RuntimeError):  # no path: reading it will say so
         return True
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise RulesError(f"{shown(key)} is defined twice")
-        found[key] = value
-    return found
-
-
-def _read_yaml(text: str) -> tuple[Any, Lines]:
-    """YAML as plain values, and the line of each; a key that is defined twice is an error.
-
-    Plain words have the meaning of YAML 1.2's core schema: of ``no``, ``on``, ``12:30`` and
-    ``2024-12-31``, all are texts.
-    """
-    import yaml
-
-    lines: dict[Where, int] = {}
-
-    class Loader(yaml.SafeLoader):
-        nodes = 0
-
-        def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-            self.nodes += 1
-            if self.nodes > 2 * MOST_NODES:  # keys and values
-                raise RulesError(_TOO_MANY)
-            return super().compose_node(parent, index)
-
-    Loader.yaml_implicit_resolvers = {}
-    for tag, (pattern, first, _) in _SCALARS.items():
-        Loader.add_implicit_resolver(f"{_CORE}{tag}", pattern, first)
-
-    def build(node: yaml.Node, where: Where) -> Any:
-        lines[where] = node.start_mark.line + 1
-        if len(lines) > MOST_NODES:  # nested aliases grow exponentially
-            raise RulesError(_TOO_MANY)
-        if isinstance(node, yaml.SequenceNode):
-            return [build(child, (*where, i)) for i, child in enumerate(node.value)]
-        if not isinstance(node, yaml.MappingNode):
-            return _scalar(node)
-        result: dict[Any, Any] = {}
-        for key_node, value_node in node.value:
-            line = key_node.start_mark.line + 1
-            key = _scalar(key_node)
-            if not isinstance(key, str):
-                hint = f"; {COMMAS}" if node.flow_style and value_node.value == "" else ""
-                raise RulesError(f"line {line}: {key_node.value} is no name{hint}")
-            if key in result:
-                raise RulesError(f"line {line}: {shown(key)} is defined twice")
-            result[key] = build(value_node, (*where, key))
-            lines[(*where, key)] = line
-        return result
-
-    try:
-        node = Loader(text).get_single_node()
-        return (None if node is None else build(node, ())), lines
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        hint = f"; {COMMAS}" if "expected ',' or '}'" in (error.problem or "") else ""
-        raise RulesError(f"{where}{error.problem}{hint}") from None
-    except yaml.YAMLError as error:
-        raise RulesError(str(error).splitlines()[0]) from None
-
-
-_CORE = "tag:yaml.org,2002:"
-_SCALARS: Mapping[str, tuple[re.Pattern[str], list[str] | None, Callable[[str], Any]]] = {
-    "null": (re.compile(r"(?:~|null|Null|NULL|)\Z"), ["~", "n", "N", ""], lambda text: None),
-    "bool": (
-        re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z"),
-        list("tTfF"),
-        lambda text: text.lower() == "true",
-    ),
-    "int": (
-        re.compile(r"(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)\Z"),
-        list("-+0123456789"),
-        lambda text: int(text, 0) if text[:2] in ("0o", "0x") else int(text),
-    ),
-    "float": (
-        re.compile(
-            r"(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
-            r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z"
-        ),
-        list("-+.0123456789"),
-        lambda text: float(re.sub(r"\.(?=[iInN])", "", text)),
-    ),
-    "str": (re.compile(r"(?!)"), None, str),
-}
-"""The scalars of YAML 1.2's core schema: their form, their first characters and their values."""
-
-
-def _scalar(node: Any) -> Any:
-    """The value of a YAML node that is neither a list nor a mapping."""
-    line = node.start_mark.line + 1
-    pattern, _, value_of = _SCALARS.get(node.tag.removeprefix(_CORE), (None, None, str))
-    if pattern is None or not isinstance(node.value, str):
-        raise RulesError(f"line {line}: {node.tag} is not part of rule files")
-    if value_of is not str and not pattern.match(node.value):
-        raise RulesError(f"line {line}: {node.value!r} is no {node.tag.removeprefix(_CORE)}")
-    try:
-        return value_of(node.value)
-    except ValueError as error:  # an integer of thousands of digits
-        raise RulesError(f"line {line}: {error}") from None
 
 
 def json_schema() -> dict[str, Any]:
