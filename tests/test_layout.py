@@ -47,6 +47,7 @@ ORDER = (
     "files",
     "batch",
     "evaluation",
+    "checking",
     "packs",
     "truth",
     "datasets",

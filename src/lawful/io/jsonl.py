@@ -66,7 +66,9 @@ BAD_TEXT = (msgspec.DecodeError, UnicodeDecodeError, LawfulError, RecursionError
 """Exceptions that mean that a line is no document: not UTF-8, not JSON, or not as expected."""
 
 
-class _Line(msgspec.Struct):
+class DocumentLine(msgspec.Struct):
+    """A line of JSON as it is parsed; ``LineParser`` says what is expected of it beyond that."""
+
     id: str
     words: list[str]
     labels: list[str] | None = None
@@ -153,7 +155,7 @@ class LineParser:
 
     def __init__(self, path: str | Path) -> None:
         self._arrays = None if str(path) == "-" else NpzReader.next_to(Path(path))
-        self._decoder = msgspec.json.Decoder(_Line)
+        self._decoder = msgspec.json.Decoder(DocumentLine)
         self._labels: Cache[tuple[str, ...], tuple[str, ...]] = Cache(MOST_BYTES)
 
     def parse(self, number: int, text: bytes) -> Scored | BadLine:
@@ -180,7 +182,7 @@ class LineParser:
         except MemoryError:
             return BadLine(number, "not enough memory to read it")
 
-    def _scored(self, line: _Line, number: int) -> Scored:
+    def _scored(self, line: DocumentLine, number: int) -> Scored:
         document = _document(line, number)
         kind, rows = self._own_scores(line) or self._array(line)
         labels = self._names(line)
@@ -194,7 +196,7 @@ class LineParser:
         gold = None if line.gold is None else tuple(line.gold)
         return Scored(document, scores, gold)
 
-    def _names(self, line: _Line) -> list[str]:
+    def _names(self, line: DocumentLine) -> list[str]:
         """The label names: the line's own, or those of the .npz file."""
         labels = line.labels
         if labels is None and self._arrays is not None:
@@ -206,7 +208,7 @@ class LineParser:
     def _keep_labels(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         return self._labels.keep(labels, labels, 8 * len(labels) + size_of_texts(labels))
 
-    def _chain(self, line: _Line) -> dict[str, Any] | None:
+    def _chain(self, line: DocumentLine) -> dict[str, Any] | None:
         """A CRF's scores of transitions: the line's own, or those of the .npz file."""
         chain: dict[str, Any] | None = None
         if line.chain is not None:
@@ -221,11 +223,11 @@ class LineParser:
             )
         return chain
 
-    def _own_scores(self, line: _Line) -> tuple[str, Any] | None:
+    def _own_scores(self, line: DocumentLine) -> tuple[str, Any] | None:
         given = _given(line)
         return (given[0], getattr(line, given[0])) if len(given) == 1 else None
 
-    def _array(self, line: _Line) -> tuple[str, Any]:
+    def _array(self, line: DocumentLine) -> tuple[str, Any]:
         given = _given(line)
         if not given and self._arrays is not None and f"scores/{line.id}" in self._arrays:
             kind = self._arrays.kind
@@ -239,12 +241,12 @@ class LineParser:
         )
 
 
-def _given(line: _Line) -> list[str]:
+def _given(line: DocumentLine) -> list[str]:
     """The kinds of scores in a line."""
     return [kind for kind in _KINDS if getattr(line, kind) is not None]
 
 
-def _spans(line: _Line, number: int) -> SpanScored:
+def _spans(line: DocumentLine, number: int) -> SpanScored:
     if others := _given(line):
         raise InputError(f"document {line.id!r} has spans and {others[0]}, expected one of them")
     scores = SpanScores(line.spans or (), len(line.words), line.types)
@@ -260,7 +262,7 @@ def _numbers(part: list[Any]) -> list[Any]:
     ]
 
 
-def _document(line: _Line, number: int) -> Document:
+def _document(line: DocumentLine, number: int) -> Document:
     return Document(
         line.id,
         tuple(line.words),
@@ -278,7 +280,7 @@ def _document(line: _Line, number: int) -> Document:
     )
 
 
-def _classes(line: _Line) -> dict[str, dict[str, float]] | None:
+def _classes(line: DocumentLine) -> dict[str, dict[str, float]] | None:
     """The scores of classes, with minus infinity, which JSON cannot write, in place of null."""
     if line.classes is None:
         return None
@@ -290,7 +292,7 @@ def _classes(line: _Line) -> dict[str, dict[str, float]] | None:
 
 def parse_documents(lines: Iterable[Line]) -> Iterator[Document | Labelled | BadLine]:
     """Every line as a document, with its gold labels if it has any, or a ``BadLine``."""
-    decoder = msgspec.json.Decoder(_Line)
+    decoder = msgspec.json.Decoder(DocumentLine)
     for number, text in lines:
         try:
             check_line(text)
@@ -309,7 +311,7 @@ def read_labelled(path: Path, split: str | None = None) -> Iterator[Labelled]:
 
     A bad line raises an ``InputError``: without it, this would be another data set.
     """
-    decoder = msgspec.json.Decoder(_Line)
+    decoder = msgspec.json.Decoder(DocumentLine)
     splits = set()
     for number, text in read_lines(path):
         try:
