@@ -64,7 +64,7 @@ def test_the_version_is_written_once():
         "README.md",
         *(
             f"docs/{n}.md"
-            for n in ("pins", "rules", "search", "spans", "choose", "files", "values")
+            for n in ("pins", "rules", "search", "spans", "choose", "files", "values", "arrow")
         ),
     ],
 )

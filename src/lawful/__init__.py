@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # the table below once more, as type checkers want it
     from lawful.errors import SchemeError as SchemeError
     from lawful.errors import ScoresError as ScoresError
     from lawful.errors import TimeBudgetError as TimeBudgetError
+    from lawful.frames import to_frame as to_frame
     from lawful.io.jsonl import read_jsonl as read_jsonl
     from lawful.io.jsonl import write_jsonl as write_jsonl
     from lawful.labels import Scheme as Scheme
@@ -90,6 +91,7 @@ _MODULES = {
         "ScoresError",
         "TimeBudgetError",
     ],
+    "frames": ["to_frame"],
     "io.jsonl": ["read_jsonl", "write_jsonl"],
     "labels": ["Scheme", "Span"],
     "models.tagger": ["Tagger", "from_pretrained"],

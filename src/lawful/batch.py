@@ -138,6 +138,11 @@ def bad_line(record: Record | SpanScored, why: str) -> BadLine:
     return BadLine(record.line or 0, why, record.document.id)
 
 
+def decode_one(record: AnyRecord, call: Call, preparation: Preparation = UNCHANGED) -> AnyResult:
+    """The result of one record, decoded in this process."""
+    return _DecodeAny(_DecodeRecord(call, preparation)).decode(record)
+
+
 def decode_records(
     records: Iterable[Record],
     call: Call,
@@ -146,7 +151,7 @@ def decode_records(
     workers: int = 1,
 ) -> Generator[AnyResult, None, None]:
     """One result per record, in order; bad lines pass through."""
-    return in_order(_DecodeRecord(call, preparation), records, _checked(workers))
+    return in_order(_DecodeRecord(call, preparation), records, checked_workers(workers))
 
 
 def decode_any(
@@ -154,7 +159,7 @@ def decode_any(
 ) -> Generator[AnyResult, None, None]:
     """The same for records with scores of words or of spans."""
     task = _DecodeAny(_DecodeRecord(call, UNCHANGED))
-    return in_order(task, records, _checked(workers))
+    return in_order(task, records, checked_workers(workers))
 
 
 def decode_lines(
@@ -170,14 +175,14 @@ def decode_lines(
     ``path`` is the file of the lines: scores may be in the ``.npz`` file of the same name.
     """
     task = _DecodeLine(path, _DecodeAny(_DecodeRecord(call, preparation)))
-    return in_order(task, lines, _checked(workers))
+    return in_order(task, lines, checked_workers(workers))
 
 
 def choose_lines(
     lines: Iterable[Line], call: Call, *, smoothing: float = SMOOTHING, workers: int = 1
 ) -> Generator[SpanResult, None, None]:
     """One result per line of candidates, in order: the texts of the candidates, and the choice."""
-    return in_order(_ChooseLine(call, smoothing), lines, _checked(workers))
+    return in_order(_ChooseLine(call, smoothing), lines, checked_workers(workers))
 
 
 def score_records(
@@ -305,7 +310,8 @@ class _ChooseLine:
         return BadLine(item[0], why)
 
 
-def _checked(workers: int) -> int:
+def checked_workers(workers: int) -> int:
+    """The number of workers; raises an ``InputError`` unless it is a count."""
     count = isinstance(workers, int) and not isinstance(workers, bool)
     if not count or not 1 <= workers <= MOST_WORKERS:
         raise InputError(f"workers is {shown(workers)}, expected a count from 1 to {MOST_WORKERS}")
@@ -344,7 +350,7 @@ def decode_many(
         raise InputError(f"documents is {shown(documents)}, expected an iterable of documents")
     count = (os.cpu_count() or 1) if workers is None else workers
     task = _DecodeAny(_DecodeRecord(call, UNCHANGED))
-    return _decodings(in_order(task, map(_record, documents), _checked(count)), progress)
+    return _decodings(in_order(task, map(_record, documents), checked_workers(count)), progress)
 
 
 def _decodings(

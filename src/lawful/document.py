@@ -280,6 +280,10 @@ class Document:
         """The same document with the number of its line in the input."""
         return replace(self, line=line)
 
+    def with_id(self, id_: str) -> Document:
+        """The same document under another id."""
+        return replace(self, id=id_)
+
     def page(self, start: int) -> int | None:
         """The page of a word."""
         return None if self.pages is None else self.pages[start]

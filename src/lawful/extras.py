@@ -26,6 +26,8 @@ _EXTRAS = {
     "starlette": "server",
     "uvicorn": "server",
     "prometheus_client": "server",
+    "pyarrow": "arrow",
+    "pandas": "pandas",
 }
 
 CPU_TORCH = "pip install torch --index-url https://download.pytorch.org/whl/cpu"

@@ -22,7 +22,7 @@ import gzip
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeAlias
@@ -44,11 +44,12 @@ from lawful.span_scores import SpanScores
 Line: TypeAlias = tuple[int, bytes]
 """The number of a line, from 1, and its text."""
 
-_KINDS = {
+KINDS = {
     "probs": Scores.from_probs,
     "log_probs": Scores.from_log_probs,
     "logits": Scores.from_logits,
 }
+"""The kinds of scores, by the names that documents have them under."""
 
 MOST_BYTES = 2**24
 """Bytes of lists of labels that a parser remembers."""
@@ -190,7 +191,7 @@ class LineParser:
             rows = np.empty((0, len(labels)))
         # One tuple for all documents with the same labels, so that their scheme is built once.
         names = self._labels.get(tuple(labels)) or self._keep_labels(tuple(labels))
-        scores = _KINDS[kind](rows, names)
+        scores = KINDS[kind](rows, names)
         if (chain := self._chain(line)) is not None:
             scores = scores.with_chain(**chain)
         gold = None if line.gold is None else tuple(line.gold)
@@ -210,18 +211,14 @@ class LineParser:
 
     def _chain(self, line: DocumentLine) -> dict[str, Any] | None:
         """A CRF's scores of transitions: the line's own, or those of the .npz file."""
-        chain: dict[str, Any] | None = None
         if line.chain is not None:
-            chain = {name: _numbers(part) for name, part in line.chain.items()}
-        elif self._arrays is not None and not _given(line):
-            # A line with scores of its own does not use the .npz file, which may be outdated.
-            chain = self._arrays.chain
-        if chain is not None and not {"between"} <= set(chain) <= set(Chain._fields):
-            raise InputError(
-                f"document {line.id!r} has a chain of {', '.join(chain) or 'nothing'}, "
-                f"expected {', '.join(Chain._fields)}"
+            return checked_chain(
+                line.id, {name: with_infinity(part) for name, part in line.chain.items()}
             )
-        return chain
+        # A line with scores of its own does not use the .npz file, which may be outdated.
+        if self._arrays is None or _given(line) or self._arrays.chain is None:
+            return None
+        return checked_chain(line.id, self._arrays.chain)
 
     def _own_scores(self, line: DocumentLine) -> tuple[str, Any] | None:
         given = _given(line)
@@ -231,19 +228,19 @@ class LineParser:
         given = _given(line)
         if not given and self._arrays is not None and f"scores/{line.id}" in self._arrays:
             kind = self._arrays.kind
-            if kind not in _KINDS:
-                raise InputError(f"unknown kind of scores {kind!r}; kinds: {', '.join(_KINDS)}")
+            if kind not in KINDS:
+                raise InputError(f"unknown kind of scores {kind!r}; kinds: {', '.join(KINDS)}")
             return kind, self._arrays.scores(line.id, len(line.words), len(self._names(line)))
         found = " and ".join(given) or "no scores"
         raise InputError(
-            f"document {line.id!r} has {found}, expected one of {', '.join(_KINDS)}"
+            f"document {line.id!r} has {found}, expected one of {', '.join(KINDS)}"
             + ("" if self._arrays is None else f" or scores/{line.id} in the .npz file")
         )
 
 
 def _given(line: DocumentLine) -> list[str]:
     """The kinds of scores in a line."""
-    return [kind for kind in _KINDS if getattr(line, kind) is not None]
+    return [kind for kind in KINDS if getattr(line, kind) is not None]
 
 
 def _spans(line: DocumentLine, number: int) -> SpanScored:
@@ -254,10 +251,20 @@ def _spans(line: DocumentLine, number: int) -> SpanScored:
     return SpanScored(_document(line, number), scores, gold)
 
 
-def _numbers(part: list[Any]) -> list[Any]:
+def checked_chain(id_: str, chain: dict[str, Any]) -> dict[str, Any]:
+    """A CRF's scores of transitions; raises an ``InputError`` if it has other parts."""
+    if not {"between"} <= set(chain) <= set(Chain._fields):
+        raise InputError(
+            f"document {id_!r} has a chain of {', '.join(chain) or 'nothing'}, "
+            f"expected {', '.join(Chain._fields)}"
+        )
+    return chain
+
+
+def with_infinity(part: list[Any]) -> list[Any]:
     """The same nested lists with minus infinity, which JSON cannot write, in place of null."""
     return [
-        -np.inf if each is None else _numbers(each) if isinstance(each, list) else each
+        -np.inf if each is None else with_infinity(each) if isinstance(each, list) else each
         for each in part
     ]
 
@@ -272,7 +279,7 @@ def _document(line: DocumentLine, number: int) -> Document:
         line.rows,  # type: ignore[arg-type]
         number,
         line.given,
-        _classes(line),
+        None if line.classes is None else class_scores(line.classes),
         line.pins,  # type: ignore[arg-type]
         line.sizes,  # type: ignore[arg-type]
         line.images,  # type: ignore[arg-type]
@@ -280,13 +287,13 @@ def _document(line: DocumentLine, number: int) -> Document:
     )
 
 
-def _classes(line: DocumentLine) -> dict[str, dict[str, float]] | None:
+def class_scores(
+    classes: Mapping[str, Mapping[str, float | None]],
+) -> dict[str, dict[str, float]]:
     """The scores of classes, with minus infinity, which JSON cannot write, in place of null."""
-    if line.classes is None:
-        return None
     return {
         name: {value: -np.inf if p is None else p for value, p in scores.items()}
-        for name, scores in line.classes.items()
+        for name, scores in classes.items()
     }
 
 

@@ -1,0 +1,139 @@
+"""Extraction on record batches: files or documents in, decodings out, with a model in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+
+from lawful.arrow.decode import open_batches, slices
+from lawful.arrow.decodings import SCHEMA, to_batch
+from lawful.arrow.documents import DocumentReader
+from lawful.arrow.lists import plain, texts
+from lawful.batch import Call, decode_one
+from lawful.decoders import Decoder
+from lawful.decoding import Budget, Decoding
+from lawful.document import BadLine, Document
+from lawful.errors import InputError, LawfulError, did_you_mean, shown
+from lawful.files import Item, Reader, read_files
+from lawful.models.shipped import MODEL, RULES
+from lawful.models.tagger import Tagger, from_pretrained
+from lawful.rules.rule_set import Rules
+from lawful.scores import Pooling
+
+ROWS = 32
+"""Files or documents of a batch of decodings."""
+
+FILE_NAMES = ("path", "content")
+"""Columns of files: a path, and the bytes unless they are read from there."""
+
+
+class Extractor:
+    """A model, rules and options, loaded once, for any number of batches."""
+
+    def __init__(
+        self,
+        rules: Rules | None = None,
+        *,
+        model: str | Path | Tagger | None = None,
+        reader: Reader | None = None,
+        columns: Mapping[str, str] | None = None,
+        pool: Pooling = "mean",
+        batch: int = 32,
+        decoder: str | Decoder = "auto",
+        budget: Budget | None = None,
+        alternatives: int = 0,
+        by_field: bool = False,
+    ) -> None:
+        """By default, the receipt model and its rules; see ``extract_batches``."""
+        rules = Rules.load(RULES) if rules is None else rules
+        self._call = Call(rules, decoder, budget, alternatives, by_field)
+        self._tagger = model if isinstance(model, Tagger) else from_pretrained(model or MODEL)
+        rules.scheme_for(self._tagger.labels)  # fails early if the model lacks a label
+        self._reader = reader or Reader()
+        self._columns = dict(columns or {})
+        self._pool: Pooling = pool
+        self._batch = batch
+
+    def extract(self, batch: Any, before: int = 0) -> Any:
+        """The decodings of a record batch, with ``SCHEMA``; ``before`` is the rows before it."""
+        with ExitStack() as stack:
+            return to_batch(map(self._result, self._documents(batch, before + 1, stack)))
+
+    def _result(self, found: Document | BadLine) -> Decoding | BadLine:
+        if isinstance(found, BadLine):
+            return found
+        try:
+            # One by one: then the scores do not depend on how documents are divided into batches.
+            predicted = self._tagger.predict([found], batch=self._batch, pool=self._pool)
+            result = decode_one(next(predicted), self._call)
+        except LawfulError as error:
+            return BadLine(found.line or 0, str(error), found.id)
+        except Exception as error:  # ends no job: it is about this document
+            return BadLine(found.line or 0, f"{type(error).__name__}: {error}", found.id)
+        return result if isinstance(result, BadLine) else result[1]
+
+    def _documents(self, batch: Any, first: int, stack: ExitStack) -> Iterator[Document | BadLine]:
+        names = {name: self._columns.get(name, name) for name in FILE_NAMES}
+        if names["path"] not in batch.schema.names:
+            rest = {name: column for name, column in self._columns.items() if name != "path"}
+            yield from DocumentReader(batch.schema, columns=rest).read(batch, first)
+            return
+        if unknown := sorted(set(self._columns) - set(FILE_NAMES)):
+            raise InputError(
+                f"columns: unknown name {shown(unknown[0])}; "
+                f"{did_you_mean(unknown[0], FILE_NAMES)}names: {', '.join(FILE_NAMES)}"
+            )
+        paths = texts(batch.column(names["path"]))
+        contents: Any = [None] * len(paths)
+        if names["content"] in batch.schema.names:
+            contents = plain(batch.column(names["content"]))
+        elif "content" in self._columns:
+            raise InputError(
+                f"no column {names['content']!r}; columns: {', '.join(batch.schema.names)}"
+            )
+        items = []
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="lawful-")))
+        for line, (path, content) in enumerate(zip(paths, contents, strict=True), first):
+            data = content.as_py() if content is not None else None
+            at = path
+            if path is not None and data is not None:
+                at = str(folder / f"{line}{Path(path).suffix}")
+                Path(at).write_bytes(data)
+            items.append(Item(line, path=at or ""))
+        for found, path in zip(read_files(items, self._reader), paths, strict=True):
+            yield _named(found, path)  # type: ignore[arg-type]
+
+
+def _named(found: Document | BadLine, path: str | None) -> Document | BadLine:
+    """What was read, under the path that the row has."""
+    if path is None:
+        return BadLine(found.line or 0, "path is null, expected that of a file")
+    if isinstance(found, BadLine):
+        return BadLine(found.line, found.message, path)
+    return found.with_id(path)
+
+
+def extract_batches(batches: Any, rules: Rules | None = None, **how: Any) -> Iterator[Any]:
+    """Extracts field values: one row per file or document, in order, in batches with ``SCHEMA``.
+
+    Rows have the ``path`` of a file, with its bytes as ``content`` unless it is read from there; or
+    they are documents without scores, with ``id``, ``words`` and ``boxes``. Words are scored by
+    ``model``, a folder or a loaded ``Tagger``, by default the receipt model. ``reader`` says how
+    files are read (``lawful.files.Reader``), ``batch`` is in windows, ``columns`` has other names
+    of columns: ``{"content": "bytes"}``. The other options are those of ``decode_batches``.
+
+    A file that cannot be read is a row with ``error``.
+    """
+    extractor = Extractor(rules, **how)
+    parts = slices(open_batches(batches), ROWS)
+    return (extractor.extract(some, before) for before, some in parts)
+
+
+def extract_table(table: Any, rules: Rules | None = None, **how: Any) -> Any:
+    """The same of a table, as a table; ``how`` are options of ``extract_batches``."""
+    return pa.Table.from_batches(extract_batches(table, rules, **how), SCHEMA)
