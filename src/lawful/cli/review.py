@@ -3,45 +3,61 @@
 from __future__ import annotations
 
 import getpass
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
 from lawful.cli.options import (
     Command,
+    Out,
     PythonFile,
     ReviewGroup,
     RuleFile,
     flag,
     load_rules,
 )
-from lawful.cli.output import plural, say
+from lawful.cli.output import plural, say, warn
+from lawful.errors import InputError
+from lawful.io.atomic import atomic_text
+from lawful.io.jsonl import encode
+from lawful.review.annotations import annotation_of, read_tasks, take
+from lawful.review.desk import Desk
 from lawful.review.documents import Documents
+from lawful.review.export import Accepted, changes
 from lawful.review.pictures import Pictures
+from lawful.review.queue import Queue
 from lawful.review.serving import open_desk, serve, shared
 from lawful.review.store import Store
+from lawful.review.tasks import Tasks
 
-app = typer.Typer(help="Review documents in the browser, and export what was found.",
-                  cls=ReviewGroup)  # fmt: skip
+app = typer.Typer(
+    help="Review documents in the browser, and export what was found.", cls=ReviewGroup
+)
+
+ExportFormat: TypeAlias = Literal["gold", "changes", "label-studio"]
 
 Database = Annotated[
     Path, typer.Option("--db", metavar="FILE", help="File of the reviews, an SQLite database.")
+]
+Reviewed = Annotated[
+    str,
+    typer.Argument(
+        metavar="DOCUMENTS",
+        help="Scored documents as JSON lines (plain or gzipped); - reads standard input.",
+    ),
 ]
 
 
 @app.command(
     "open", cls=Command,
-    epilog="Example: lawful review open documents.jsonl --rules rules.yaml --images scans/",
+    epilog="Example: lawful review open documents.jsonl --rules rules.yaml --images scans/; the "
+    "word open may be left out.",
 )  # fmt: skip
 def open_(
-    documents: Annotated[
-        str,
-        typer.Argument(
-            metavar="DOCUMENTS",
-            help="Scored documents as JSON lines (plain or gzipped); - reads standard input.",
-        ),
-    ],
+    documents: Reviewed,
     rules: RuleFile,
     python: PythonFile = None,
     images: Annotated[
@@ -55,8 +71,10 @@ def open_(
     db: Database = Path("review.db"),
     port: Annotated[
         int,
-        typer.Option(metavar="N", min=0, max=65535, show_default="any free one",
-                     help="Port to listen on, on this machine only."),
+        typer.Option(
+            metavar="N", min=0, max=65535, show_default="any free one",
+            help="Port to listen on, on this machine only.",
+        ),
     ] = 0,
     no_browser: Annotated[bool, flag("--no-browser", help="Only print the address.")] = False,
     reviewer: Annotated[
@@ -68,17 +86,135 @@ def open_(
     common = shared(load_rules(rules, python), rules.stem, python)
     found = Documents.open(documents)
     folders = [] if documents == "-" else [Path(documents).parent]
-    store = Store(db)
 
     def ready(address: str) -> None:
         say(f"{plural(len(found))}; reviews are kept in {db}")
         say(f"open {address} (Ctrl-C ends it)")
 
-    with open_desk(found, store, common, Pictures(folders, images)) as desk:
-        try:
+    with open_desk(found, Store(db), common, Pictures(folders, images)) as desk:
+        with suppress(KeyboardInterrupt):
             serve(desk, reviewer or _user(), port=port, ready=ready, browser=not no_browser)
-        except KeyboardInterrupt:
-            say(f"ended; reviews are in {db}")
+        say(f"ended; reviews are in {db}")
+
+
+@app.command(
+    "export", cls=Command,
+    epilog="Example: lawful review export documents.jsonl --rules rules.yaml --db review.db "
+    "--out gold.jsonl",
+)  # fmt: skip
+def export(
+    documents: Reviewed,
+    rules: RuleFile,
+    python: PythonFile = None,
+    db: Database = Path("review.db"),
+    out: Out = "-",
+    format_: Annotated[
+        ExportFormat,
+        typer.Option(
+            "--format",
+            help="Accepted documents as JSON lines with gold labels, a CSV table of all changes, "
+            "or Label Studio's JSON.",
+        ),
+    ] = "gold",
+    any_rules: Annotated[
+        bool, flag("--any-rules", help="Also export what was accepted under other rules.")
+    ] = False,
+) -> None:
+    """Export reviews: true labels for other commands, a table of changes, or tasks."""
+    with _desk(documents, rules, python, db) as desk:
+        if format_ == "changes":
+            _write(out, changes(desk.store))
+            return
+        if format_ == "gold":
+            accepted = Accepted(desk, any_rules=any_rules)
+            say(f"{plural(_write(out, accepted.lines()))} with gold labels")
+        else:
+            tasks = Tasks(desk, any_rules=any_rules)
+            accepted = tasks.accepted
+            count = _write(out, _listed(encode(task).decode() for task in tasks.all()))
+            say(
+                f"{plural(count - 2, 'task')}; the labelling interface for them:\n{tasks.interface}"
+            )
+        _say_left_out(accepted)
+
+
+@app.command(
+    "import", cls=Command,
+    epilog="Example: lawful review import tasks.json documents.jsonl --rules rules.yaml "
+    "--db review.db",
+)  # fmt: skip
+def import_(
+    tasks: Annotated[
+        Path, typer.Argument(metavar="TASKS", help="Tasks that Label Studio exported as JSON.")
+    ],
+    documents: Reviewed,
+    rules: RuleFile,
+    python: PythonFile = None,
+    db: Database = Path("review.db"),
+) -> None:
+    """Import annotations of Label Studio as accepted reviews."""
+    try:
+        data = tasks.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {tasks}: {error.strerror}") from None
+    listed = read_tasks(data, str(tasks))
+    taken, bad, unknown = 0, 0, set[str]()
+    with _desk(documents, rules, python, db, new=True) as desk:
+        for number, task in enumerate(listed):
+            try:
+                said = annotation_of(task)
+                if said is not None:
+                    unknown |= set(take(desk, said))
+                    taken += 1
+            except InputError as error:
+                warn(f"task {number + 1}: {error}")
+                bad += 1
+    say(f"{plural(taken)} imported into {db}")
+    if unknown:
+        warn(f"labels that no field of the rules has, left out: {', '.join(sorted(unknown))}")
+    raise typer.Exit(1 if bad else 0)
+
+
+@contextmanager
+def _desk(
+    documents: str, rules: Path, python: Path | None, db: Path, *, new: bool = False
+) -> Iterator[Desk]:
+    """A desk without a page; unless ``new``, there must be reviews."""
+    if not new and not db.is_file():
+        raise InputError(f"there are no reviews: no file {db}")
+    common = shared(load_rules(rules, python), rules.stem, python)
+    found = Documents.open(documents)
+    desk = Desk(found, Store(db), common, Pictures(), Queue(found, common.rules))
+    try:
+        yield desk
+    finally:
+        desk.close()
+
+
+def _write(out: str, lines: Iterable[str]) -> int:
+    """Writes lines atomically and returns their number."""
+    count = 0
+    with atomic_text(out) as file:
+        for line in lines:
+            file.write(line)
+            count += 1
+    return count
+
+
+def _listed(items: Iterable[str]) -> Iterator[str]:
+    """A JSON list, one item per line."""
+    yield "["
+    between = "\n"
+    for item in items:
+        yield f"{between}{item}"
+        between = ",\n"
+    yield "\n]\n"
+
+
+def _say_left_out(accepted: Accepted) -> None:
+    left = "; ".join(f"{count:,} {why}" for why, count in accepted.left_out.items())
+    if left:
+        say(f"left out: {left}")
 
 
 def _user() -> str:

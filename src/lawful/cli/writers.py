@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -18,6 +15,7 @@ from lawful.decoding import Confidence, Decoding, describe_difference, differenc
 from lawful.document import Document, Scored, SpanScored
 from lawful.errors import InputError
 from lawful.files.images import picture_of
+from lawful.io.cells import csv_line
 from lawful.io.jsonl import decoding_line
 from lawful.known import compare_known
 from lawful.report.page import Report
@@ -64,9 +62,7 @@ class JsonWriter:
 class CsvWriter:
     """One row per document, one column per class and field; several values are separated by "; ".
 
-    Spreadsheets take a cell that begins with = + - or @ for a formula, which a document could use
-    to run commands or to send data. Such a cell gets a ' in front, unless it is a number or the
-    writer is ``raw``.
+    No cell is a formula for a spreadsheet, unless the writer is ``raw``.
     """
 
     def __init__(
@@ -108,12 +104,7 @@ class CsvWriter:
         return ""
 
     def _row(self, cells: list[object]) -> str:
-        texts = map(str, cells)
-        row = io.StringIO()
-        # With this line terminator, cells with a lone \r are quoted too.
-        writer = csv.writer(row, lineterminator="\r\n")
-        writer.writerow(texts if self._raw else map(_harmless, texts))
-        return row.getvalue().removesuffix("\r\n") + "\n"
+        return csv_line(cells, raw=self._raw)
 
 
 class RowWriter(CsvWriter):
@@ -181,15 +172,6 @@ def writer_for(
     if form == "html":
         return HtmlWriter(rules, pictured, password)
     return JsonWriter(rules, ranked=ranked)
-
-
-_FORMULA = re.compile(r"[=+\-@\t\r]")
-_NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-
-
-def _harmless(cell: str) -> str:
-    """The cell as spreadsheets show it, not as they compute it."""
-    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
 
 
 def _cell(value: FieldValue | None) -> str:

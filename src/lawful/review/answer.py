@@ -81,7 +81,7 @@ class Answers:
         for f in self.rules.fields:
             values = decoding.fields.get(f.name, [])
             words = {word for value in values for word in range(*value.words)}
-            sure = _least(scored, decoding, words)
+            sure = least_probability(scored, decoding, words)
             if f.name in broken:
                 ranks[f.name] = (0, sure)
             elif words & changed:
@@ -128,18 +128,20 @@ def _choosing(
         taken = {word for words in theirs for word in range(*words)}
         for start, end in sorted(ours - theirs):
             free = [word for word in range(start, end) if word not in taken]
-            found += [Pin("not", run, name) for run in _runs(free)]
+            found += [Pin("not", run, name) for run in runs(free)]
     return list(dict.fromkeys(found))
 
 
-def _runs(words: list[int]) -> Iterator[tuple[int, int]]:
+def runs(words: list[int]) -> Iterator[tuple[int, int]]:
     """Half-open runs of words that follow each other."""
     for _, run in groupby(enumerate(words), lambda pair: pair[1] - pair[0]):
         together = [word for _, word in run]
         yield together[0], together[-1] + 1
 
 
-def _least(scored: Scored | SpanScored, decoding: Decoding, words: Iterable[int]) -> float:
+def least_probability(
+    scored: Scored | SpanScored, decoding: Decoding, words: Iterable[int]
+) -> float:
     """The smallest probability that the model gives to the label of one of these words."""
     if isinstance(scored, SpanScored):
         return 1.0

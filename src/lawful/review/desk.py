@@ -72,7 +72,7 @@ class _Open:
     answers: OrderedDict[tuple[Pin, ...], Decoding] = field(default_factory=OrderedDict)
 
 
-class _State(NamedTuple):
+class Standing(NamedTuple):
     """Where a document stands, by its rows."""
 
     seq: int
@@ -146,15 +146,23 @@ class Desk:
         self.store.states()
         return f'"{self.queue.changes}-{self.store.last}"'
 
+    def scored(self, n: int) -> Scored | SpanScored:
+        """The document itself; raises a ``NoDocumentError`` if it cannot be used."""
+        return self._opened(n).scored
+
+    def decoding(self, n: int, pins: tuple[Pin, ...]) -> Decoding:
+        """The answer under pins."""
+        return self._decode(self._opened(n), pins, OPENING)
+
     def document(self, n: int) -> dict[str, Any]:
         """A document with its answer under the pins that it has."""
-        opened, state = self._opened(n), self._state(n)
+        opened, state = self._opened(n), self.standing(n)
         decoding = self._decode(opened, state.pins, OPENING)
         return self._record(n, opened, state, decoding, decoding.moved)
 
     def alternatives(self, n: int) -> dict[str, Any]:
         """The next best answers under the pins, and how sure the fields are."""
-        opened, state = self._opened(n), self._state(n)
+        opened, state = self._opened(n), self.standing(n)
         document = replace(opened.scored.document, pins=state.pins)
         scores, rules = opened.scored.scores, self.shared.rules
         nothing = {"seq": state.seq, "alternatives": [], "confidence": {}, "margin": None}
@@ -252,7 +260,17 @@ class Desk:
             n, "verdict", reviewer, state.pins, verdict, note, decoding, decoding, seconds
         )
         self.store.add(row, base)
-        return self._record(n, opened, self._state(n), decoding, decoding.moved)
+        return self._record(n, opened, self.standing(n), decoding, decoding.moved)
+
+    def take(
+        self, n: int, base: int, pins: tuple[Pin, ...], reviewer: str, seconds: float | None
+    ) -> None:
+        """Accepts a document under pins that come from another program."""
+        opened, state = self._opened(n), self._at(n, base)
+        before = self._decode(opened, state.pins, OPENING)
+        after = self._decode(opened, pins, OPENING, before)
+        row = self._row(n, "import", reviewer, pins, "accepted", "", before, after, seconds)
+        self.store.add(row, base)
 
     # How.
 
@@ -295,14 +313,15 @@ class Desk:
                 opened.answers.popitem(last=False)
         return found
 
-    def _at(self, n: int, base: int) -> _State:
+    def _at(self, n: int, base: int) -> Standing:
         """The state of a document, which must be the one that the reviewer has seen."""
-        state = self._state(n)
+        state = self.standing(n)
         if state.seq != base:
             raise Conflict(f"document {self.slip(n).id!r} was changed by {state.reviewer}")
         return state
 
-    def _state(self, n: int) -> _State:
+    def standing(self, n: int) -> Standing:
+        """Where a document stands, by its rows."""
         slip, ours = self.slip(n), self.shared.rules_hash
         rows = self.store.rows_of(slip.id, slip.hash)
         last = rows[-1] if rows else None
@@ -312,7 +331,7 @@ class Desk:
         chain = Chain.of(own)
         pins = self._opened(n).scored.document.pins
         if own and last is not None:
-            return _State(
+            return Standing(
                 last.seq, as_pins(last.pins), last.verdict, last.note, last.reviewer, chain, last,
                 None,
             )  # fmt: skip
@@ -322,7 +341,7 @@ class Desk:
         elif (other := self.store.last_of_others(slip.id, self._hashes[slip.id])) is not None:
             stale = _stale("document", "the document has changed since it was reviewed", other)
         seq = 0 if last is None else last.seq
-        return _State(seq, pins, None, "", None, chain, None, stale)
+        return Standing(seq, pins, None, "", None, chain, None, stale)
 
     def _row(
         self,
@@ -344,14 +363,14 @@ class Desk:
         )  # fmt: skip
 
     def _moved(self, n: int, opened: _Open, before: Decoding, after: Decoding) -> dict[str, Any]:
-        state = self._state(n)
+        state = self.standing(n)
         return self._record(n, opened, state, after, moves(before, after, state.pins))
 
     def _record(
         self,
         n: int,
         opened: _Open,
-        state: _State,
+        state: Standing,
         decoding: Decoding,
         moved: Sequence[Move] | None,
     ) -> dict[str, Any]:
