@@ -130,47 +130,60 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         """Opens the file, or makes it; raises an ``InputError`` if it is no file of reviews."""
-        self.path = path
+        self.path = path.absolute()
         self._lock = threading.Lock()
         try:
             self._db = sqlite3.connect(
                 path, timeout=BUSY, isolation_level=None, check_same_thread=False
             )
-            self._prepare()
         except sqlite3.Error as error:
+            raise InputError(f"cannot use {path} for reviews: {error}") from None
+        try:
+            self._check()
+            self._prepare()
+            self._file = _identity(path)
+        except (sqlite3.Error, OSError) as error:
+            self._db.close()
             raise InputError(f"cannot use {path} for reviews: {error}") from None
         self._states: dict[Key, State] = {}
         self._ids: dict[str, dict[str, int]] = {}  # by id, the hashes that have rows
         self._last = 0
 
-    def _prepare(self) -> None:
+    def _check(self) -> bool:
+        """Whether the file is new; raises an error, before anything is written, if not ours."""
         db = self._db
         db.execute("PRAGMA trusted_schema = OFF")
+        (application,) = db.execute("PRAGMA application_id").fetchone()
+        (schema,) = db.execute("PRAGMA user_version").fetchone()
+        (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if not tables and not application:
+            return True
+        if application != APPLICATION:
+            raise sqlite3.DatabaseError("it is a database of something else")
+        if schema != SCHEMA:
+            raise sqlite3.DatabaseError(
+                f"it was written by another version of lawful (schema {schema}, not {SCHEMA})"
+            )
+        return False
+
+    def _prepare(self) -> None:
+        db = self._db
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
         db.execute("BEGIN IMMEDIATE")  # two processes may open a new file at once
         try:
-            (application,) = db.execute("PRAGMA application_id").fetchone()
-            (schema,) = db.execute("PRAGMA user_version").fetchone()
-            (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if not tables and not application:
+            if self._check():
                 for statement in _statements(_TABLE):
                     db.execute(statement)
                 db.execute(f"PRAGMA application_id = {APPLICATION}")
                 db.execute(f"PRAGMA user_version = {SCHEMA}")
-            elif application != APPLICATION:
-                raise sqlite3.DatabaseError("it is a database of something else")
-            elif schema != SCHEMA:
-                raise sqlite3.DatabaseError(
-                    f"it was written by another version of lawful (schema {schema}, not {SCHEMA})"
-                )
             db.execute("COMMIT")
         except BaseException:
             db.execute("ROLLBACK")
             raise
-        (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
-        if verdict != "ok":
-            raise sqlite3.DatabaseError(f"it is damaged: {verdict}")
+        (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
+        if found != "ok":
+            raise sqlite3.DatabaseError(f"it is damaged: {found}")
 
     def close(self) -> None:
         """Closes the file."""
@@ -188,6 +201,8 @@ class Store:
         names = ", ".join(values)
         places = ", ".join(f":{name}" for name in values)
         with self._lock, _errors(self.path):
+            if _identity(self.path) != self._file:
+                raise StoreError(f"nothing was stored: {self.path} was removed or replaced")
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 if self._last_of(row.document, row.document_hash) != base:
@@ -302,6 +317,15 @@ class Chain(NamedTuple):
     def can_redo(self) -> bool:
         """Whether there is a step after this one."""
         return self.at < len(self.steps) - 1
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells a file from another one that has taken its place."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def now() -> str:
