@@ -71,7 +71,7 @@ def test_tables_and_reports_have_trust_and_review(trust, marked, tmp_path):
             assert float(row["trust"]) == pytest.approx(line["trust"], abs=0.001)
             assert row["review"] == str(line["review"]) == str(text == review.read_text())
     page = run("decode", DOCUMENTS, *how, "--format", "html").stdout
-    assert page.count("<details") == 20
+    assert page.count('<details class="card') == 20
     assert "for review" not in page
     assert review.read_text().count(" %, for review") == 28
     assert "<b>28</b> documents" in review.read_text()

@@ -19,7 +19,8 @@ from typing import IO
 from lawful.decoding import Decoding
 from lawful.document import Document, Scored, SpanScored
 from lawful.known import compare_known
-from lawful.report.card import STATUSES, draw_card, other_checks
+from lawful.report.card import draw_card, draw_open_card, other_checks
+from lawful.report.plain import DOUBTS, STATUSES, counted, plural
 from lawful.report.view import Pictures, View, as_text, words_wrong
 from lawful.rules.rule_set import Rules
 
@@ -31,7 +32,7 @@ class Report:
 
     def __init__(
         self,
-        title: str = "lawful",
+        title: str = "lawful report",
         rules: Rules | None = None,
         pictures: Callable[[Document], Pictures | None] = lambda _: None,
     ) -> None:
@@ -47,7 +48,7 @@ class Report:
     def head(self) -> str:
         """The HTML before the first card."""
         digest = b64encode(sha256(self._script.encode()).digest()).decode()
-        return page_head(self._title, style_sheet(), f"script-src 'sha256-{digest}'") + _TOOLS
+        return page_head(self._title, style_sheet(), f"script-src 'sha256-{digest}'") + "<main>\n"
 
     def card(self, scored: Scored | SpanScored, decoding: Decoding) -> tuple[str, dict[str, int]]:
         """The HTML of a document, and what it adds to the totals."""
@@ -61,15 +62,16 @@ class Report:
 
     def foot(self, totals: Counter[str]) -> str:
         """The HTML after the last card."""
-        tiles = _totals(totals)
-        return f"</main>\n{tiles}\n<script>{self._script}</script>\n</body>\n</html>\n"
+        rules = None if self._rules is None else len(self._rules.rules)
+        script = f"<script>{self._script}</script>"
+        return f"</main>\n{_totals(totals, rules)}\n{_VIEWER}{script}\n</body>\n</html>\n"
 
 
 def write_report(
     out: IO[str],
     items: Iterable[tuple[Scored, Decoding]],
     *,
-    title: str = "lawful",
+    title: str = "lawful report",
     rules: Rules | None = None,
     pictures: Pictures | None = None,
 ) -> None:
@@ -97,7 +99,7 @@ def notebook_card(decoding: Decoding) -> str:
     view = View.of(document, None, decoding, colours, frozenset())
     # Elsewhere these are of the page; browsers that know no @scope show the card without style.
     style = re.sub(r":root|(?<![.\w])body(?=\{)", ":scope", style_sheet())
-    return f'<div class="lawful"><style>@scope{{{style}}}</style>{draw_card(view)}</div>'
+    return f'<div class="lawful"><style>@scope{{{style}}}</style>{draw_open_card(view)}</div>'
 
 
 @cache
@@ -124,35 +126,64 @@ def _resource(name: str) -> str:
 def tile(number: str, what: str, *parts: tuple[str, str, int], more: str = "") -> str:
     """A total, and its parts (style, name, count) as a bar."""
     bar = "".join(f'<i class="{style}" style="flex:{n}"></i>' for style, _, n in parts if n)
-    keys = "".join(f'<li class="sign {style}"><b>{n:,}</b> {name}</li>' for style, name, n in parts)
+    shown = ((style, f"<b>{n:,}</b> {name}") for style, name, n in parts if n)
+    keys = "".join(f'<li class="sign {style}">{text}</li>' for style, text in shown)
     shares = f'<div class="bar">{bar}</div><ul>{keys}</ul>' if parts else ""
     note = f"<p>{more}</p>" if more else ""
     return f'<div class="tile"><p><b>{number}</b> {what}</p>{shares}{note}</div>'
 
 
-def _totals(totals: Counter[str]) -> str:
+def _totals(totals: Counter[str], rules: int | None) -> str:
+    """What the report says about all documents, and the choice of those to show."""
     documents, corrected = totals["documents"], totals["corrected"]
-    passed, violated = totals["rule satisfied"], totals["rule violated"]
+    holds, broken = totals["rule satisfied"], totals["rule violated"]
     implied = totals["implied violated"]
-    statuses = ((name, name, totals[name]) for name in STATUSES)
-    tiles = tile(f"{documents:,}", "documents", *statuses)
+    statuses = ((name, words, totals[name]) for name, (words, _) in STATUSES.items())
+    tiles = tile(f"{documents:,}", plural(documents, "document"), *statuses)
     tiles += tile(
-        f"{passed + violated:,}",
-        "rules checked",
-        ("satisfied", "passed", passed),
-        ("violated", "violated", violated),
-        ("vacuous", "vacuous", totals["rule vacuous"]),
+        f"{holds + broken:,}",
+        f"{plural(holds + broken, 'rule')} checked",
+        ("satisfied", "hold", holds),
+        ("violated", "broken", broken),
+        ("vacuous", "not checked", totals["rule vacuous"]),
         more=f"{other_checks(implied)}: conditions that fields imply" if implied else "",
     )
     tiles += tile(
         f"{totals['corrections']:,}",
-        "corrections",
-        ("corrected", "documents corrected", corrected),
-        ("vacuous", "not corrected", documents - corrected),
+        plural(totals["corrections"], "correction"),
+        ("corrected", "corrected", corrected),
+        ("untouched", "as the model read them", documents - corrected),
     )
-    if totals["has gold"]:
-        tiles += tile(words_wrong(totals), "words wrong, before and after")
-    return f'<section id="totals" aria-label="totals">{tiles}</section>'
+    if totals["gold passed"] + totals["gold person"]:
+        tiles += tile(words_wrong(totals), "words wrong, before and after", more=_gold(totals))
+    tools = _TOOLS.format(documents=documents, person=totals["person"], corrected=corrected)
+    lead = f'<p class="lead">{_lead(totals, rules)}</p>'
+    return f'<section id="totals" aria-label="summary">{lead}<div>{tiles}</div>{tools}</section>'
+
+
+def _lead(totals: Counter[str], rules: int | None) -> str:
+    """What this is, how many documents passed, and how many need a person."""
+    under = "" if rules is None else f", under {counted(rules, 'rule')}"
+    what = f"The fields found in {counted(totals['documents'], 'document')}{under}."
+    passed, person = totals["passed"], totals["person"]
+    fine = (
+        f"<b>{passed:,} passed</b>: every rule that could be checked holds, and the values are "
+        "proven to be the best ones, by model and rules together."
+    )
+    reasons = [(totals[f"doubt {name}"], words) for name, words in DOUBTS.items()]
+    listed = ", ".join(f"{number:,} {words}" for number, words in reasons if number)
+    needs = f"<b>{person:,} need{'s' * (person == 1)} a person</b>: {listed}."
+    return f"{what} {fine} {needs if person else '<b>None needs a person.</b>'}"
+
+
+def _gold(totals: Counter[str]) -> str:
+    """In how many documents all words are right, of those that passed and of the others."""
+    parts = [
+        f"{totals[f'right {side}']:,} of {totals[f'gold {side}']:,} documents that {words}"
+        for side, words in (("passed", "passed"), ("person", "need a person"))
+        if totals[f"gold {side}"]
+    ]
+    return f"No word is wrong in {' and in '.join(parts)}."
 
 
 _HEAD = """<!doctype html>
@@ -168,13 +199,24 @@ _HEAD = """<!doctype html>
 <header><h1>{title}</h1></header>
 """
 
-_TOOLS = """<form class="tools" aria-label="documents to show">
-<label><input type="radio" name="show" id="all" checked> all</label>
-<label><input type="radio" name="show" id="corrected"> corrected</label>
-<label><input type="radio" name="show" id="open"> not satisfied</label>
-<button type="button" value="open" hidden>open all</button>
-<button type="button" value="" hidden>close all</button>
+_TOOLS = """<form aria-label="documents to show">
+<label><input type="radio" name="show" value="all" checked> all {documents:,}</label>
+<label><input type="radio" name="show" value="person"> {person:,} need a person</label>
+<label><input type="radio" name="show" value="corrected"> {corrected:,} corrected</label>
+<label class="search">find <input type="search" placeholder="a document or words in it"></label>
+<button type="button" name="cards" value="open">open all</button>
+<button type="button" name="cards" value="close">close all</button>
 </form>
-<main>
-<p class="nothing quiet">No such documents.</p>
+"""
+
+_VIEWER = """<dialog id="viewer" aria-label="page">
+<form method="dialog">
+<button type="button" value="-" title="smaller (-)">−</button>
+<output>100 %</output>
+<button type="button" value="+" title="larger (+)">+</button>
+<button type="button" value="0" title="as wide as the window (0)">fit</button>
+<button title="close (Esc)">close</button>
+</form>
+<div class="sheet" tabindex="0"></div>
+</dialog>
 """

@@ -14,15 +14,17 @@ from lawful.report.view import VERDICTS, Mark, View, as_text
 _WORD_HEIGHT = 20  # in pixels, of a word of median height: the scale of a page
 _MARGIN = 18
 _NARROWEST, _WIDEST = 300, 1000  # pictures of pages
+_GAPS = 0.15  # the share of a word's length by which gaps between letters may make it fit
+_ZOOM = '<button type="button" class="zoom">zoom</button>'
 
 
-def draw_pages(view: View) -> tuple[str, float]:
-    """The pages as HTML, and the width of the widest one in pixels (0 for running text)."""
+def draw_pages(view: View) -> str:
+    """The pages as HTML."""
     document = view.document
     if not len(document):
-        return '<p class="quiet">no words</p>', 0
+        return '<p class="quiet">no words</p>'
     numbers = document.pages or (0,) * len(document)
-    parts, widest = [], 0.0
+    parts = []
     for number in sorted(set(numbers)):
         words = [i for i, page in enumerate(numbers) if page == number]
         if document.pages is not None:
@@ -30,10 +32,9 @@ def draw_pages(view: View) -> tuple[str, float]:
         if document.boxes is None:
             parts.append(_flow(view, words))
         else:
-            image, width = _image(view, number, words, document.boxes)
-            parts.append(image)
-            widest = max(widest, width)
-    return "".join(parts), widest
+            drawing = _image(view, number, words, document.boxes)
+            parts.append(f"<figure>{drawing}{_ZOOM}</figure>")
+    return "".join(parts)
 
 
 def draw_legend(view: View) -> str:
@@ -65,7 +66,7 @@ def _flow(view: View, words: list[int]) -> str:
     return f'<p class="flow">{"".join(parts)}</p>'
 
 
-def _image(view: View, page: int, words: list[int], boxes: Sequence[Box]) -> tuple[str, float]:
+def _image(view: View, page: int, words: list[int], boxes: Sequence[Box]) -> str:
     """A page as SVG, in pixels: its picture, or every word fitted into its box; and marks."""
     raw = np.array([boxes[i] for i in words])  # (words, 4)
     heights = raw[:, 3] - raw[:, 1]
@@ -111,7 +112,7 @@ def _image(view: View, page: int, words: list[int], boxes: Sequence[Box]) -> tup
     parts += _captions(captions, placed, width)
     shape = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}"'
     kind = ' class="photo"' if picture else ""
-    return f"<svg {shape}{kind}>{picture}{''.join(parts)}</svg>", width
+    return f"<svg {shape}{kind}>{picture}{''.join(parts)}</svg>"
 
 
 def _size(view: View, page: int) -> tuple[float, float] | None:
@@ -143,7 +144,10 @@ def _word(word: str, box: list[float]) -> str:
     # Do not stretch single letters, or text far shorter than its box, out of shape.
     length = min(x1 - x0, (1.4 if len(word) > 1 else 1) * size * letters)
     if length > 0:
-        shape += f' textLength="{length:.0f}" lengthAdjust="spacingAndGlyphs"'
+        shape += f' textLength="{length:.0f}"'
+        # Small differences go into the gaps between letters, except where letters are joined.
+        if not (word.isascii() and abs(length / (size * letters) - 1) < _GAPS):
+            shape += ' lengthAdjust="spacingAndGlyphs"'
     return f'<text x="{x0:.0f}" y="{y1 - 0.2 * (y1 - y0):.0f}"{shape}>{as_text(word)}</text>'
 
 

@@ -146,8 +146,7 @@ def _drawn(
         corrections=(), tried=0, mass=0.0, seconds=0.0,
     )  # fmt: skip
     view = View.of(labelled.document, None, truth, dict(colours), frozenset())
-    pages, _ = draw_pages(view)
-    return f"<li><details><summary>{line}</summary>{pages}</details></li>"
+    return f"<li><details><summary>{line}</summary>{draw_pages(view)}</details></li>"
 
 
 _STYLE = """

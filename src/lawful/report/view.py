@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 from lawful.decoding import Decoding
 from lawful.document import Document, check_length
 from lawful.known import Known
+from lawful.report.plain import doubt
 
 Pictures: TypeAlias = Callable[[str, int], bytes | None]
 """A JPEG of an entry of ``Document.images``, of at most a width; ``None`` if there is none."""
@@ -42,6 +43,11 @@ class View:
     single: frozenset[str]  # fields that have one value
     pictures: Pictures | None = None
     known: tuple[Known, ...] = ()
+
+    @property
+    def doubt(self) -> str | None:
+        """Why the document needs a person, one of ``DOUBTS``; ``None`` if it does not."""
+        return doubt(self.decoding, self.known)
 
     @classmethod
     def of(
@@ -77,15 +83,21 @@ class View:
 
     def count(self) -> dict[str, int]:
         """The document's contribution to the totals."""
+        verdicts = Counter(mark.verdict for mark in self.marks if mark.verdict)
+        all_right = self.has_gold and not verdicts["wrong"] + verdicts["broken"]
+        outcome = "person" if self.doubt else "passed"
         return {
             "documents": 1,
-            "has gold": self.has_gold,
+            outcome: 1,
+            **({f"doubt {self.doubt}": 1} if self.doubt else {}),
+            f"gold {outcome}": self.has_gold,
+            f"right {outcome}": all_right,
             "corrected": bool(self.decoding.changed),
             "corrections": self.decoding.changed,
             self.decoding.status: 1,
             **Counter(f"rule {check.state}" for check in self.decoding.rules),
             "implied violated": sum(check.implied for check in self.decoding.violations),
-            **Counter(mark.verdict for mark in self.marks if mark.verdict),
+            **verdicts,
         }
 
     def runs(self, words: Sequence[int]) -> Iterator[tuple[Mark, list[int]]]:

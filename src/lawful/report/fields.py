@@ -1,0 +1,103 @@
+"""Tables of a card: the fields, the rows, and the values that are known from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lawful.report.view import View, as_text
+from lawful.rules.judge import FieldValue
+from lawful.values import format_value
+
+
+def draw_fields(view: View) -> str:
+    """Classes and fields: their texts, what they were read as and, if known, how sure that is."""
+    decoding = view.decoding
+    sure = decoding.confidence
+    rows = []
+    for name, found in decoding.classes.items():
+        cells = f'<td colspan="2"><bdi>{as_text(found.value)}</bdi></td>'
+        rows.append(f"{_row_head(as_text(name))}{cells}{_sure(view, name)}")
+    for name, values in decoding.fields.items():
+        head, last = _row_head(_chip(view, name), len(values)), _sure(view, name, len(values))
+        for value in values:
+            text = f"<td><bdi>{as_text(value.text)}</bdi></td><td>{_read(value)}</td>"
+            rows.append(f"{head}{text}{last}")
+            head = last = ""
+    for name in sure:
+        if name not in decoding.fields and name not in decoding.classes:
+            missing = '<td class="quiet" colspan="2">missing</td>'
+            rows.append(f"{_row_head(as_text(name))}{missing}{_sure(view, name)}")
+    heads = ("field", "text", "read as", *(("sure",) if sure else ()))
+    found_none = '<p class="quiet">none found</p>'
+    return "<h3>Fields</h3>" + (_table(heads, rows) if rows else found_none)
+
+
+def draw_rows(view: View) -> str:
+    """A table for each kind of rows."""
+    tables = []
+    for kind, names in view.decoding.row_kinds.items():
+        rows = view.decoding.rows(kind)
+        shown = [name for name in names if any(name in row for row in rows)]
+        lines = [
+            _row_head(str(number)) + "".join(f"<td>{_cell(row.get(name))}</td>" for name in shown)
+            for number, row in enumerate(rows, 1)
+        ]
+        table = _table(("row", *(_chip(view, name) for name in shown)), lines)
+        found_none = '<p class="quiet">no rows found</p>'
+        tables.append(f"<h3>Rows: {as_text(kind)}</h3>{table if rows else found_none}")
+    return "".join(tables)
+
+
+def draw_known(view: View) -> str:
+    """The values that the document itself states, beside those that were found."""
+    rows = [
+        f"{_row_head(as_text(each.field))}<td><bdi>{as_text('; '.join(each.known))}</bdi></td>"
+        f"<td><bdi>{as_text('; '.join(each.found))}</bdi></td>"
+        f'<td class="{"fixed" if each.right else "wrong"}">'
+        f"{'✓ same' if each.right else '✗ other'}</td>"
+        for each in view.known
+    ]
+    table = _table(("field", "known", "found", "compared"), rows)
+    return f"<h3>Known values</h3>{table}" if rows else ""
+
+
+def _table(heads: Iterable[str], rows: Iterable[str]) -> str:
+    """A table with these column heads and rows of cells, which are HTML."""
+    columns = "".join(f'<th scope="col">{head}</th>' for head in heads)
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f"<table><thead><tr>{columns}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _row_head(name: str, rows: int = 1) -> str:
+    return f'<th scope="row"{_span(rows)}>{name}</th>'
+
+
+def _span(rows: int) -> str:
+    return f' rowspan="{rows}"' if rows > 1 else ""
+
+
+def _chip(view: View, name: str) -> str:
+    return f'<span class="field c{view.colours[name]}">{as_text(name)}</span>'
+
+
+def _read(value: FieldValue) -> str:
+    if value.value is None:
+        return "<em>✗ unreadable</em>"
+    return f"<bdi>{as_text(format_value(value.value))}</bdi>"
+
+
+def _cell(value: FieldValue | None) -> str:
+    """A field's text in a row; it is marked if it cannot be read."""
+    if value is None:
+        return ""
+    unreadable = " <em>✗ unreadable</em>" if value.value is None else ""
+    return f"<bdi>{as_text(value.text)}</bdi>{unreadable}"
+
+
+def _sure(view: View, name: str, rows: int = 1) -> str:
+    """A cell with the confidence in a field's value, empty if unknown; none if all are unknown."""
+    if not view.decoding.confidence:
+        return ""
+    sure = view.decoding.confidence.get(name)
+    text = "" if sure is None else str(sure).removesuffix(" sure")
+    return f"<td{_span(rows)}>{text}</td>"
