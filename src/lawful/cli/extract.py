@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from lawful.batch import Call, Preparation, decode_records, score_records
+from lawful.cli.folders import FolderOutput, is_folder
 from lawful.cli.inputs import Inputs, first_needed, make_reader
 from lawful.cli.options import (
     Alternatives,
@@ -29,7 +30,7 @@ from lawful.cli.options import (
     Model,
     ModelPool,
     OcrOption,
-    Out,
+    OutOrFolder,
     Pages,
     Password,
     PythonFile,
@@ -66,7 +67,7 @@ def extract(
     documents: InputsArgument,
     rules: Annotated[Path | None, rules_option("Rules (default: the receipt rules)")] = None,
     python: PythonFile = None,
-    out: Out = "-",
+    out: OutOrFolder = "-",
     resume: Resume = None,
     format_: FormatOption = "jsonl",
     rows: RowsOption = None,
@@ -118,8 +119,14 @@ def extract(
     )  # fmt: skip
     source = UnscoredFile(tagger, keep_gold=False)
     weights = Path(model or MODEL)
+    folder = None
+    if is_folder(out):
+        files = inputs.outputs(Path(out), format_)
+        folder = partial(FolderOutput, files=files, head=writer.head(), foot=writer.foot)
     with (
-        open_run(context, writer.head(), resume=resume, model=weights, review=review) as output,
+        open_run(
+            context, writer.head(), resume=resume, model=weights, review=review, folder=folder
+        ) as output,
         Progress(inputs.only, quiet=quiet) as progress,
     ):
         group = tagger.group_size(batch)

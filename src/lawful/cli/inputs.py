@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from hashlib import file_digest
 from pathlib import Path
 
+from lawful.cli.folders import Files, digest_of
 from lawful.cli.tally import BAD
 from lawful.errors import InputError
 from lawful.files import Item, Limits, OcrMode, Reader, Selection, files_in, kind_of, read_files
@@ -22,6 +22,7 @@ class Inputs:
     def __init__(self, given: Sequence[str]) -> None:
         """Raises an ``InputError`` for a folder without files that can be read."""
         self._paths: list[tuple[str, bool]] = []  # each with whether it is a file to read
+        self._names: list[str] = []  # of their outputs, below a folder
         for each in given:
             folder = each != "-" and Path(each).is_dir()
             found = [(str(path), True) for path in files_in(Path(each))] if folder else []
@@ -29,6 +30,10 @@ class Inputs:
                 raise InputError(f"no PDF file, image or hOCR file in {each}")
             is_file = each != "-" and kind_of(Path(each)) is not None
             self._paths += found or [(each, is_file)]
+            below = Path(each) if folder else Path(each).parent
+            self._names += [
+                str(Path(path).relative_to(below)) for path, _ in found or [(each, False)]
+            ]
         self._starts: list[int] = []  # of the paths so far, the number before the first line
 
     @property
@@ -41,6 +46,19 @@ class Inputs:
         """The path of the only input, if it has JSON lines; otherwise ``-``."""
         return self._paths[0][0] if len(self._paths) == 1 and not self.has_files else "-"
 
+    def outputs(self, out: Path, form: str) -> Files:
+        """The files, and the names of their outputs below a folder."""
+        for path, is_file in self._paths:
+            if not is_file:
+                raise InputError(
+                    f"{path} has lines of documents, and --out is a folder, which has one output "
+                    "per file: choose a file for --out"
+                )
+        names = (f"{name}.{form}" for name in self._names)
+        return Files(
+            [(Path(path), name) for (path, _), name in zip(self._paths, names, strict=True)], out
+        )
+
     def lines(self) -> Iterator[Line]:
         """All lines; that of a file is a digest of its content, so that a change is noticed."""
         last = 0
@@ -48,7 +66,7 @@ class Inputs:
             self._starts.append(last)
             if is_file:
                 last += 1
-                yield last, f"{path}\0{_digest(Path(path))}".encode("utf-8", "surrogateescape")
+                yield last, f"{path}\0{digest_of(Path(path))}".encode("utf-8", "surrogateescape")
             else:
                 for number, text in read_lines(path):
                     last = self._starts[-1] + number
@@ -93,17 +111,6 @@ def make_reader(
     limits = Limits(pages=max_pages, seconds=seconds)
     selected = None if pages is None else Selection(pages)
     return Reader(ocr, limits, selected, password, Ocr(threads=-1 if workers == 1 else 1))
-
-
-def _digest(path: Path) -> str:
-    """The SHA-256 of a file; empty if it cannot be read, which is said when it is read."""
-    try:
-        if not path.is_file():
-            return ""
-        with path.open("rb") as file:
-            return file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return ""
 
 
 def first_needed(done: Iterable[Entry], group: int) -> int:

@@ -32,6 +32,7 @@ _DECODING = "Decoding"
 _MODEL = "Model"
 _FILES = "Reading files"
 _TRUST = "Trust"
+_PARQUET = "Parquet files"
 
 
 class Command(TyperCommand):
@@ -141,6 +142,35 @@ Documents = Annotated[
         "something about them; - reads standard input.",
     ),
 ]
+ScoredFiles = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILES",
+        help="Scored documents: JSON lines (plain or gzipped), with pins if a person has said "
+        "something about them, Parquet files, or folders of these; - reads standard input.",
+    ),
+]
+LabelsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels", metavar="FILE", rich_help_panel=_PARQUET, show_default="those in the files",
+        help="Label names of Parquet files that lack them: a list in JSON, or one name per line.",
+    ),
+]  # fmt: skip
+KindOption = Annotated[
+    str | None,
+    typer.Option(
+        "--kind", metavar="KIND", rich_help_panel=_PARQUET, show_default="as the files say",
+        help="Kind of the scores in Parquet files: probs, log_probs or logits.",
+    ),
+]  # fmt: skip
+ColumnsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column", metavar="NAME=COLUMN", rich_help_panel=_PARQUET, show_default=False,
+        help="Read a column of Parquet files under another name, such as words=tokens.",
+    ),
+]  # fmt: skip
 CandidateLines = Annotated[
     str,
     typer.Argument(
@@ -218,6 +248,14 @@ Out = Annotated[
     str,
     typer.Option("--out", "-o", metavar="FILE", help="Output file; - writes to standard output."),
 ]
+OutOrFolder = Annotated[
+    str,
+    typer.Option(
+        "--out", "-o", metavar="FILE",
+        help="Output file; - writes to standard output; a folder, such as out/, gets one file per "
+        "input file.",
+    ),
+]  # fmt: skip
 Report = Annotated[
     str | None,
     typer.Option(

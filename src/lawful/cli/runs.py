@@ -13,12 +13,14 @@ import typer
 
 import lawful
 from lawful.cli.complaints import Complaints
+from lawful.cli.folders import MANIFEST, FolderOutput
 from lawful.cli.options import BadLines
 from lawful.cli.output import Interrupted, plural, say, warn
 from lawful.cli.tally import AUTOMATIC, BAD, REVIEW, Tally
 from lawful.decoding import Decoding
 from lawful.document import BadLine, Document, Scored, SpanScored
 from lawful.errors import InputError, LawfulError
+from lawful.io.atomic import make_folder
 from lawful.io.journal import Entry, Manifest, Output, resumable
 from lawful.io.jsonl import Line
 from lawful.io.npz import npz_path
@@ -98,30 +100,38 @@ def open_run(
     resume: bool | None,
     model: Path | None = None,
     review: str | None = None,
+    folder: Callable[[Output], FolderOutput] | None = None,
 ) -> Iterator[Output]:
     """The output of a command; if the run is ended, says how to resume it.
 
-    With ``review``, documents for review are in that file, and only the others in ``--out``.
+    With ``review``, documents for review are in that file, and only the others in ``--out``. With
+    ``folder``, ``--out`` is a folder, and lines are files: it makes their output of the manifest's.
     """
-    manifest = _manifest(context, model)
-    with _outputs(context.params["out"], review, manifest, head, resume) as output:
+    manifest, out = _manifest(context, model), context.params["out"]
+    if folder is not None:
+        if review is not None:
+            raise InputError(f"--review {review} needs a file as --out, and {out} is a folder")
+        make_folder(Path(out))
+        head, out = "", str(Path(out) / MANIFEST)
+    unit = "line" if folder is None else "file"
+    with _outputs(out, review, manifest, head, resume) as output:
         if output.last_line:
-            say(f"resuming after line {output.last_line:,}")
+            say(f"resuming after {unit} {output.last_line:,}")
         before = output.kept
         try:
-            yield output
+            yield output if folder is None else folder(output)
         except KeyboardInterrupt:
             if output.kept:
-                raise Interrupted(f"interrupted; {_kept(output)}") from None
+                raise Interrupted(f"interrupted; {_kept(output, unit)}") from None
             raise
         except (LawfulError, OSError):
             if output.kept > before:
-                say(_kept(output))
+                say(_kept(output, unit))
             raise
 
 
-def _kept(output: Output) -> str:
-    return f"the results of {plural(output.kept, 'line')} are kept: --resume continues"
+def _kept(output: Output, unit: str) -> str:
+    return f"the results of {plural(output.kept, unit)} are kept: --resume continues"
 
 
 def _manifest(context: typer.Context, model: Path | None) -> Manifest:
