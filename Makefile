@@ -5,12 +5,16 @@ PYTHON ?= python3
 TORCH ?= torch==2.13.0
 # Processes that share the tests. Some tests are about time, so no more than there are cores.
 JOBS ?= 2
+# More interpreters to try wheels on, beside those of pyenv and those on the path.
+PYTHONS ?=
 BIN := .venv/bin
 CORE := $(wildcard cpp/*/*.cpp cpp/*/*.hpp)
 PLAIN_CORE := $(filter-out cpp/python/%,$(wildcard cpp/*/*.cpp))
+# Clang as it is called here, or as Debian calls the newest one.
+CLANG ?= $(firstword $(shell which clang++ clang++-19 2>/dev/null) clang++-19)
 
 .SECONDARY:
-.PHONY: demo demo-files test test-files test-models test-server unit lint format sanitize faults fuzz bench clean
+.PHONY: demo demo-files test test-files test-models test-server unit lint format sanitize portable wheel docs faults fuzz bench clean
 
 demo: .venv/installed  ## decode the shipped receipts under rules, and two PDF files; write reports
 	@mkdir -p build
@@ -48,9 +52,28 @@ format: .venv/installed  ## fix what lint complains about, as far as the tools c
 	$(BIN)/clang-format -i $(CORE) $(wildcard tests/cpp/*.cpp)
 
 sanitize:  ## compare the core with brute force, under AddressSanitizer and UndefinedBehaviorSanitizer
-	@$(MAKE) --no-print-directory -j2 build/random_streams build/random_searches
+	@$(MAKE) --no-print-directory -j2 build/random_wide build/random_streams build/random_searches
+	build/random_wide 300000
 	build/random_streams 4000
 	build/random_searches 1500
+
+portable: .venv/installed build/clang  ## the core with Clang and without 128-bit integers, against brute force
+	@$(MAKE) --no-print-directory -j2 build/portable/random_streams build/portable/random_searches
+	build/portable/random_streams 4000
+	build/portable/random_searches 1500
+	$(BY_CLANG) -fsyntax-only $$($(BIN)/python tests/cpp/include_flags.py) $(filter %.cpp,$(CORE))
+
+wheel: .venv/with-release-tools  ## build what is released, and try it on every Python of this machine
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
+	$(BIN)/python -m tests.wheels $(PYTHONS)
+
+docs: .venv/with-sphinx  ## the site in build/site; its notebook is executed, warnings are errors
+	$(BIN)/python -m pytest -q tests/docs
+	$(BIN)/python docs/make_notebook.py --check
+	$(BIN)/python -m sphinx -q -W --keep-going -d build/doctrees docs build/site
+	@echo "open build/site/index.html"
 
 faults: .venv/installed  ## kills, full disks, closed pipes and dying workers during real runs
 	$(BIN)/python -m pytest tests/faults
@@ -97,6 +120,16 @@ clean:
 	$(BIN)/pip install --quiet --no-build-isolation --editable '.[test-server]'
 	@touch $@
 
+.venv/with-sphinx: .venv/installed
+	@echo "--- installing Sphinx into .venv"
+	$(BIN)/pip install --quiet --no-build-isolation --editable '.[docs]'
+	@touch $@
+
+.venv/with-release-tools: .venv/installed
+	@echo "--- installing the tools for releases into .venv"
+	$(BIN)/pip install --quiet build auditwheel abi3audit twine check-jsonschema
+	@touch $@
+
 .venv/made:
 	@echo "--- making .venv"
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("lawful needs Python 3.11 or newer, found " + sys.version.split()[0] + ": make PYTHON=/path/to/a/newer/python")'
@@ -104,8 +137,11 @@ clean:
 	$(BIN)/pip install --quiet cmake ninja scikit-build-core nanobind 'numpy>=2.0'
 	@touch $@
 
-SANITIZED := $(CXX) -std=c++20 -O1 -g -Wall -Wextra -Werror -fsanitize=address,undefined \
-    -fno-sanitize-recover=all -Icpp
+STRICT := -std=c++20 -Wall -Wextra -Wpedantic -Werror -Icpp
+SANITIZED := $(CXX) $(STRICT) -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
+# Clang complains about what GCC's own stable_sort calls.
+BY_CLANG := $(CLANG) $(STRICT) -Wno-deprecated-declarations
+PORTABLE := $(BY_CLANG) -O1 -DLAWFUL_PORTABLE
 PLAIN_OBJECTS := $(PLAIN_CORE:cpp/%.cpp=build/sanitized/%.o)
 
 build/random_%: tests/cpp/random_%.cpp $(PLAIN_OBJECTS)
@@ -114,3 +150,15 @@ build/random_%: tests/cpp/random_%.cpp $(PLAIN_OBJECTS)
 build/sanitized/%.o: cpp/%.cpp $(wildcard cpp/*/*.hpp)
 	@mkdir -p $(@D)
 	$(SANITIZED) -c $< -o $@
+
+build/portable/random_%: tests/cpp/random_%.cpp $(PLAIN_CORE:cpp/%.cpp=build/portable/%.o)
+	$(PORTABLE) $^ -o $@
+
+build/portable/%.o: cpp/%.cpp $(wildcard cpp/*/*.hpp)
+	@mkdir -p $(@D)
+	$(PORTABLE) -c $< -o $@
+
+build/clang:
+	@mkdir -p build
+	@command -v $(CLANG) || { echo "--- installing Clang"; apt-get update -qq && apt-get install -y -qq --no-install-recommends $(patsubst clang++%,clang%,$(CLANG)); }
+	@touch $@

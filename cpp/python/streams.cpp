@@ -37,6 +37,14 @@ std::string text_of(const nb::object& object) {
     return text.c_str();
 }
 
+/// The type of an object, with its module unless it is built in.
+std::string type_of(nb::handle object) {
+    const nb::handle type = object.type();
+    const std::string module = text_of(type.attr("__module__"));
+    const std::string name = text_of(type.attr("__qualname__"));
+    return module == "builtins" ? name : module + "." + name;
+}
+
 /// The first `rows` of an array: the array itself if these are all, else a view. Of a subclass of
 /// ndarray it is always a plain view, because a subclass may redefine indexing.
 nb::object first_rows(nb::object array, std::size_t rows) {
@@ -200,7 +208,7 @@ private:
     void check_out(nb::handle out, std::size_t count) const {
         if (out.is_none()) return;
         if (!nb::isinstance<nb::tuple>(out) || nb::len(out) != 2)
-            raise("InputError", std::string("out is a ") + Py_TYPE(out.ptr())->tp_name +
+            raise("InputError", "out is a " + type_of(out) +
                                     ", expected the pair of arrays that an earlier take returned");
         check_array(out[0], "labels", 2, type_, count);
         check_array(out[1], "log_probs", 1, NPY_FLOAT64, count);
@@ -223,7 +231,7 @@ private:
                                                     : "uint32";
         expected += " of shape (" + std::to_string(count);
         expected += dimensions == 1 ? ",)" : ", " + std::to_string(stream_->words()) + ")";
-        std::string found = Py_TYPE(object.ptr())->tp_name;
+        std::string found = type_of(object);
         if (PyArray_Check(object.ptr()))
             found = text_of(object.attr("dtype")) + " of shape " + text_of(object.attr("shape"));
         raise("InputError", "out[" + std::string(dimensions == 2 ? "0" : "1") + "] (" + name +

@@ -12,6 +12,12 @@
 
 namespace lawful {
 
+/// An operator of int itself: a subclass may redefine it.
+template <class Function>
+Function slot_of_int(int slot) {
+    return reinterpret_cast<Function>(PyType_GetSlot(&PyLong_Type, slot));
+}
+
 /// Reads a Python int; false if it does not fit. The least 128-bit number does not: it has no
 /// opposite.
 inline bool read_wide(PyObject* number, Wide& wide) noexcept {
@@ -22,9 +28,8 @@ inline bool read_wide(PyObject* number, Wide& wide) noexcept {
         return true;
     }
     const nanobind::object bits = nanobind::steal(PyLong_FromLong(64));
-    // The operator of int itself: a subclass may redefine it.
     const nanobind::object above =
-        nanobind::steal(PyLong_Type.tp_as_number->nb_rshift(number, bits.ptr()));
+        nanobind::steal(slot_of_int<binaryfunc>(Py_nb_rshift)(number, bits.ptr()));
     const long long high = PyLong_AsLongLongAndOverflow(above.ptr(), &overflow);
     const std::uint64_t low = PyLong_AsUnsignedLongLongMask(number);
     wide = static_cast<Wide>(high) * (Wide{1} << 64) + static_cast<Wide>(low);
@@ -38,7 +43,8 @@ inline nanobind::object written_wide(Wide wide) {
 }
 
 [[noreturn]] inline void raise_too_wide(nanobind::handle number) {
-    const nanobind::object digits = nanobind::steal(PyLong_Type.tp_repr(number.ptr()));
+    const nanobind::object digits =
+        nanobind::steal(slot_of_int<reprfunc>(Py_tp_repr)(number.ptr()));
     if (!digits.is_valid()) throw nanobind::python_error();  // more than Python writes out
     throw std::overflow_error(std::string(nanobind::str(digits).c_str()) +
                               " does not fit into 127 bits");

@@ -33,10 +33,9 @@ bool known(const Outcome& a, const Outcome& b) {
 Outcome arithmetic(Op op, const Outcome& a, const Outcome& b) {
     if (!known(a, b)) return lacking(a, b);
     Wide result;
-    const bool overflow = op == Op::kAdd ? __builtin_add_overflow(a.number, b.number, &result)
-                          : op == Op::kSubtract
-                              ? __builtin_sub_overflow(a.number, b.number, &result)
-                              : __builtin_mul_overflow(a.number, b.number, &result);
+    const bool overflow = op == Op::kAdd        ? add_overflows(a.number, b.number, result)
+                          : op == Op::kSubtract ? subtract_overflows(a.number, b.number, result)
+                                                : multiply_overflows(a.number, b.number, result);
     return overflow || result == kLeastWide ? kNotSure : Outcome{result, Outcome::kKnown};
 }
 
@@ -88,7 +87,7 @@ Outcome extreme(std::span<const Outcome> parts, bool least) {
 Outcome rounded(const Outcome& a, Wide unit) {
     if (a.state != Outcome::kKnown) return a;
     const Wide size = a.number < 0 ? -a.number : a.number;
-    if (Wide sum; __builtin_add_overflow(size, unit, &sum)) return kNotSure;
+    if (Wide sum; add_overflows(size, unit, sum)) return kNotSure;
     const Wide whole = (size + unit / 2) / unit * unit;
     return {a.number < 0 ? -whole : whole, Outcome::kKnown};
 }

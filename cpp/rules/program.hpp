@@ -5,10 +5,12 @@
 #include <span>
 #include <vector>
 
+#include "base/wide.hpp"
+
 namespace lawful {
 
-/// Exact decimals, as whole numbers of a fixed unit, with room for sums and products.
-using Wide = __int128;
+// Decimals are exact: whole numbers of a fixed unit, with room for sums and products.
+
 /// The one number without an opposite; no outcome has it.
 constexpr Wide kLeastWide = Wide{1} << 127;
 

@@ -117,7 +117,7 @@ void RuleTracker::extend_list(std::span<Wide> state, std::uint32_t field, std::u
     const bool known = number.state == Outcome::kKnown;
     if (f.sum) {
         Wide& sum = state[*f.sum];
-        if (!known || sum == Program::kUnsure || __builtin_add_overflow(sum, number.number, &sum))
+        if (!known || sum == Program::kUnsure || add_overflows(sum, number.number, sum))
             sum = Program::kUnsure;
     }
     const auto extend_extreme = [&](FieldPlan::Slot slot, auto beats) {

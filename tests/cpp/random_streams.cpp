@@ -178,5 +178,5 @@ int main(int argc, char** argv) {
     for (int i = 0; i < cases; ++i) small_case(i % 2);
     for (int i = 0; i < 12; ++i) large_case(i % 2);
     too_many_cells();
-    std::printf("%d random cases agree with brute force, no sanitizer complained\n", cases);
+    std::printf("%d random cases agree with brute force\n", cases);
 }
