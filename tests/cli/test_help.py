@@ -18,7 +18,7 @@ COMMANDS = [
     "extract", "read", "decode", "choose", "explain", "check", "evaluate", "calibrate",
     "align", "train", "predict", "export", "demo", "data convert", "data info", "data rules",
     "data split", "rules show", "rules mine", "rules debug", "rules learn", "review open",
-    "review export", "review import",
+    "review export", "review import", "serve",
     "experiments paper", "experiments semantics",
 ]  # fmt: skip
 

@@ -20,7 +20,7 @@ from lawful.server import connections
 from lawful.server.limits import BodyLimit, BodyLimits
 from lawful.server.logs import JsonLines
 from lawful.server.problems import HANDLERS, HttpProblem, Problems
-from lawful.server.running import Drain, bind, run_app
+from lawful.server.running import Drain, Draining, bind, run_app
 from lawful.server.security import BearerToken, HostCheck, check_address, find_token, host_name
 from tests.server.raw import answer_of, connect, exchange, head, problem_of, rest_of, status_of
 
@@ -66,7 +66,8 @@ def ask(app, method, path, **more):
 @pytest.fixture
 def port():
     """The port of a server in a thread, with limits of 1,000 bytes and half a second."""
-    app = Problems(BodyLimit(application(), BodyLimits(1000, 0.5)))
+    drain = Drain(1.0)
+    app = Problems(Draining(BodyLimit(application(), BodyLimits(1000, 0.5)), drain))
     listener, servers, started = bind("127.0.0.1", 0), [], threading.Event()
 
     def start(server):
@@ -74,7 +75,7 @@ def port():
         started.set()
 
     thread = threading.Thread(
-        target=run_app, args=(app, listener, Drain(1.0)), kwargs={"on_start": start}
+        target=run_app, args=(app, listener, drain), kwargs={"on_start": start}
     )
     thread.start()
     assert started.wait(30)

@@ -38,6 +38,7 @@ from lawful.cli import (
     read,
     review,
     rules,
+    serve,
     train,
 )
 from lawful.cli.options import Command, FileGroup, Group, flag
@@ -68,6 +69,7 @@ for function, example in (
     (train.train, train.EXAMPLE),
     (predict.predict, predict.EXAMPLE),
     (export.export, export.EXAMPLE),
+    (serve.serve, serve.EXAMPLE),
     (demo.demo, demo.EXAMPLE),
 ):
     app.command(cls=Command, epilog=f"Example: {example}")(function)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
+from math import exp, inf
 from typing import Any
 
 import numpy as np
 
 from lawful.document import Document
-from lawful.labels import Scheme
+from lawful.labels import Scheme, Span
 from lawful.scores import Scores
+from lawful.span_scores import SpanScores
 
 
 def entities(
@@ -33,18 +35,34 @@ def entities(
     if starts is None:
         starts = word_starts(document)
     return [
-        {
-            "entity_group": span.type,
-            "score": float(probs[span.start : span.end].mean()),
-            "word": document.text(span.start, span.end),
-            "start": starts[span.start],
-            "end": starts[span.end - 1] + len(document.words[span.end - 1]),
-            "words": (span.start, span.end),
-            "box": document.box(span.start, span.end),
-            "page": document.page(span.start),
-        }
+        _entity(document, span, float(probs[span.start : span.end].mean()), starts)
         for span in named.spans(indices)
     ]
+
+
+def span_entities(
+    document: Document, scores: SpanScores, labels: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The same for a model that scores spans; ``score`` is the probability of the span."""
+    scheme, starts = scores.word_scheme(), word_starts(document)
+    log_odds = dict(zip(scores.spans, scores.log_odds.tolist(), strict=True))
+    return [
+        _entity(document, span, 1 / (1 + exp(min(-log_odds.get(span, -inf), 700.0))), starts)
+        for span in scheme.spans(scheme.indices(labels))
+    ]
+
+
+def _entity(document: Document, span: Span, score: float, starts: Sequence[int]) -> dict[str, Any]:
+    return {
+        "entity_group": span.type,
+        "score": score,
+        "word": document.text(span.start, span.end),
+        "start": starts[span.start],
+        "end": starts[span.end - 1] + len(document.words[span.end - 1]),
+        "words": (span.start, span.end),
+        "box": document.box(span.start, span.end),
+        "page": document.page(span.start),
+    }
 
 
 def word_starts(document: Document) -> list[int]:

@@ -24,6 +24,9 @@ HEADER_SECONDS = 10.0
 LINGER_SECONDS = 2.0
 """Time for which the rest of a refused body is read, so that the client reads the refusal."""
 
+STALL_SECONDS = 30.0
+"""Time for a client to read what was sent to it, once buffers are full; then it is cut off."""
+
 MOST_CONNECTIONS = 1000
 """Open connections of a process; one more is answered with 503 and closed."""
 
@@ -41,6 +44,7 @@ class Connection(H11Protocol):
         super().__init__(config, server_state, app_state, _loop)
         self._timer: asyncio.TimerHandle | None = None  # for headers, or to linger
         self._lingers = False
+        self._stall: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Starts to wait for a request, unless there are too many connections."""
@@ -53,7 +57,23 @@ class Connection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Ends all waiting."""
         self._stop_timer()
+        self._stop_stall()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Waits for a client that does not read, but not for ever."""
+        super().pause_writing()
+        self._stall = self.loop.call_later(STALL_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Goes on."""
+        self._stop_stall()
+        super().resume_writing()
+
+    def _stop_stall(self) -> None:
+        if self._stall is not None:
+            self._stall.cancel()
+            self._stall = None
 
     def data_received(self, data: bytes) -> None:
         """Takes bytes; the time for headers runs from the first byte of a request."""

@@ -10,7 +10,7 @@ from time import monotonic
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lawful.server.problems import HttpProblem
+from lawful.server.problems import HttpProblem, busy
 from lawful.server.security import headers_of
 
 
@@ -21,6 +21,9 @@ class BodyLimits:
     bytes: int = 16 * 2**20
     seconds: float = 30.0  # of waiting for the client, from the first byte to the last
 
+
+BODIES = 16
+"""The number of longest bodies that fit into memory at the same time."""
 
 MOST_HEADER_BYTES = 16 * 2**10
 
@@ -40,9 +43,17 @@ def check_head(scope: Scope) -> None:
         raise HttpProblem(415, "Content-Encoding is not supported; send the body as it is")
 
 
-def too_long(most: int) -> HttpProblem:
+def too_long(most: int, what: str = "body") -> HttpProblem:
     """413, for a body of more bytes than this."""
-    return HttpProblem(413, f"the body has more than {most:,} bytes, which is the maximum")
+    return HttpProblem(413, f"the {what} has more than {most:,} bytes, which is the maximum")
+
+
+class Held:
+    """The bytes of all bodies that are in memory, and how many there may be."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.bytes = 0
 
 
 class BodyLimit:
@@ -50,7 +61,8 @@ class BodyLimit:
 
     Bytes are counted as they arrive, so a body without ``Content-Length`` is no exception; one
     that announces too many is refused before it is read. Only time spent waiting for the client
-    counts. ``streams`` says which requests count for themselves.
+    counts. All bodies together have ``BODIES`` times the limit of one, and one more gets 503.
+    ``streams`` says which requests count for themselves.
     """
 
     def __init__(
@@ -62,6 +74,7 @@ class BodyLimit:
         self._app = app
         self._limits = limits
         self._streams = streams
+        self._held = Held(BODIES * limits.bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Runs the application with a body that is limited."""
@@ -76,23 +89,27 @@ class BodyLimit:
         announced = headers_of(scope, b"content-length")
         if announced and int(announced[0]) > most:
             raise too_long(most)
-        body = LimitedBody(receive, self._limits)
-        await self._app(scope, body.receive, send)
+        body = LimitedBody(receive, self._limits, self._held)
+        try:
+            await self._app(scope, body.receive, send)
+        finally:
+            self._held.bytes -= body.bytes
 
 
 class LimitedBody:
     """The ``receive`` of a request, which raises a problem at the limits."""
 
-    def __init__(self, receive: Receive, limits: BodyLimits) -> None:
+    def __init__(self, receive: Receive, limits: BodyLimits, held: Held | None = None) -> None:
         self._receive = receive
         self._limits = limits
-        self._bytes = 0
+        self._held = held
+        self.bytes = 0
         self._waited = 0.0
         self._whole = False
 
     def restart(self) -> None:
-        """Counts from zero again: for a body of many parts, each with these limits."""
-        self._bytes, self._waited = 0, 0.0
+        """Gives the rest of the body the whole time again."""
+        self._waited = 0.0
 
     async def receive(self) -> Message:
         """The next message; once the body is there, waits for as long as the client does."""
@@ -105,10 +122,15 @@ class LimitedBody:
         if message["type"] == "http.disconnect":
             self._whole = True
             return message
-        self._bytes += len(message.get("body", b""))
+        size = len(message.get("body", b""))
+        self.bytes += size
         self._whole = not message.get("more_body", False)
-        if self._bytes > self._limits.bytes:
+        if self.bytes > self._limits.bytes:
             raise too_long(self._limits.bytes)
+        if self._held is not None:
+            self._held.bytes += size
+            if self._held.bytes > self._held.most:
+                raise busy("the bodies of other requests fill the memory for them; ask again")
         return message
 
     async def part(self) -> bytes | None:

@@ -10,30 +10,83 @@ from types import FrameType
 from typing import Any
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lawful.errors import InputError
 from lawful.server.connections import Connection
 from lawful.server.logs import log
+from lawful.server.problems import HttpProblem, busy
 
 LAST_SECONDS = 2.0
 """Time after the drain for the last words of requests that outlasted it."""
 
 
 class Drain:
-    """The end of a service: requests finish, until ``over`` says that those left must give up."""
+    """The end of a service: requests may finish until it is over, and are then cancelled."""
 
     def __init__(self, seconds: float = 10.0) -> None:
         self.seconds = seconds
         self.begun = False
-        self.over = asyncio.Event()
+        self.requests: set[asyncio.Task[Any]] = set()
+        self._over = False
 
     def begin(self) -> None:
         """Starts the time that requests have left. To be called in the event loop."""
         if not self.begun:
             self.begun = True
-            log("drain", seconds=self.seconds)
-            asyncio.get_running_loop().call_later(self.seconds, self.over.set)
+            log("drain", seconds=self.seconds, requests=len(self.requests))
+            asyncio.get_running_loop().call_later(self.seconds, self._end)
+
+    def _end(self) -> None:
+        self._over = True
+        for task in self.requests:
+            task.cancel()
+
+    def gives_up(self) -> bool:
+        """Whether this task is cancelled because the drain is over; it may send its last words."""
+        task = asyncio.current_task()
+        if not self._over or task is None:
+            return False
+        task.uncancel()
+        return True
+
+
+class Draining:
+    """Middleware: a request that outlasts the drain gets 503, unless its answer has begun.
+
+    A handler that answers in parts catches the ``CancelledError`` and asks ``Drain.gives_up``.
+    """
+
+    def __init__(self, app: ASGIApp, drain: Drain) -> None:
+        self._app = app
+        self._drain = drain
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Runs the application."""
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("a service runs in tasks")
+        begun = False
+
+        async def watched(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        self._drain.requests.add(task)
+        try:
+            await self._app(scope, receive, watched)
+        except asyncio.CancelledError:
+            if begun or not self._drain.gives_up():
+                raise
+            raise ending() from None
+        finally:
+            self._drain.requests.discard(task)
+
+
+def ending() -> HttpProblem:
+    """503, for what the drain has cancelled."""
+    return busy("the service ends; ask again", seconds=5)
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -1,0 +1,180 @@
+"""The processes of the service: one by itself, or workers that are replaced when they die."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import multiprocessing
+import os
+import signal
+import socket
+import time
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from lawful.errors import RulesError
+from lawful.server.logs import log, start_logs
+from lawful.server.rule_book import RuleBook
+from lawful.server.running import LAST_SECONDS, Server, address_of, run_app
+from lawful.server.settings import Settings
+
+BAD_STARTS = 5
+"""Workers that may die, one after the other, within ``SHORT`` seconds of their start."""
+
+SHORT = 5.0
+
+
+def serve(settings: Settings, book: RuleBook, listener: socket.socket, level: str) -> int:
+    """Serves until SIGTERM or Ctrl-C; the exit code is 1 if workers cannot be started."""
+    start_logs(level)
+    rules = {name: entry.hash for name, entry in book.entries.items()}
+    log("start", url=address_of(listener), workers=settings.workers, rules=rules, pid=os.getpid())
+    if settings.workers == 1:
+        _run(settings, book, listener, None)
+        return 0
+    with TemporaryDirectory(prefix="lawful-metrics-") as folder:
+        from lawful.server.metrics import share_metrics
+
+        share_metrics(folder)
+        return _Supervisor(settings, book, listener, level).run()
+
+
+def _run(
+    settings: Settings, book: RuleBook, listener: socket.socket, pipe: Connection | None
+) -> None:
+    """Serves in this process. New rules come with SIGHUP or, for a worker, through the pipe."""
+    from lawful.server.service import Service
+
+    service = Service(settings, book)
+    reloads: set[asyncio.Task[None]] = set()
+
+    def reload() -> None:
+        task = asyncio.get_running_loop().create_task(service.reload())
+        reloads.add(task)
+        task.add_done_callback(reloads.discard)
+
+    def started(server: Server) -> None:
+        log("ready", pid=os.getpid())
+        if pipe is None:
+            server.on_signal("SIGHUP", reload)
+            return
+
+        def receive() -> None:
+            try:
+                service.take(pipe.recv())
+            except (EOFError, OSError):  # the supervisor has died
+                asyncio.get_running_loop().remove_reader(pipe.fileno())
+                server.should_exit = True
+
+        asyncio.get_running_loop().add_reader(pipe.fileno(), receive)
+
+    run_app(service.app(), listener, service.drain, on_start=started)
+    log("end", pid=os.getpid())
+
+
+def _work(
+    settings: Settings, book: RuleBook, listener: socket.socket, pipe: Connection, level: str
+) -> None:
+    """The main function of a worker."""
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # which the supervisor listens to
+    start_logs(level)
+    _run(settings, book, listener, pipe)
+
+
+@dataclass(slots=True)
+class _Worker:
+    process: Any
+    pipe: Connection
+    began: float = field(default_factory=time.monotonic)
+
+
+class _Supervisor:
+    """Keeps so many workers alive, gives them new rules on SIGHUP, and ends them on SIGTERM.
+
+    The listening socket is shared, so a worker that dies takes only its own connections along. The
+    supervisor alone loads rules: all workers have the same ones, and a new worker, too.
+    """
+
+    def __init__(
+        self, settings: Settings, book: RuleBook, listener: socket.socket, level: str
+    ) -> None:
+        self._settings, self._book, self._listener, self._level = settings, book, listener, level
+        self._context = multiprocessing.get_context("spawn")
+        self._workers: list[_Worker] = []
+        self._bad_starts = 0
+        self._ends = self._reloads = False
+
+    def run(self) -> int:
+        """Supervises until a signal ends it; returns the exit code."""
+        self._on("SIGTERM", "_ends")
+        self._on("SIGINT", "_ends")
+        self._on("SIGHUP", "_reloads")
+        self._workers = [self._start() for _ in range(self._settings.workers)]
+        while not self._ends and self._bad_starts < BAD_STARTS:
+            wait([worker.process.sentinel for worker in self._workers], timeout=0.2)
+            if self._reloads:
+                self._reloads = False
+                self._reload()
+            if not self._ends:
+                self._replace_dead()
+        self._end()
+        return int(not self._ends)
+
+    def _on(self, name: str, flag: str) -> None:
+        """Notes that a signal has come; the loop sees it within a fifth of a second."""
+
+        def note(*_: object) -> None:
+            setattr(self, flag, True)
+
+        if (number := getattr(signal, name, None)) is not None:
+            signal.signal(number, note)
+
+    def _start(self) -> _Worker:
+        ours, theirs = self._context.Pipe()
+        work = (self._settings, self._book, self._listener, theirs, self._level)
+        process = self._context.Process(target=_work, args=work)
+        process.start()
+        theirs.close()
+        return _Worker(process, ours)
+
+    def _replace_dead(self) -> None:
+        from prometheus_client.multiprocess import mark_process_dead
+
+        for i, worker in enumerate(self._workers):
+            if worker.process.is_alive():
+                if self._bad_starts and time.monotonic() - worker.began > SHORT:
+                    self._bad_starts = 0
+                continue
+            early = time.monotonic() - worker.began < SHORT
+            self._bad_starts = self._bad_starts + 1 if early else 0
+            code = worker.process.exitcode
+            log("worker died", level=logging.ERROR, pid=worker.process.pid, code=code)
+            mark_process_dead(worker.process.pid)  # type: ignore[no-untyped-call]
+            worker.pipe.close()
+            self._workers[i] = self._start()
+
+    def _reload(self) -> None:
+        try:
+            self._book = RuleBook.load(self._settings.rules)
+        except RulesError as error:
+            log("reload refused", level=logging.ERROR, detail=str(error))
+            return
+        for worker in self._workers:
+            try:
+                worker.pipe.send(self._book)
+            except OSError:  # it has died, and the next one is given the same rules
+                continue
+
+    def _end(self) -> None:
+        """Ends all workers, which drain; those that outlast it are killed."""
+        for worker in self._workers:
+            worker.process.terminate()
+        until = time.monotonic() + self._settings.drain_seconds + LAST_SECONDS + 5
+        for worker in self._workers:
+            worker.process.join(max(0.0, until - time.monotonic()))
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join()
