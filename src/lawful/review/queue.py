@@ -161,7 +161,8 @@ class Queue:
                     if self._stopped.is_set():
                         return
                     if entry is not None:
-                        self.decoded += self._entries[n].status is None
+                        is_first = self._entries[n].status is None
+                        self.decoded += is_first and entry.status is not None
                         self._entries[n] = entry
                         self.changes += 1
         except (LawfulError, OSError) as error:
