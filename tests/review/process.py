@@ -47,10 +47,10 @@ class Server:
 
 
 @contextmanager
-def reviewing(documents, db, *options, **how):
+def reviewing(documents, db, *options, rules=RULES, **how):
     """A review that is running; interrupted at the end, unless it was killed."""
     command = [
-        sys.executable, "-m", "lawful", "review", str(documents), "--rules", RULES,
+        sys.executable, "-m", "lawful", "review", str(documents), "--rules", str(rules),
         "--db", str(db), "--no-browser", *map(str, options),
     ]  # fmt: skip
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, **how)

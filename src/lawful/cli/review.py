@@ -5,14 +5,20 @@ from __future__ import annotations
 import getpass
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 import typer
 
+from lawful.batch import score_records
+from lawful.cli.inputs import Inputs, make_reader
 from lawful.cli.options import (
     Command,
+    Model,
+    OcrOption,
     Out,
+    Password,
     PythonFile,
     ReviewGroup,
     RuleFile,
@@ -20,7 +26,10 @@ from lawful.cli.options import (
     load_rules,
 )
 from lawful.cli.output import plural, say, warn
+from lawful.cli.tagging import UnscoredFile, load_tagger
+from lawful.document import BadLine, Scored
 from lawful.errors import InputError
+from lawful.files import Limits, OcrMode
 from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import encode
 from lawful.review.annotations import annotation_of, read_tasks, take
@@ -29,7 +38,7 @@ from lawful.review.documents import Documents
 from lawful.review.export import Accepted, changes
 from lawful.review.pictures import Pictures
 from lawful.review.queue import Queue
-from lawful.review.serving import open_desk, serve, shared
+from lawful.review.serving import check_extra, open_desk, serve, shared
 from lawful.review.store import Store
 from lawful.review.tasks import Tasks
 
@@ -57,7 +66,14 @@ Reviewed = Annotated[
     "word open may be left out.",
 )  # fmt: skip
 def open_(
-    documents: Reviewed,
+    documents: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DOCUMENTS",
+            help="Scored documents as JSON lines (plain or gzipped; - reads standard input); or "
+            "PDF files, images and folders of them, which a model scores first.",
+        ),
+    ],
     rules: RuleFile,
     python: PythonFile = None,
     images: Annotated[
@@ -81,20 +97,48 @@ def open_(
         str | None,
         typer.Option(metavar="NAME", show_default="the name of the user", help="Who reviews."),
     ] = None,
+    ocr: OcrOption = "auto",
+    password: Password = None,
+    model: Model = None,
 ) -> None:  # fmt: skip
     """Open a page in the browser on which a person reviews documents, the worst first."""
+    check_extra()
     common = shared(load_rules(rules, python), rules.stem, python)
-    found = Documents.open(documents)
-    folders = [] if documents == "-" else [Path(documents).parent]
+    inputs = Inputs(documents)
+    is_scored = not inputs.has_files and model is None
+    if is_scored and len(documents) > 1:
+        raise InputError("several files of JSON lines: review them one by one, or join them")
+    store = Store(db)  # before a model runs for minutes
+    if is_scored:
+        found = Documents.open(documents[0])
+    else:
+        found = Documents.of_records(_scored(inputs, ocr, password, model))
+    folders = [Path(each).parent for each in documents if each != "-"]
+    folders += [Path(each) for each in documents if Path(each).is_dir()]
 
     def ready(address: str) -> None:
         say(f"{plural(len(found))}; reviews are kept in {db}")
         say(f"open {address} (Ctrl-C ends it)")
 
-    with open_desk(found, Store(db), common, Pictures(folders, images)) as desk:
+    with open_desk(found, store, common, Pictures(folders, images, password)) as desk:
         with suppress(KeyboardInterrupt):
             serve(desk, reviewer or _user(), port=port, ready=ready, browser=not no_browser)
         say(f"ended; reviews are in {db}")
+
+
+def _scored(
+    inputs: Inputs, ocr: OcrMode, password: str | None, model: str | None
+) -> Iterator[Scored | BadLine]:
+    """Files as documents, scored by a model; one that cannot be read is said, and listed."""
+    tagger = load_tagger(model, None, None)
+    limits = Limits()
+    reader = make_reader(ocr, None, limits.pages, limits.seconds, password, 1)
+    found = inputs.documents(inputs.lines(), reader)
+    records = UnscoredFile(tagger, keep_gold=False).records(found)
+    for record in score_records(partial(tagger.predict, batch=1), records):
+        if isinstance(record, BadLine):
+            warn(f"{inputs.name(record.line)}: {record.message}")
+        yield record
 
 
 @app.command(

@@ -49,6 +49,15 @@ def show(out: Path, pages: int) -> None:
         items = zip(documents, decodings, strict=True)
         write_report(file, items, title="lawful demo", rules=rules)
     console.print(f"report with all pages: {out}", markup=False)
+    _show_by_model(console, documents, rules, out, pages)
+    command = f"lawful review {demo.shipped()} --rules {demo.RULES}"
+    console.print(f"\nto review these pages in the browser: {command}", markup=False)
+
+
+def _show_by_model(
+    console: Console, documents: list[Scored], rules: Rules, out: Path, pages: int
+) -> None:
+    """The same documents with the scores of the shipped model, and files."""
     try:
         tagger = from_pretrained(MODEL)
     except MissingExtraError as error:

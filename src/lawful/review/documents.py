@@ -19,7 +19,14 @@ import msgspec
 
 from lawful.document import BadLine, Scored, SpanScored
 from lawful.errors import InputError
-from lawful.io.jsonl import BAD_TEXT, LineParser, check_line, encode, read_places
+from lawful.io.jsonl import (
+    BAD_TEXT,
+    LineParser,
+    check_line,
+    encode,
+    read_places,
+    scored_line,
+)
 
 
 class ChangedInputError(InputError):
@@ -84,14 +91,20 @@ class Documents:
         return cls(path, Path(path).open("rb"), slips)
 
     @classmethod
-    def of_lines(cls, path: str, lines: Iterable[tuple[int, bytes]]) -> Documents:
+    def of_records(cls, records: Iterable[Scored | BadLine]) -> Documents:
+        """Documents that a model has scored."""
+        return cls.of_lines("-", map(_line_of, records))
+
+    @classmethod
+    def of_lines(cls, path: str, lines: Iterable[tuple[int, bytes | BadLine]]) -> Documents:
         """Documents that are no plain file: kept in a temporary one, which has no name."""
         copy = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the documents are
 
-        def placed() -> Iterator[tuple[int, int, bytes]]:
+        def placed() -> Iterator[tuple[int, int, bytes | BadLine]]:
             for number, text in lines:
                 start = copy.tell()
-                copy.write(text)
+                if not isinstance(text, BadLine):
+                    copy.write(text)
                 yield number, start, text
 
         try:
@@ -142,9 +155,18 @@ def _stamp(file: IO[bytes]) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def _slips(places: Iterable[tuple[int, int, bytes]]) -> Iterator[Slip]:
+def _line_of(record: Scored | BadLine) -> tuple[int, bytes | BadLine]:
+    if isinstance(record, BadLine):
+        return record.line, record
+    return record.line or 0, scored_line(record).encode()
+
+
+def _slips(places: Iterable[tuple[int, int, bytes | BadLine]]) -> Iterator[Slip]:
     decoder = msgspec.json.Decoder(_Head)
     for n, (line, start, text) in enumerate(places):
+        if isinstance(text, BadLine):
+            yield Slip(n, line, start, 0, text.id or f"line {line}", "", 0, 0, text.message)
+            continue
         try:
             check_line(text)
             head = decoder.decode(text)

@@ -64,12 +64,16 @@ def open_desk(
         desk.close()
 
 
+def check_extra() -> None:
+    """Raises a ``MissingExtraError`` unless what serves the page is installed."""
+    for module in ("uvicorn", "starlette"):
+        needed(module, "lawful review")
+
+
 def serve(
     desk: Desk, reviewer: str, *, port: int = 0, ready: Callable[[str], None], browser: bool = True
 ) -> None:
     """Serves the page until it is interrupted; ``ready`` is called with its address."""
-    for module in ("uvicorn", "starlette"):
-        needed(module, "lawful review")
     from lawful.review.app import make_app
     from lawful.server.logs import start_logs
     from lawful.server.running import Drain, address_of, bind, run_app

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import localcontext
-from math import exp, isinf
 from typing import Any
 
 from lawful.decoding import Decoding
 from lawful.errors import LawfulError
 from lawful.pins import PREFIX
+from lawful.report.plain import counted, less_likely
 from lawful.rules.arithmetic import EXACT
 from lawful.rules.checks import Check
 from lawful.rules.nodes import COUNT, plain
@@ -167,7 +167,7 @@ class Wording:
         if held and not complaints and not vacuous:
             parts.append("The rule holds" if held == 1 else f"All {held} rules hold")
         elif held:
-            parts.append(f"{_count(held, 'rule').capitalize()} {'holds' if held == 1 else 'hold'}")
+            parts.append(f"{counted(held, 'rule')} {'holds' if held == 1 else 'hold'}")
         parts += complaints[:3]
         if len(complaints) > 3:
             parts.append(f"{len(complaints) - 3} more are broken")
@@ -191,24 +191,11 @@ class Wording:
         if vacuous and vacuous == len(decoding.rules):
             yield "no rule could be checked"
         elif vacuous:
-            yield f"{_count(vacuous, 'rule')} could not be checked"
+            yield f"{counted(vacuous, 'rule')} could not be checked"
         if not decoding.optimal and decoding.status != "infeasible":
             yield "not proven to be the best answer"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
-
-
-MUCH = 1_000_000
-
-
 def odds(nats: float) -> str:
     """A price in words: how much less likely the model found it."""
-    if isinf(nats) or exp(min(nats, 100.0)) > MUCH:
-        return "the model found this more than a million times less likely"
-    times = exp(abs(nats))
-    if times < 1.2:
-        return "the model found this about as likely"
-    shown = f"{times:.1f}" if times < 10 else f"{round(times):,}"
-    return f"the model found this {shown} times {'less' if nats > 0 else 'more'} likely"
+    return f"the model found this {less_likely(nats)}"
