@@ -99,5 +99,5 @@ def _sure(view: View, name: str, rows: int = 1) -> str:
     if not view.decoding.confidence:
         return ""
     sure = view.decoding.confidence.get(name)
-    text = "" if sure is None else str(sure).removesuffix(" sure")
+    text = "" if sure is None else str(sure).removesuffix(" sure").replace(" %", "&nbsp;%")
     return f"<td{_span(rows)}>{text}</td>"

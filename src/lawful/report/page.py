@@ -98,7 +98,7 @@ def notebook_card(decoding: Decoding) -> str:
     colours = {name: i % COLOURS for i, name in enumerate(decoding.fields)}
     view = View.of(document, None, decoding, colours, frozenset())
     # Elsewhere these are of the page; browsers that know no @scope show the card without style.
-    style = re.sub(r":root|(?<![.\w])body(?=\{)", ":scope", style_sheet())
+    style = re.sub(r":root|(?<![.\w])body(?=\s*\{)", ":scope", style_sheet())
     return f'<div class="lawful"><style>@scope{{{style}}}</style>{draw_open_card(view)}</div>'
 
 

@@ -11,6 +11,7 @@ from lawful.learning.causes import CAUSES
 from lawful.learning.debugging import Broken, Finding, Group
 from lawful.report.page import COLOURS, page_head, style_sheet, tile
 from lawful.report.picture import draw_pages
+from lawful.report.plain import STATES, counted
 from lawful.report.view import View, as_text
 from lawful.rules.judge import FieldValue
 
@@ -31,16 +32,35 @@ def write_rule_page(
     names = dict.fromkeys(name for page in fields for name in page)
     colours = {name: i % COLOURS for i, name in enumerate(names)}
     out.write(page_head(title, style_sheet() + _STYLE))
-    out.write(f'<section id="totals" aria-label="totals">{_totals(findings, documents)}</section>')
-    out.write("<main>\n")
+    lead = f'<p class="lead">{_lead(findings, documents)}</p>'
+    tiles = f"<div>{_totals(findings, documents)}</div>"
+    out.write(f'<section id="totals" aria-label="summary">{lead}{tiles}</section>\n<main>\n')
     for finding in findings:
         out.write(_card(finding, documents, fields, colours))
     out.write("</main>\n</body>\n</html>\n")
 
 
+def _lead(findings: Sequence[Finding], documents: Sequence[Labelled]) -> str:
+    """What this is, and how many pages and rules ask for a look."""
+    rules = [each for each in findings if not each.implied]
+    pages, suspect = len(_broken(findings)), sum(bool(_note(each)) for each in rules)
+    useless = f" <b>{counted(suspect, 'rule')}</b> may be of no use or wrong." if suspect else ""
+    return (
+        f"{counted(len(rules), 'rule')}, judged by the true labels of "
+        f"{counted(len(documents), 'page')}. <b>{counted(pages, 'page')} break"
+        f"{'s' * (pages == 1)} a rule</b>: below, by rule and by cause.{useless}"
+    )
+
+
+def _broken(findings: Sequence[Finding]) -> set[int]:
+    """The pages that break a rule."""
+    rules = [each for each in findings if not each.implied]
+    return {each.page for finding in rules for g in finding.groups for each in g.pages}
+
+
 def _totals(findings: Sequence[Finding], documents: Sequence[Labelled]) -> str:
     rules = [each for each in findings if not each.implied]
-    broken = {each.page for finding in rules for g in finding.groups for each in g.pages}
+    broken = _broken(findings)
     fine = len(documents) - len(broken)
     tiles = tile(
         f"{len(documents):,}",
@@ -48,15 +68,13 @@ def _totals(findings: Sequence[Finding], documents: Sequence[Labelled]) -> str:
         ("satisfied", "break no rule", fine),
         ("violated", "break a rule", len(broken)),
     )
-    judged = [sum(getattr(each, state) for each in rules) for state in _STATES]
-    parts = [(state, state, n) for state, n in zip(_STATES, judged, strict=True)]
+    judged = [sum(getattr(each, state) for each in rules) for state in STATES]
+    words = ("hold", "broken", "not checked")
+    parts = list(zip(STATES, words, judged, strict=True))
     tiles += tile(f"{len(rules):,}", "rules, on all pages", *parts)
     notes = [(_note(each), each.id) for each in rules if _note(each)]
     text = "; ".join(f"{as_text(id_)}: {as_text(note)}" for note, id_ in notes)
     return tiles + tile(f"{len(notes):,}", "rules that are of no use or wrong", more=text)
-
-
-_STATES = ("satisfied", "violated", "vacuous")
 
 
 def _note(finding: Finding) -> str:
@@ -77,12 +95,12 @@ def _card(
     colours: Mapping[str, int],
 ) -> str:
     note = _note(finding)
-    badge = "unchecked" if finding.never else "relaxed" if finding.violated else "satisfied"
-    state = {"unchecked": "never applies", "relaxed": "broken", "satisfied": "fine"}[badge]
+    badge = "unchecked" if finding.never else "violated" if finding.violated else "satisfied"
+    state = {"unchecked": "never applies", "violated": "broken", "satisfied": "fine"}[badge]
     checked = finding.satisfied + finding.violated
-    share = f"{finding.satisfied:,} of {checked:,} pages hold, {finding.vacuous:,} vacuous"
+    share = f"{finding.satisfied:,} of {checked:,} pages hold, {finding.vacuous:,} not checked"
     if finding.implied:
-        share = f"violated on {finding.violated:,} pages"
+        share = f"broken on {counted(finding.violated, 'page')}"
     body = "".join(_group(group, documents, fields, colours) for group in finding.groups)
     if finding.never:
         body += f"<p>Could be checked on no page: {as_text(finding.never)}.</p>"
@@ -97,8 +115,8 @@ def _card(
     is_open = bool(finding.groups or note) and not finding.implied
     return (
         f'<details class="card"{" open" * is_open}><summary><b class="badge {badge}">{state}</b>'
-        f"<bdi>{as_text(finding.id)}</bdi><i>{as_text(share)}</i>"
-        f"<small>{as_text(note)}</small></summary>"
+        f"<h2><bdi>{as_text(finding.id)}</bdi></h2><span>{as_text(share)}</span>"
+        f'<span class="reason"><bdi>{as_text(note)}</bdi></span></summary>'
         f'<div class="rule"><p><code>{as_text(finding.text)}</code></p>{body}</div></details>\n'
     )
 
@@ -111,7 +129,7 @@ def _group(
 ) -> str:
     count = len({each.page for each in group.pages})
     detail = f" ({as_text(group.detail)})" if group.detail else ""
-    head = f"<h3>{count:,} page{'s' * (count != 1)}: {as_text(CAUSES[group.cause])}{detail}</h3>"
+    head = f"<h3>{counted(count, 'page')}: {as_text(CAUSES[group.cause])}{detail}</h3>"
     advice = f"<p>{as_text(group.advice)}</p>" if group.advice else ""
     drawn, listed = group.pages[:MOST_DRAWN], group.pages[MOST_DRAWN:]
     rows = "".join(_drawn(each, _line(each, group), documents, fields, colours) for each in drawn)
