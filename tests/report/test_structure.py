@@ -10,7 +10,7 @@ import pytest
 from lawful import Rules, decode, demo
 from lawful.document import Scored
 from lawful.report.plain import doubt
-from tests.report.test_page import Reader, corrected, report, shown
+from tests.report.reading import Reader, corrected, report, shown
 
 
 @pytest.fixture(scope="module")
