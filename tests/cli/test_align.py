@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from lawful import demo
+from lawful.models.shipped import MODEL
 from tests.helpers import run
 
 RULES = """
@@ -105,3 +107,40 @@ def test_documents_that_bring_their_values(work):
     (work / "documents.jsonl").write_text(json.dumps(line) + "\n")
     found, gold = align(work)
     assert (found.returncode, gold) == (0, {"a": ["O", "B-total"]}), found.stderr
+
+
+def test_a_model_chooses_among_occurrences(tmp_path):
+    """The receipt model tells the total from the same amount elsewhere on the page."""
+    pytest.importorskip("onnxruntime", reason="needs the 'onnx' extra")
+    pytest.importorskip("tokenizers", reason="needs the 'onnx' extra")
+    pages = [page for page in demo.generate(6, seed=2) if page.gold.count("B-total") == 1][:3]
+    lines, truth = [], ["id,total"]
+    rules = tmp_path / "rules.yaml"
+    rules.write_text("fields:\n  total: {label: total, type: money}\nrules: []\n")
+    for page in pages:
+        d = page.document
+        total = d.words[page.gold.index("B-total")]
+        # The amount is printed once more, at the top of the page, where it is no total.
+        words, boxes = [total, *d.words], [(0.0, -40.0, 50.0, -20.0), *d.boxes]
+        lines.append(json.dumps({"id": d.id, "words": words, "boxes": boxes}))
+        truth.append(f'{d.id},"{total}"')
+    (tmp_path / "documents.jsonl").write_text("\n".join(lines))
+    found, plain = align(tmp_path, "\n".join(truth))
+    assert found.returncode == 0, found.stderr
+    assert all(gold[0] == "?" for gold in plain.values())
+    found, chosen = align(tmp_path, "\n".join(truth), "--model", MODEL)
+    assert found.returncode == 0, found.stderr
+    for page in pages:
+        at = page.gold.index("B-total") + 1
+        assert chosen[page.document.id][at] == "B-total"
+        assert chosen[page.document.id][0] == "O"
+    assert len(pages) == 3
+
+
+def test_a_model_for_other_labels_is_refused(work):
+    pytest.importorskip("onnxruntime", reason="needs the 'onnx' extra")
+    pytest.importorskip("tokenizers", reason="needs the 'onnx' extra")
+    found, gold = align(work, "id,total\na,12.00\n", "--model", MODEL)
+    assert found.returncode == 2
+    assert "field 'day' has label 'day', which the model does not know" in found.stderr
+    assert gold == {}

@@ -112,6 +112,35 @@ def test_choices_are_those_of_brute_force(seed):
             assert worth(ranked[0]) - worth(others[0]) >= margin - 1e-6
 
 
+def pages_of_amounts(count):
+    """A total and a tax, each printed often on lines of its own, and once on one line."""
+    words, boxes = [], []
+    for line in range(2 * count):
+        words.append(("53.28", "8.51")[line % 2])
+        boxes.append((0.0, 30.0 * line, 60.0, 30.0 * line + 20))
+    for i, word in enumerate(("53.28", "8.51")):
+        words.append(word)
+        boxes.append((100.0 * i, 60.0 * count, 100.0 * i + 60, 60.0 * count + 20))
+    return Document("d", words, boxes=boxes)
+
+
+@pytest.mark.parametrize("count", [2, 5, 30])
+def test_a_rule_about_places_chooses_among_dozens_of_spans(count):
+    """Any number of spans could be chosen, in 2^60 ways; this once took minutes."""
+    rules = Rules(TOTALS.fields, ["line(total) == line(tax)"])
+    truth = Truth("d", {"total": ("53.28",), "tax": ("8.51",)})
+    found = align(pages_of_amounts(count), truth, rules)
+    assert found.labelled.gold[-2:] == ("B-total", "B-tax")
+    assert set(found.labelled.gold[:-2]) <= {"O", UNKNOWN}
+
+
+def test_what_is_not_proven_stays_open():
+    rules = Rules(TOTALS.fields, ["line(total) == line(tax) and line(tax) < 0"])
+    truth = Truth("d", {"total": ("53.28",), "tax": ("8.51",)})
+    found = align(pages_of_amounts(80), truth, rules)
+    assert set(found.labelled.gold) == {UNKNOWN}
+
+
 def test_surroundings_decide_where_many_documents_agree():
     rng = random.Random(0)  # noqa: S311 - no secret
     documents, truths = [], {}

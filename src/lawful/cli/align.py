@@ -10,12 +10,13 @@ from typing import Annotated
 
 import typer
 
-from lawful.cli.options import rules_option
+from lawful.cli.options import BackendOption, Device, rules_option
 from lawful.cli.output import plural, results_console, say
+from lawful.cli.tagging import check_labels, load_tagger
 from lawful.cli.truths import Columns, TruthOption, labels_in_words, read_known, table_of
 from lawful.io.jsonl import write_labelled
 from lawful.rules.rule_set import Rules
-from lawful.truth import align_all
+from lawful.truth import align_all, align_scored
 from lawful.truth.aligning import MARGIN
 
 EXAMPLE = "lawful align documents.jsonl --truth values.csv --rules rules.yaml --out labelled.jsonl"
@@ -38,7 +39,17 @@ def align(
             help="How much better a choice must be than any other; what is closer stays open.",
         ),
     ] = MARGIN,
-) -> None:
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model", "-m", metavar="MODEL", show_default="by what is printed around a field",
+            help="Choose among the occurrences of a value by the scores of this model: a folder, "
+            "or a name on the hub.",
+        ),
+    ] = None,
+    device: Device = None,
+    backend: BackendOption = None,
+) -> None:  # fmt: skip
     """Label the words that carry true values, for training.
 
     Without --truth, documents bring their values themselves, as e-invoices do. A word that may or
@@ -46,7 +57,13 @@ def align(
     """
     loaded = Rules.load(rules)
     known = read_known(documents, truth, loaded, column or ())
-    aligned = align_all(known.documents, known.truths, loaded, margin=margin)
+    if model is None:
+        aligned = align_all(known.documents, known.truths, loaded, margin=margin)
+    else:
+        tagger = load_tagger(model, device, backend)
+        check_labels(loaded, tagger)
+        scored = tagger.predict(known.documents)
+        aligned = align_scored(scored, known.truths, loaded, margin=margin)
     write_labelled(out, (each.labelled for each in aligned))
     results_console(stderr=True).print(table_of(aligned, loaded))
     say(f"{out}: {plural(len(aligned))}; {labels_in_words(aligned)}")

@@ -48,16 +48,13 @@ from lawful.cli.options import (
     load_rules,
     rules_option,
 )
-from lawful.cli.output import Progress, leave, summarise, warn
+from lawful.cli.output import Progress, leave, summarise
 from lawful.cli.runs import open_run, write_results
-from lawful.cli.tagging import UnscoredFile, load_tagger
+from lawful.cli.tagging import UnscoredFile, check_labels, load_tagger
 from lawful.cli.trusting import Trusting, setting_of
 from lawful.cli.writers import writer_for
 from lawful.decoding import Budget
-from lawful.errors import InputError
 from lawful.models.shipped import MODEL, RULES
-from lawful.models.tagger import Tagger
-from lawful.rules.rule_set import Rules
 
 EXAMPLE = "lawful extract invoice.pdf scans/ --format csv --out fields.csv"
 
@@ -111,7 +108,7 @@ def extract(
     setting = setting_of(call, preparation, rules, python)
     trusting = Trusting.load(trust, call.rules, setting, review_below, review)
     tagger = load_tagger(model, device, backend)
-    _check_labels(call.rules, tagger)
+    check_labels(call.rules, tagger)
     writer = writer_for(
         format_, call.rules, ranked=alternatives > 0, raw_csv=raw_csv, rows=rows,
         pictured=lambda document: images or inputs.is_file(document.line or 0), password=password,
@@ -146,18 +143,3 @@ def extract(
         summarise(tally)
         source.warn_of_boxless()
     leave(tally, unchecked)
-
-
-def _check_labels(rules: Rules, tagger: Tagger) -> None:
-    """Fails early if the model lacks a label of the rules; warns if it lacks most optional ones."""
-    types = rules.scheme_for(tagger.labels).types
-    unknown = [field.label for field in rules.fields if field.label not in types]
-    message = (
-        f"the model does not know {len(unknown)} of {len(rules.fields)} labels of the rules "
-        f"({', '.join(unknown[:5])}{', …' * (len(unknown) > 5)}); --model takes one that was "
-        "trained on documents of this kind"
-    )
-    if unknown and len(unknown) == len(rules.fields):
-        raise InputError(message)
-    if len(unknown) > len(rules.fields) / 2:
-        warn(message)

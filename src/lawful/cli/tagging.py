@@ -7,14 +7,31 @@ from collections.abc import Iterable, Iterator
 
 from lawful.cli.output import plural, warn
 from lawful.document import BadLine, Document, Labelled
+from lawful.errors import InputError
 from lawful.models.shipped import MODEL
 from lawful.models.tagger import BOXLESS, Backend, Tagger, from_pretrained
+from lawful.rules.rule_set import Rules
 
 
 def load_tagger(model: str | None, device: str | None, backend: Backend | None) -> Tagger:
     """The named model; by default, the one that comes with the package."""
     warnings.filterwarnings("ignore", BOXLESS)  # warn_of_boxless says it once
     return from_pretrained(model or MODEL, device=device, backend=backend)
+
+
+def check_labels(rules: Rules, tagger: Tagger) -> None:
+    """Fails early if the model lacks a label of the rules; warns if it lacks most optional ones."""
+    types = rules.scheme_for(tagger.labels).types
+    unknown = [field.label for field in rules.fields if field.label not in types]
+    message = (
+        f"the model does not know {len(unknown)} of {len(rules.fields)} labels of the rules "
+        f"({', '.join(unknown[:5])}{', …' * (len(unknown) > 5)}); --model takes one that was "
+        "trained on documents of this kind"
+    )
+    if unknown and len(unknown) == len(rules.fields):
+        raise InputError(message)
+    if len(unknown) > len(rules.fields) / 2:
+        warn(message)
 
 
 class UnscoredFile:

@@ -18,11 +18,11 @@ from lawful.datasets.split import sample
 from lawful.document import UNKNOWN, Document, Labelled
 from lawful.errors import InputError
 from lawful.models.network import Network
-from lawful.models.tagger import Tagger, from_pretrained
+from lawful.models.tagger import from_pretrained
 from lawful.models.tokenizer import Tokenizer
 from lawful.models.training import Epoch, Recipe, Told, labels_of, train
 from lawful.rules.rule_set import Rules
-from lawful.truth import Aligned, Truth, align, align_all
+from lawful.truth import Aligned, Truth, align_all, align_scored
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +89,10 @@ def train_on_values(
             if not last:
                 before = aligned
                 tagger = from_pretrained(where, device=device)
-                aligned = align_again(tagger, documents, truths, rules)
+                aligned = align_scored(tagger.predict(documents), truths, rules)
         finally:
             if not last:
                 rmtree(where, ignore_errors=True)
-
-
-def align_again(
-    tagger: Tagger, documents: Sequence[Document], truths: Mapping[str, Truth], rules: Rules
-) -> list[Aligned]:
-    """The labels that a model chooses among the occurrences of true values."""
-    return [
-        align(scored.document, truths[scored.document.id], rules, scored.scores)
-        for scored in tagger.predict(documents)
-    ]
 
 
 def _parts(

@@ -18,7 +18,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from lawful.decoders import decode
-from lawful.document import UNKNOWN, Document, Labelled
+from lawful.decoding import Budget
+from lawful.document import UNKNOWN, Document, Labelled, Scored
 from lawful.rules.definitions import Field, Rule
 from lawful.rules.rule_set import Rules
 from lawful.scores import Scores
@@ -36,6 +37,12 @@ PRESENT = 1000.0
 
 LARGEST = 15.0
 """Log-odds of a span, at most; so no model forbids a candidate."""
+
+MOST_TOGETHER = 8
+"""Spans of the fields of a rule about places, of which any number may be chosen."""
+
+MOST_READINGS = 2**14
+"""Partial readings of a search; what is not proven within them stays open."""
 
 MARGIN = 2.0
 """Nats by which a choice must be better than any other, if a model has scored the words."""
@@ -68,7 +75,7 @@ def align(
     Without ``scores``, only what is certain is labelled: by the values, or by the rules. With
     ``every``, all occurrences of a value that no other field may have are labelled.
     """
-    odds = None if scores is None else partial(_odds_of_scores, scores)
+    odds = None if scores is None else partial(_odds_of_scores, scores.marginals())
     return _Page(Occurrences(document), truth, rules, odds).align(margin, every)
 
 
@@ -95,6 +102,17 @@ def align_all(
     for page, each in zip(pages, around, strict=True):
         page.log_odds = partial(_odds_of_contexts, contexts, each)
     return [page.align(margin, every=False) for page in pages]
+
+
+def align_scored(
+    scored: Iterable[Scored], truths: Mapping[str, Truth], rules: Rules, *, margin: float = MARGIN
+) -> list[Aligned]:
+    """Documents with labels, chosen by a model's scores; those without truth are left out."""
+    return [
+        align(each.document, truths[each.document.id], rules, each.scores, margin=margin)
+        for each in scored
+        if each.document.id in truths
+    ]
 
 
 LogOdds: TypeAlias = Callable[[Span, Field], float]
@@ -295,8 +313,9 @@ class _Page:
         chosen = []
         for key in best.chosen:
             if _rivals(key, odds, any_span=True):
-                other = search.best(but=key)
-                if best.worth - other.worth < margin:
+                # A search that reached its limit may have missed a better choice.
+                other = search.best(but=key) if best.optimal else best
+                if not other.optimal or best.worth - other.worth < margin:
                     continue
             chosen.append(key)
         return chosen
@@ -317,6 +336,7 @@ class _Choice:
 
     chosen: tuple[tuple[Span, _Slot], ...]
     worth: float
+    optimal: bool
 
 
 class _Search:
@@ -325,7 +345,7 @@ class _Search:
     def __init__(self, document: Document, rules: Rules, odds: Odds) -> None:
         self._slots = {slot.name: slot for _, slot in odds}
         self._document = replace(document, pins=())
-        self._rules = _demanding(rules, tuple(self._slots.values()))
+        self._rules = _demanding(rules, odds)
         self._odds = odds
 
     def best(self, *, but: tuple[Span, _Slot] | None = None) -> _Choice:
@@ -336,8 +356,9 @@ class _Search:
             if (span, slot) != but
         ]
         scores = SpanScores(candidates, len(self._document), tuple(self._slots))
-        found = decode(self._document, scores, self._rules)
-        return _Choice(tuple(self._spans(found.labels)), found.worth - scores.log_none)
+        found = decode(self._document, scores, self._rules, budget=Budget(MOST_READINGS))
+        worth = found.worth - scores.log_none
+        return _Choice(tuple(self._spans(found.labels)), worth, found.optimal)
 
     def _spans(self, labels: Sequence[str]) -> Iterator[tuple[Span, _Slot]]:
         start = None
@@ -353,28 +374,38 @@ def _overlap(one: Span, other: Span) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-def _demanding(rules: Rules, slots: Sequence[_Slot]) -> Rules:
+def _demanding(rules: Rules, odds: Odds) -> Rules:
     """Every value has a span, and the rules about places hold; a label per value.
 
-    Equations say nothing here: the values of all candidates are known.
+    Equations say nothing here: the values of all candidates are known. If a rule about places has
+    many candidates, its fields have one span each: such rules are judged in Python, for one choice
+    after the other, and there are 2^n choices of any number of n spans.
     """
-    single = {slot.name for slot in slots if slot.count is None}
-    fields = [
-        replace(slot.field, name=slot.name, label=slot.name, presence="required", many=False,
-                repeat="any", optional=False, default=None, ambiguity=0.0)
-        for slot in slots
-    ]  # fmt: skip
-    counts = [
-        Rule(f"count({slot.name}) == {slot.count}", weight=PRESENT)
-        for slot in slots
-        if slot.count is not None
-    ]
+    candidates = Counter(slot for _, slot in odds)
+    single = {slot.name for slot in candidates if slot.count is None}
     kept = [
-        rule
+        (rule, parsed)
         for rule, parsed in zip(rules.rules, rules.parsed, strict=True)
         if parsed.places and parsed.names <= single and parsed.each is None
     ]
+    spans = {slot.name: count for slot, count in candidates.items()}
+    alone = {
+        name
+        for _, parsed in kept
+        if sum(spans[name] for name in parsed.names) > MOST_TOGETHER
+        for name in parsed.names
+    }
+    fields = [
+        replace(slot.field, name=slot.name, label=slot.name, presence="required", many=False,
+                repeat="any", optional=False, default=None, ambiguity=0.0)
+        for slot in candidates
+    ]  # fmt: skip
+    counted = {slot.name: slot.count for slot in candidates if slot.count is not None}
+    counts = [
+        Rule(f"count({name}) == {count}", weight=PRESENT)
+        for name, count in (counted | dict.fromkeys(sorted(alone), 1)).items()
+    ]
     orders = [order for order in rules.orders if set(order.fields) <= single]
-    weights = {f"{slot.name}:required": PRESENT for slot in slots}
+    weights = {f"{slot.name}:required": PRESENT for slot in candidates}
     defaults = replace(rules.defaults, weights=weights)
-    return Rules(fields, [*kept, *counts], orders=orders, defaults=defaults)
+    return Rules(fields, [*(rule for rule, _ in kept), *counts], orders=orders, defaults=defaults)
