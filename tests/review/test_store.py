@@ -8,7 +8,8 @@ from contextlib import closing
 import msgspec
 import pytest
 
-from lawful.review.store import BusyStoreError, Chain, Conflict, Outcome, Row, Store, StoreError
+from lawful.review.rows import Chain, Outcome, Row
+from lawful.review.store import BusyStoreError, Conflict, Store, StoreError
 
 OUTCOME = Outcome("satisfied", True, [], 0, {"total": ["5.00"]}, [("O", 3), ("B-total", 1)])
 

@@ -12,7 +12,7 @@ from typing import Any
 from lawful.decoding import Confidence, Decoding, Move, differences
 from lawful.document import Scored, SpanScored
 from lawful.pins import Pin
-from lawful.review.store import Outcome
+from lawful.review.rows import Outcome
 from lawful.review.wording import Wording, odds
 from lawful.rules.checks import Check
 from lawful.rules.given import given_values

@@ -7,6 +7,7 @@ website cannot reach it under a name of its own.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -22,9 +23,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lawful.errors import LawfulError
 from lawful.io.jsonl import encode
-from lawful.review.desk import Desk, NoDocumentError, Unseen
+from lawful.review.desk import Desk, Unseen
 from lawful.review.documents import ChangedInputError
-from lawful.review.store import BusyStoreError, Conflict, FullStoreError, StoreError, Verdict
+from lawful.review.rows import Verdict
+from lawful.review.shelf import NoDocumentError
+from lawful.review.store import BusyStoreError, Conflict, FullStoreError, StoreError
 from lawful.server.limits import BodyLimit, BodyLimits
 from lawful.server.problems import HANDLERS, HttpProblem, Problems, busy
 from lawful.server.security import LOOPBACK_HOSTS, BearerToken, HostCheck
@@ -124,6 +127,7 @@ class _Api:
 
     def __init__(self, desk: Desk, reviewer: str) -> None:
         self._desk, self._reviewer = desk, reviewer
+        self._ranking = asyncio.Semaphore(1)
 
     async def session(self, request: Request) -> Response:
         return _json(self._desk.session(self._who(request)))
@@ -138,7 +142,11 @@ class _Api:
         return _json(await run_in_threadpool(self._desk.document, _n(request)))
 
     async def alternatives(self, request: Request) -> Response:
-        return _json(await run_in_threadpool(self._desk.alternatives, _n(request)))
+        # One at a time: they take seconds, and who pins meanwhile must not wait for them.
+        async with self._ranking:
+            if await request.is_disconnected():  # the reviewer went on to another document
+                return Response(status_code=204)
+            return _json(await run_in_threadpool(self._desk.alternatives, _n(request)))
 
     async def picture(self, request: Request) -> Response:
         page = request.path_params["page"]

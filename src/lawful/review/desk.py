@@ -5,15 +5,13 @@ Every method gives plain values, as the page gets them. All are safe to call fro
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from lawful.decoders import decode
 from lawful.decoding import Budget, Decoding, Move, moves
-from lawful.document import BadLine, Scored, SpanScored
+from lawful.document import Scored, SpanScored
 from lawful.errors import InputError, LawfulError
 from lawful.pins import Pin, as_pins
 from lawful.review.answer import (
@@ -29,7 +27,9 @@ from lawful.review.answer import (
 from lawful.review.documents import Documents, Slip
 from lawful.review.pictures import Pictures
 from lawful.review.queue import Queue
-from lawful.review.store import Action, Chain, Conflict, Row, Store, Verdict, now
+from lawful.review.rows import Action, Chain, Row, Verdict, now
+from lawful.review.shelf import Opened, Shelf
+from lawful.review.store import Conflict, Store
 from lawful.rules.rule_set import Rules
 
 QUICK = Budget(seconds=0.25)
@@ -39,12 +39,7 @@ OPENING = Budget(seconds=1.0)
 RANKING = Budget(seconds=2.0)
 ALTERNATIVES = 3
 
-MOST_WORDS = 200_000  # of the documents that are kept open
 LONGEST_NOTE = 10_000
-
-
-class NoDocumentError(InputError):
-    """There is no such document, or its line cannot be used."""
 
 
 class Unseen(LawfulError):  # noqa: N818 - a question, no error
@@ -62,14 +57,6 @@ class Shared(NamedTuple):
     rules_hash: str
     name: str  # of the rules
     version: str
-
-
-@dataclass(slots=True)
-class _Open:
-    """A document that was read, with the answers to the pins that were asked for last."""
-
-    scored: Scored | SpanScored
-    answers: OrderedDict[tuple[Pin, ...], Decoding] = field(default_factory=OrderedDict)
 
 
 class Standing(NamedTuple):
@@ -99,8 +86,7 @@ class Desk:
         self.documents, self.store, self.shared = documents, store, shared
         self.pictures, self.queue = pictures, queue
         self._answers = Answers(shared.rules)
-        self._open: OrderedDict[int, _Open] = OrderedDict()
-        self._lock = threading.Lock()
+        self._shelf = Shelf(documents, shared.rules)
         self._hashes: dict[str, set[str]] = {}
         for slip in documents.slips:
             self._hashes.setdefault(slip.id, set()).add(slip.hash)
@@ -148,21 +134,21 @@ class Desk:
 
     def scored(self, n: int) -> Scored | SpanScored:
         """The document itself; raises a ``NoDocumentError`` if it cannot be used."""
-        return self._opened(n).scored
+        return self._shelf.take(n).scored
 
     def decoding(self, n: int, pins: tuple[Pin, ...]) -> Decoding:
         """The answer under pins."""
-        return self._decode(self._opened(n), pins, OPENING)
+        return self._shelf.decode(self._shelf.take(n), pins, OPENING)
 
     def document(self, n: int) -> dict[str, Any]:
         """A document with its answer under the pins that it has."""
-        opened, state = self._opened(n), self.standing(n)
-        decoding = self._decode(opened, state.pins, OPENING)
+        opened, state = self._shelf.take(n), self.standing(n)
+        decoding = self._shelf.decode(opened, state.pins, OPENING)
         return self._record(n, opened, state, decoding, decoding.moved)
 
     def alternatives(self, n: int) -> dict[str, Any]:
         """The next best answers under the pins, and how sure the fields are."""
-        opened, state = self._opened(n), self.standing(n)
+        opened, state = self._shelf.take(n), self.standing(n)
         document = replace(opened.scored.document, pins=state.pins)
         scores, rules = opened.scored.scores, self.shared.rules
         nothing = {"seq": state.seq, "alternatives": [], "confidence": {}, "margin": None}
@@ -171,7 +157,7 @@ class Desk:
             return {**nothing, "optimal": False, "doubtful": [], "why": why}
         best = decode(
             document, scores, rules, alternatives=ALTERNATIVES, budget=RANKING,
-            before=self._decode(opened, state.pins, OPENING),
+            before=self._shelf.decode(opened, state.pins, OPENING),
         )  # fmt: skip
         return {
             "seq": state.seq,
@@ -193,7 +179,7 @@ class Desk:
 
     def picture(self, n: int, page: int) -> bytes | None:
         """A page as a JPEG, or ``None`` if there is none."""
-        return self.pictures.draw(self._opened(n).scored.document, page)
+        return self.pictures.draw(self._shelf.take(n).scored.document, page)
 
     # What people do. Each raises a ``Conflict`` if somebody else was faster.
 
@@ -205,10 +191,10 @@ class Desk:
         Raises an ``InputError`` for pins that are wrong or contradict each other; nothing is
         stored then.
         """
-        opened, state = self._opened(n), self._at(n, base)
+        opened, state = self._shelf.take(n), self._at(n, base)
         new = as_pins(pins)
-        before = self._decode(opened, state.pins, OPENING)
-        after = self._decode(opened, new, QUICK, before)
+        before = self._shelf.decode(opened, state.pins, OPENING)
+        after = self._shelf.decode(opened, new, QUICK, before)
         row = self._row(n, "pins", reviewer, new, None, state.note, before, after)
         self.store.add(row, base)
         return self._moved(n, opened, before, after)
@@ -217,7 +203,7 @@ class Desk:
         self, n: int, base: int, which: Literal["undo", "redo"], reviewer: str
     ) -> dict[str, Any]:
         """Goes back to the state before the last change, or forth again."""
-        opened, state = self._opened(n), self._at(n, base)
+        opened, state = self._shelf.take(n), self._at(n, base)
         chain = state.chain
         if not (chain.can_undo if which == "undo" else chain.can_redo):
             raise InputError(f"there is nothing to {which}")
@@ -225,8 +211,8 @@ class Desk:
         pins = opened.scored.document.pins if target is None else as_pins(target.pins)
         verdict = None if target is None else target.verdict
         note = "" if target is None else target.note
-        before = self._decode(opened, state.pins, OPENING)
-        after = self._decode(opened, pins, QUICK, before)
+        before = self._shelf.decode(opened, state.pins, OPENING)
+        after = self._shelf.decode(opened, pins, QUICK, before)
         self.store.add(self._row(n, which, reviewer, pins, verdict, note, before, after), base)
         return self._moved(n, opened, before, after)
 
@@ -247,10 +233,10 @@ class Desk:
         ``seen`` is the digest of the answer that the reviewer saw: if it is another one, that is a
         ``Conflict``. To accept an answer that breaks rules, it must be ``confirmed``.
         """
-        opened, state = self._opened(n), self._at(n, base)
+        opened, state = self._shelf.take(n), self._at(n, base)
         if len(note) > LONGEST_NOTE:
             raise InputError(f"the note has {len(note):,} characters, at most {LONGEST_NOTE:,}")
-        decoding = self._decode(opened, state.pins, OPENING)
+        decoding = self._shelf.decode(opened, state.pins, OPENING)
         if seen is not None and seen != digest(decoding.labels):
             raise Conflict("the answer is not the one that was shown; look at it again")
         outcome = outcome_of(decoding)
@@ -266,9 +252,9 @@ class Desk:
         self, n: int, base: int, pins: tuple[Pin, ...], reviewer: str, seconds: float | None
     ) -> None:
         """Accepts a document under pins that come from another program."""
-        opened, state = self._opened(n), self._at(n, base)
-        before = self._decode(opened, state.pins, OPENING)
-        after = self._decode(opened, pins, OPENING, before)
+        opened, state = self._shelf.take(n), self._at(n, base)
+        before = self._shelf.decode(opened, state.pins, OPENING)
+        after = self._shelf.decode(opened, pins, OPENING, before)
         row = self._row(n, "import", reviewer, pins, "accepted", "", before, after, seconds)
         self.store.add(row, base)
 
@@ -276,42 +262,7 @@ class Desk:
 
     def slip(self, n: int) -> Slip:
         """The slip of a document; raises a ``NoDocumentError`` if there is no such document."""
-        if not 0 <= n < len(self.documents):
-            raise NoDocumentError(f"no document {n}; there are {len(self.documents)}")
-        return self.documents.slips[n]
-
-    def _opened(self, n: int) -> _Open:
-        slip = self.slip(n)
-        with self._lock:
-            if n in self._open:
-                self._open.move_to_end(n)
-                return self._open[n]
-        scored = self.documents.read(n)
-        if isinstance(scored, BadLine):
-            raise NoDocumentError(f"line {slip.line}: {scored.message}")
-        with self._lock:
-            opened = self._open.setdefault(n, _Open(scored))
-            words = sum(len(each.scored.document) for each in self._open.values())
-            while words > MOST_WORDS and len(self._open) > 1:
-                _, closed = self._open.popitem(last=False)
-                words -= len(closed.scored.document)
-        return opened
-
-    def _decode(
-        self, opened: _Open, pins: tuple[Pin, ...], budget: Budget, before: Decoding | None = None
-    ) -> Decoding:
-        """The answer under pins; remembered, so that nobody sees two answers to one question."""
-        with self._lock:
-            known = opened.answers.get(pins)
-        if known is not None:
-            return known
-        document, scores = replace(opened.scored.document, pins=pins), opened.scored.scores
-        found = decode(document, scores, self.shared.rules, budget=budget, before=before)
-        with self._lock:
-            found = opened.answers.setdefault(pins, found)
-            while len(opened.answers) > 8:
-                opened.answers.popitem(last=False)
-        return found
+        return self._shelf.slip(n)
 
     def _at(self, n: int, base: int) -> Standing:
         """The state of a document, which must be the one that the reviewer has seen."""
@@ -329,7 +280,7 @@ class Desk:
         for row in rows:
             own = [*own, row] if row.rules_hash == ours else []
         chain = Chain.of(own)
-        pins = self._opened(n).scored.document.pins
+        pins = self._shelf.take(n).scored.document.pins
         if own and last is not None:
             return Standing(
                 last.seq, as_pins(last.pins), last.verdict, last.note, last.reviewer, chain, last,
@@ -362,14 +313,14 @@ class Desk:
             outcome_of(after), note, seconds,
         )  # fmt: skip
 
-    def _moved(self, n: int, opened: _Open, before: Decoding, after: Decoding) -> dict[str, Any]:
+    def _moved(self, n: int, opened: Opened, before: Decoding, after: Decoding) -> dict[str, Any]:
         state = self.standing(n)
         return self._record(n, opened, state, after, moves(before, after, state.pins))
 
     def _record(
         self,
         n: int,
-        opened: _Open,
+        opened: Opened,
         state: Standing,
         decoding: Decoding,
         moved: Sequence[Move] | None,
@@ -419,7 +370,9 @@ def _stale(what: str, message: str, row: Row) -> dict[str, Any]:
 
 def _other_answer(row: Row | None, decoding: Decoding) -> dict[str, Any] | None:
     """That the answer is not the one that the last row is about: scores or lawful have changed."""
-    if row is None or row.after is None or labels_of(row.after) == decoding.labels:
+    if row is None or row.verdict is None or row.after is None:
+        return None
+    if labels_of(row.after) == decoding.labels:
         return None
     return _stale("answer", "the answer is not the one that was reviewed", row)
 

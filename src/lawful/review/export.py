@@ -15,7 +15,8 @@ from lawful.io.jsonl import encode, scored_line
 from lawful.pins import Pin, as_pins
 from lawful.review.answer import labels_of
 from lawful.review.desk import Desk
-from lawful.review.store import Outcome, Row, Store
+from lawful.review.rows import Outcome, Row
+from lawful.review.store import Store
 
 _SCORES = ("probs", "log_probs", "logits", "spans")
 

@@ -20,7 +20,8 @@ from lawful.errors import LawfulError
 from lawful.io.jsonl import LineParser
 from lawful.review.answer import finite, is_known
 from lawful.review.documents import Documents, Slip
-from lawful.review.store import State, Store
+from lawful.review.rows import State
+from lawful.review.store import Store
 from lawful.review.wording import Wording
 from lawful.rules.rule_set import Rules
 from lawful.workers import in_order

@@ -13,17 +13,14 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from lawful.errors import InputError, LawfulError
 from lawful.io.jsonl import encode
-
-Verdict: TypeAlias = Literal["accepted", "rejected", "skipped"]
-Action: TypeAlias = Literal["pins", "verdict", "undo", "redo", "import"]
+from lawful.review.rows import Key, Outcome, Row, State
 
 APPLICATION = 0x6C617766
 """What SQLite's ``application_id`` is in a file of reviews: ``lawf``."""
@@ -73,53 +70,6 @@ class BusyStoreError(StoreError):
 class Conflict(LawfulError):  # noqa: N818 - nobody made an error
     """Somebody else has changed the document since it was read; nothing was stored."""
 
-
-class Outcome(msgspec.Struct, frozen=True):
-    """An answer as a row keeps it: enough to export it, and to see whether it is the same."""
-
-    status: str
-    optimal: bool
-    violated: list[str]
-    unchecked: int
-    fields: dict[str, list[str]]  # their texts
-    labels: list[tuple[str, int]]  # each with how many words in a row have it
-
-
-class Row(msgspec.Struct, frozen=True):
-    """What one person did to one document, and the state that it has since."""
-
-    seq: int
-    at: str
-    reviewer: str
-    document: str
-    document_hash: str
-    rules_hash: str
-    version: str
-    action: Action
-    verdict: Verdict | None
-    pins: list[dict[str, Any]]
-    before: Outcome | None
-    after: Outcome | None
-    note: str
-    seconds: float | None
-
-
-class State(NamedTuple):
-    """A document's last row for a list of documents: what is done, without the answer's labels."""
-
-    seq: int
-    reviewer: str
-    rules_hash: str
-    verdict: Verdict | None
-    pins: int
-    status: str | None
-    optimal: bool
-    violated: list[str]
-    unchecked: int
-
-
-Key: TypeAlias = tuple[str, str]
-"""A document's id and the hash of what a person sees of it."""
 
 _COLUMNS = tuple(Row.__struct_fields__)
 _JSON = ("pins", "before", "after")
@@ -287,38 +237,6 @@ class Store:
         return self._last
 
 
-class Chain(NamedTuple):
-    """The rows of a document that undo and redo walk along, and where it is."""
-
-    steps: list[Row | None]  # the first is the state before any row
-    at: int
-
-    @classmethod
-    def of(cls, rows: list[Row]) -> Chain:
-        """Follows the rows one by one; an undo goes back a step, and anything new ends redo."""
-        steps: list[Row | None] = [None]
-        at = 0
-        for row in rows:
-            if row.action == "undo":
-                at = max(0, at - 1)
-            elif row.action == "redo":
-                at = min(len(steps) - 1, at + 1)
-            else:
-                steps[at + 1 :] = [row]
-                at += 1
-        return cls(steps, at)
-
-    @property
-    def can_undo(self) -> bool:
-        """Whether there is a step before this one."""
-        return self.at > 0
-
-    @property
-    def can_redo(self) -> bool:
-        """Whether there is a step after this one."""
-        return self.at < len(self.steps) - 1
-
-
 def _identity(path: Path) -> tuple[int, int] | None:
     """What tells a file from another one that has taken its place."""
     try:
@@ -326,11 +244,6 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
-
-
-def now() -> str:
-    """The time in UTC, to the millisecond."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 _PINS = msgspec.json.Decoder(list[dict[str, Any]])
