@@ -155,7 +155,7 @@ def test_a_bad_line_is_skipped_or_fatal_as_asked(tmp_path):
         (["decode", DOCUMENTS, "-r", RULES, "-o", "no/such/folder/x"], "cannot write"),
         (["decode", DOCUMENTS, "-r", RULES, "--temperature", "0"], "temperature is 0"),
         (["explain", DOCUMENTS, "-r", RULES, "--id", "nobody"], "no document 'nobody'"),
-        (["decode", DOCUMENTS, "-r", RULES, "-o", "tests"], "cannot write tests: it is a folder"),
+        (["choose", DOCUMENTS, "-r", RULES, "-o", "tests"], "cannot write tests: it is a folder"),
         (["decode", DOCUMENTS, "-r", RULES, "--temperature", "0", "--workers", "2"], "temperature"),
         (["rules"], "name a rule file"),
         (["nonsense"], "No such command"),
