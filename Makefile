@@ -70,7 +70,6 @@ wheel: .venv/with-release-tools  ## build what is released, and try it on every 
 	$(BIN)/python -m tests.wheels $(PYTHONS)
 
 docs: .venv/with-sphinx  ## the site in build/site; its notebook is executed, warnings are errors
-	$(BIN)/python -m pytest -q tests/docs
 	$(BIN)/python docs/make_notebook.py --check
 	$(BIN)/python -m sphinx -q -W --keep-going -d build/doctrees docs build/site
 	@echo "open build/site/index.html"
