@@ -236,6 +236,11 @@ class Document:
             )
         return box
 
+    def _repr_html_(self) -> str:
+        from lawful.report.notebook import document_html
+
+        return document_html(self)
+
     def __len__(self) -> int:
         return len(self.words)
 

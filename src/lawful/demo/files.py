@@ -52,6 +52,12 @@ def show_files(console: Console, out: Path, rules: Rules, tagger: Tagger) -> Non
     console.print(f"report with pictures of the pages: {report}", markup=False)
 
 
+def draw_receipt(number: int, path: str | Path) -> None:
+    """Writes one of the demo's receipts, which are numbered from 0, as a PDF file."""
+    *_, page = demo.generate(number + 1)
+    draw_pdf(page.document, Path(path))
+
+
 def _draw(folder: Path) -> Iterator[tuple[Path, Scored]]:
     """The files, each with the receipt that it shows."""
     make_folder(folder)

@@ -52,13 +52,17 @@ class Report:
 
     def card(self, scored: Scored | SpanScored, decoding: Decoding) -> tuple[str, dict[str, int]]:
         """The HTML of a document, and what it adds to the totals."""
+        view = self.view(scored, decoding)
+        return draw_card(view), view.count()
+
+    def view(self, scored: Scored | SpanScored, decoding: Decoding) -> View:
+        """A document as the report shows it."""
         for name in decoding.fields:
             self._colours.setdefault(name, len(self._colours) % COLOURS)
         document = scored.document
         view = View.of(document, scored.gold, decoding, self._colours, self._single)
         known = compare_known(document, decoding, self._rules) if self._rules else ()
-        view = replace(view, pictures=self._pictures(document), known=tuple(known))
-        return draw_card(view), view.count()
+        return replace(view, pictures=self._pictures(document), known=tuple(known))
 
     def foot(self, totals: Counter[str]) -> str:
         """The HTML after the last card."""
@@ -97,6 +101,11 @@ def notebook_card(decoding: Decoding) -> str:
     document = Document(decoding.id, words)
     colours = {name: i % COLOURS for i, name in enumerate(decoding.fields)}
     view = View.of(document, None, decoding, colours, frozenset())
+    return in_notebook(view)
+
+
+def in_notebook(view: View) -> str:
+    """An open card as a fragment of HTML, whose style stays within it."""
     # Elsewhere these are of the page; browsers that know no @scope show the card without style.
     style = re.sub(r":root|(?<![.\w])body(?=\s*\{)", ":scope", style_sheet())
     return f'<div class="lawful"><style>@scope{{{style}}}</style>{draw_open_card(view)}</div>'

@@ -272,6 +272,8 @@ def rule(
 ) -> Callable[[Callable[..., Any]], Rule]:
     """Turns a Python function of fields into a rule.
 
+    For example::
+
         @lawful.rule(reads=("date", "due"))
         def due_after_date(date, due):
             return due >= date

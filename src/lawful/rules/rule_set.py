@@ -151,6 +151,11 @@ class Rules:
         fields, rules = (f.name for f in self.fields), (str(rule.id) for rule in self.rules)
         return f"<Rules over {', '.join(fields) or 'no fields'}: {'; '.join(rules) or 'none'}>"
 
+    def _repr_html_(self) -> str:
+        from lawful.report.notebook import rules_html
+
+        return rules_html(self)
+
     @staticmethod
     def _fill(f: Field, defaults: RuleDefaults, *, many: bool) -> Field:
         return replace(
