@@ -77,6 +77,8 @@ UPWARDS = {
     ("rules.operators", "rules.expression"): "a type in a signature: the parser calls them",
     ("rules.functions", "rules.expression"): "a type in a signature: the parser calls them",
     ("rules.settle", "rules.judge"): "a type in a signature: the judge settles, by this module",
+    ("document", "report.notebook"): "notebooks show a document as its page",
+    ("rules.rule_set", "report.notebook"): "notebooks show rules as tables",
     ("decoding", "report.page"): "notebooks show a decoding as its card of the report",
     ("demo.show", "cli.tally"): "it is the body of `lawful demo`, and counts as commands do",
 }
@@ -91,7 +93,7 @@ CPP = {
 }
 """The folders of ``cpp``, and those that each may include from, besides itself."""
 
-NO_ROOM = ("core", "faults", "hostile", "layout", "package")
+NO_ROOM = ("core", "docs", "faults", "hostile", "layout", "package")
 """Tests that are about everything, not about one room."""
 
 SOURCES = ROOT / "src" / "lawful"

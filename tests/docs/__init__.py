@@ -1,0 +1,1 @@
+"""Tests of the documentation: its examples, its links and its list of pages."""
