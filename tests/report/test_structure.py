@@ -62,6 +62,12 @@ def test_one_document_is_written_in_the_singular():
     assert "1 rule checked 1 hold" in text
 
 
+def test_bars_have_the_shares_of_their_numbers():
+    # The counts of a single document were truth values, which no style sheet takes for numbers.
+    bars = re.findall('<i class="[^"]*" style="flex:([^"]*)"></i>', report(corrected()))
+    assert bars == ["1", "1", "1"]
+
+
 def test_every_document_has_a_heading_and_every_table_has_heads(html):
     assert html.count("<h1>") == 1
     assert len(re.findall("<summary><b[^>]*>[^<]*</b><h2>", html)) == 30

@@ -39,7 +39,10 @@ from lawful.io.jsonl import read_lines
 EXAMPLE = "lawful choose samples.jsonl --rules rules.yaml --out chosen.jsonl"
 
 Smoothing = Annotated[
-    float, typer.Option(help="Votes of each text, and of missing, besides those of samples.")
+    float,
+    typer.Option(
+        help="Votes that each text, and a missing value, get beside those of the samples."
+    ),
 ]
 
 

@@ -47,7 +47,7 @@ def debug_rules(
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Find the pages whose true labels break a rule, by cause, and rules of no use."""
+    """Find pages whose true labels break a rule, grouped by cause, and rules of no use."""
     loaded = load_rules(rules, python)
     pages = list(read_labelled(documents))
     if not pages:

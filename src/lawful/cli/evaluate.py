@@ -73,7 +73,7 @@ def evaluate(
         bool,
         flag(
             "--automation",
-            help="Also show how many documents can do without review, at which error rate.",
+            help="Also show how many documents need no review, and the error rate among them.",
         ),
     ] = False,
     wanted: Annotated[

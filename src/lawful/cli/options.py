@@ -138,16 +138,16 @@ Documents = Annotated[
     str,
     typer.Argument(
         metavar="DOCUMENTS",
-        help="Scored documents as JSON lines (plain or gzipped), with pins if a person has said "
-        "something about them; - reads standard input.",
+        help="Scored documents as JSON lines (plain or gzipped), with or without pins; "
+        "- reads standard input.",
     ),
 ]
 ScoredFiles = Annotated[
     list[str],
     typer.Argument(
         metavar="FILES",
-        help="Scored documents: JSON lines (plain or gzipped), with pins if a person has said "
-        "something about them, Parquet files, or folders of these; - reads standard input.",
+        help="Scored documents: JSON lines (plain or gzipped, with or without pins), Parquet "
+        "files, or folders of these; - reads standard input.",
     ),
 ]
 LabelsOption = Annotated[
@@ -213,15 +213,15 @@ MaxPages = Annotated[
     int,
     typer.Option(
         metavar="N", rich_help_panel=_FILES, min=1,
-        help="Maximum number of pages to read of a file; of one with more, none is read.",
+        help="Maximum number of pages per file; no page of a longer file is read.",
     ),
 ]  # fmt: skip
 Password = Annotated[
     str | None,
     typer.Option(
         metavar="TEXT", rich_help_panel=_FILES, envvar=PASSWORD_VARIABLE,
-        help="Password of encrypted PDF files; others on this machine cannot see it in the "
-        "environment variable.",
+        help="Password of encrypted PDF files. Safer as environment variable, where other users "
+        "of this machine cannot see it.",
     ),
 ]  # fmt: skip
 FileSeconds = Annotated[
@@ -283,7 +283,8 @@ RowsOption = Annotated[
     ),
 ]
 RawCsv = Annotated[
-    bool, flag("--raw-csv", help="Leave CSV cells that spreadsheets would take for formulas.")
+    bool,
+    flag("--raw-csv", help="Do not protect CSV cells that spreadsheets would take for formulas."),
 ]
 BadLinesOption = Annotated[
     BadLines, typer.Option(help="Skip lines that cannot be used, or fail at the first one.")
@@ -371,14 +372,16 @@ TrustFile = Annotated[
     Path | None,
     typer.Option(
         "--trust", metavar="FILE", rich_help_panel=_TRUST,
-        help="Model of trust, which lawful evaluate --automation --out-trust has written: gives "
+        help="Model of trust, written by lawful evaluate --automation --out-trust: it gives "
         "each document the probability that its fields are right.",
     ),
 ]  # fmt: skip
 ReviewBelow = Annotated[
     float | None,
     typer.Option(
-        metavar="P", rich_help_panel=_TRUST, help="Mark documents with less trust for review."
+        metavar="P",
+        rich_help_panel=_TRUST,
+        help="Mark documents whose trust is below P for review.",
     ),
 ]
 Review = Annotated[
