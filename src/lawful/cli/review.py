@@ -108,10 +108,11 @@ def open_(
     is_scored = not inputs.has_files and model is None
     if is_scored and len(documents) > 1:
         raise InputError("several files of JSON lines: review them one by one, or join them")
-    store = Store(db)  # before a model runs for minutes
     if is_scored:
         found = Documents.open(documents[0])
+        store = Store(db)
     else:
+        store = Store(db)  # before a model runs for minutes
         found = Documents.of_records(_scored(inputs, ocr, password, model))
     folders = [Path(each).parent for each in documents if each != "-"]
     folders += [Path(each) for each in documents if Path(each).is_dir()]
