@@ -3,11 +3,18 @@
 import json
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
-from lawful import read_jsonl
-from lawful.io.jsonl import write_labelled
+from lawful import Rules, read_jsonl
+from lawful.io.jsonl import read_labelled, write_labelled
+from lawful.review.desk import Desk
+from lawful.review.documents import Documents
+from lawful.review.pictures import Pictures
+from lawful.review.queue import Queue
+from lawful.review.serving import shared
+from lawful.review.store import Store
 from tests.fixtures.small_models import encoder, receipts
 
 torch = pytest.importorskip("torch", reason="needs the 'train' extra: make test-models")
@@ -51,6 +58,22 @@ def model(work):
     assert "epoch 1 of 6: loss" in done.stderr
     assert f"{work / 'model'}: F1" in done.stderr
     return work / "model"
+
+
+def test_training_on_what_people_have_accepted(work, model):
+    scored, gold, db = work / "scored.jsonl", work / "gold.jsonl", work / "review.db"
+    lawful("predict", work / "pages.jsonl", "--model", model, "--out", scored)
+    documents, common = Documents.open(str(scored)), shared(Rules.load(work / "rules.yaml"), "r")
+    queue = Queue(documents, common.rules)
+    with closing(Desk(documents, Store(db), common, Pictures(), queue)) as desk:
+        for n in range(len(documents)):
+            said = [{"words": [0, 2], "text": "one"}] if n == 3 else []
+            seq = desk.pin(n, 0, said, "ada")["seq"]
+            desk.judge(n, seq, "accepted", "ada", confirmed=True)
+    lawful("review", "export", scored, "--rules", work / "rules.yaml", "--db", db, "--out", gold)
+    assert [each.document.words[:2] for each in read_labelled(gold)][3] == ("one", "")
+    done = lawful("train", gold, "--base", work / "base", "--out", work / "reviewed", "--epochs", 1)
+    assert "19 documents to train on, 5 to validate on" in done.stderr
 
 
 def test_training_on_values(work):
