@@ -64,7 +64,7 @@ class Service:
 
     def end(self, how=signal.SIGTERM):
         """Ends it and returns its exit code."""
-        if self.process.poll() is None:
+        if self.process.poll() is None and not self.records("end"):
             self.process.send_signal(how)
         code = self.process.wait(LONG)
         self._reader.join(LONG)

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from starlette.applications import Starlette
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
@@ -133,7 +133,7 @@ class Service:
         if kind is None:
             raise _unsupported(tuple(RULE_TYPES))
         self._gate.check()
-        rules = await self._gate.run(partial(parsed, await request.body(), kind))
+        rules = await self._gate.run(partial(parsed, await _body_of(request), kind))
         return _json(description_of(rules))
 
     async def decode(self, request: Request) -> Response:
@@ -163,7 +163,7 @@ class Service:
             return LineStream(work, self._gate, self.settings.body, self.drain, count)
         if kind not in ("application/json", *others):
             raise _unsupported(("application/json", NDJSON, *others))
-        text = (await request.body()).removeprefix(codecs.BOM_UTF8)
+        text = (await _body_of(request)).removeprefix(codecs.BOM_UTF8)
         if not text:
             raise HttpProblem(422, "the body is empty, expected a document")
         self._gate.check()
@@ -192,6 +192,13 @@ def media_type(scope: Scope) -> str:
     """The media type of a body, in lower case and without parameters."""
     given = headers_of(scope, b"content-type")
     return given[0].partition(b";")[0].strip().lower().decode("latin-1") if given else ""
+
+
+async def _body_of(request: Request) -> bytes:
+    try:
+        return await request.body()
+    except ClientDisconnect:
+        raise HttpProblem(400, "the body broke off") from None
 
 
 def is_stream(scope: Scope) -> bool:

@@ -1,0 +1,71 @@
+"""Requests that the OpenAPI document allows, and others, drawn by schemathesis with a seed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
+
+from lawful import demo
+from lawful.server.limits import BodyLimits
+from lawful.server.rule_book import RuleBook
+from lawful.server.service import Service
+from lawful.server.settings import Settings
+
+CASES = 40
+"""Requests per operation: about 1,000 in all."""
+
+
+@schemathesis.serializer("application/toml", "application/x-ndjson")
+def as_text(_, value):
+    return str(value).encode()
+
+
+def application():
+    rules = {"receipt": demo.RULES}
+    chosen = Settings(
+        rules, body=BodyLimits(2**20), inline_rules=True, cells=20_000, file_seconds=5
+    )
+    return Service(chosen, RuleBook.load(rules)).app()
+
+
+schema = schemathesis.openapi.from_asgi("/openapi.json", application())
+
+
+@schema.exclude(path="/v1/extract").parametrize()
+@settings(
+    max_examples=CASES,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+def test_answers_are_as_documented(case):
+    # A schema cannot say that probabilities add up to one, or that rules name known fields.
+    excluded = [positive_data_acceptance]
+    if case.media_type == "application/x-ndjson":  # whose bad lines are answered one by one
+        excluded.append(negative_data_rejection)
+    case.call_and_validate(excluded_checks=excluded)
+
+
+def test_the_document_is_openapi_3_1_and_names_every_route():
+    raw = schema.raw_schema
+    assert raw["openapi"].startswith("3.1")
+    paths = Path(__file__).parents[2] / "src" / "lawful" / "server" / "service.py"
+    assert set(raw["paths"]) == {
+        "/health", "/ready", "/version", "/metrics", "/openapi.json", "/v1/rules",
+        "/v1/rules/validate", "/v1/decode", "/v1/check", "/v1/extract",
+    }  # fmt: skip
+    for path in raw["paths"]:
+        assert f'"{path}"' in paths.read_text(encoding="utf-8")
+    names = {each["name"] for each in raw["paths"]["/v1/decode"]["post"]["parameters"]}
+    assert {"rules", "seconds", "candidates", "mass", "max_cost", "alternatives", "as"} <= names
+    assert json.loads(json.dumps(raw)) == raw
+
+
+@pytest.mark.parametrize("name", ["Decoding", "Checked", "Problem", "Entity", "RuleList"])
+def test_answers_have_schemas(name):
+    assert schema.raw_schema["components"]["schemas"][name]["properties"]
