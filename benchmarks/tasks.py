@@ -3,14 +3,18 @@
     python -m benchmarks.tasks addresses
     python -m benchmarks.tasks intents [--train 50 200 1000] [--splits 5] [--pages 700]
     python -m benchmarks.tasks references [--train 20 100 300 1135] [--splits 4] [--defaults]
+        [--base MiniLM/] [--layers 3]
 
 needs ``../shared``, which is not part of the project, and the extra ``crfsuite``; addresses need
-usaddress. Tables say the mean and the standard deviation over splits.
+usaddress. With ``--base``, references are scored by that encoder, which is cut to ``--layers`` and
+fine-tuned (extra ``train``). Tables say the mean and the standard deviation over splits.
 """
 
 from __future__ import annotations
 
 import argparse
+from functools import partial
+from pathlib import Path
 
 from tests.fixtures.outputs import SHARED
 
@@ -24,6 +28,8 @@ def main() -> None:
     parser.add_argument("--splits", type=int, help="default: 5, of references 4")
     parser.add_argument("--pages", type=int, help="number of sentences; default: all")
     parser.add_argument("--defaults", action="store_true", help="references: learn no weights")
+    parser.add_argument("--base", type=Path, help="references: an encoder, as a folder")
+    parser.add_argument("--layers", type=int, help="of the encoder; default: all")
     arguments = parser.parse_args()
     if not (SHARED / "data" / "tasks").is_dir():
         parser.error(f"{SHARED / 'data' / 'tasks'} is missing: the data is not part of the project")
@@ -33,9 +39,13 @@ def main() -> None:
 
         judge_intents(sizes, arguments.splits or 5, arguments.pages)
     elif arguments.task == "references":
-        from benchmarks.references import judge_references
+        from benchmarks.references import judge_references, scored, scored_by_encoder
 
-        judge_references(sizes, arguments.splits or 4, learning=not arguments.defaults)
+        scoring = scored
+        if arguments.base is not None:
+            scoring = partial(scored_by_encoder, arguments.base, arguments.layers)
+        splits = arguments.splits or 4
+        judge_references(sizes, splits, learning=not arguments.defaults, scoring=scoring)
     else:
         from benchmarks.addresses import judge_addresses
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +20,7 @@ from lawful.learning.mining import mine, suggested_weight
 from lawful.learning.shares import Share
 from lawful.learning.texts import pattern_of
 from lawful.learning.truth import guessed_rules
+from lawful.rules.definitions import DEFAULT_WEIGHT
 from lawful.rules.patterns import compiled
 from tests.fixtures.outputs import SHARED
 from tests.fixtures.planted import RULES, planted_pages
@@ -138,6 +141,67 @@ def test_a_constant_difference_is_found():
     rules = Rules([Field(name, name, "money") for name in ("net", "total")])
     found = {each.proposal.text: each for each in mine([page(i) for i in range(90)], rules)}
     assert found["total == net + 4.99"].pages == Share(80, 90)
+
+
+def test_a_bound_on_a_share_is_found_and_no_smaller_one():
+    def page(i):
+        random = np.random.default_rng(i)
+        total = int(random.integers(1_000, 90_000))
+        tax = round(total * random.uniform(0.05, 0.19))
+        fee = int(random.integers(1_000, 90_000))
+        words = [f"{amount / 100:.2f}" for amount in (total, tax, fee)]
+        return Labelled(Document(f"p{i}", words), ("B-total", "B-tax", "B-fee"))
+
+    rules = Rules([Field(name, name, "money") for name in ("total", "tax", "fee")])
+    found = {each.proposal.text: each for each in mine([page(i) for i in range(200)], rules)}
+    assert list(found) == ["order: total, tax, fee", "tax <= 0.2 * total"]
+    bound = found["tax <= 0.2 * total"]
+    assert bound.pages == (200, 200)
+    assert bound.chance.value < 0.8
+    assert 1 <= bound.weight < DEFAULT_WEIGHT
+
+
+def page_of_lines(i, *, apart=False):
+    """A key and its amount on one printed line, among four others; or anywhere, if apart."""
+    random = np.random.default_rng(i)
+    words, labels, boxes = [], [], []
+    key, value, note = random.permutation(5)[:3]
+    for line in range(5):
+        texts = {key: ("Total", "B-key"), note: ("Thanks", "B-note")}
+        left = texts.get(line, (f"word{line}", "O"))
+        at = value if apart else key
+        right = (f"{random.integers(100, 9000) / 100:.2f}", "B-total" if line == at else "O")
+        for x, (text, label) in enumerate((left, right)):
+            words.append(text)
+            labels.append(label)
+            boxes.append((100.0 * x, 30.0 * line, 100.0 * x + 60, 30.0 * line + 20))
+    return Labelled(Document(f"p{i}", words, boxes=boxes), tuple(labels))
+
+
+LINED = Rules([Field("total", "total", "money"), Field("key", "key"), Field("note", "note")])
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_fields_of_one_line_are_found(apart, tmp_path):
+    pages = [page_of_lines(i, apart=apart) for i in range(90)]
+    found = [each for each in mine(pages, LINED) if each.proposal.kind == "line"]
+    assert texts(found) == ([] if apart else ["line(total) == line(key)"])
+    for each in found:
+        assert each.pages == (90, 90)
+        assert each.chance.value < 0.3
+        assert each.said == 0
+        path = tmp_path / "mined.yaml"
+        path.write_text(mined_text(found, LINED))
+        (rule,) = Rules.load(path).parsed
+        assert rule.weight == each.weight
+        again = mine(pages, Rules(LINED.fields, [each.proposal.rule]))
+        assert [a.said for a in again if a.proposal.kind == "line"] == [1]
+
+
+def test_pages_without_boxes_have_no_lines():
+    pages = [page_of_lines(i) for i in range(60)]
+    plain = [replace(p, document=replace(p.document, boxes=None)) for p in pages]
+    assert not [each for each in mine(plain, LINED) if each.proposal.kind == "line"]
 
 
 def test_boundaries_are_found():

@@ -155,7 +155,7 @@ def debug(documents: Sequence[Labelled], rules: Rules, seed: int = 0) -> list[Fi
                 Broken(labelled.document.id, number, check.message, reason)
                 for check, reason in zip(violated, reasons, strict=True)
             )
-    implied = _implied(Truth(rules, pages), seed)
+    implied = _implied(Truth(rules, scheme, pages), seed)
     known = {*by_id, *(order.id for order in rules.orders)}
     against = _against(records)
     return [

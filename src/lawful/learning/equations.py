@@ -34,6 +34,9 @@ LEAST_SHARE = 0.5
 
 LEAST_ORDERED = 0.97
 
+BOUNDS = [Fraction(k, 20) for k in range(1, 11)]
+"""Shares of another number that a number may be bounded by: 5 % to a half, in steps of 5 %."""
+
 MOST_TERMS = 6
 
 LEAST_GAIN = 3
@@ -186,17 +189,36 @@ def propose_equations(units: Units) -> Iterator[Proposal]:
     for equation in found.values():
         if equation.share() >= LEAST_SHARE:
             yield _proposal(equation, tolerance)
+    yield from _inequalities(amounts, tolerance)
+
+
+def _inequalities(amounts: list[Number], tolerance: float) -> Iterator[Proposal]:
+    """Of two numbers, that one is at most the other, or at most a simple share of it.
+
+    The share is the smallest that nearly all pages keep to: ``tax <= 0.2 * total``.
+    """
     for one, other in permutations(amounts, 2):
         both = np.isfinite(one.values) & np.isfinite(other.values)
         if one.name == other.name or both.sum() < LEAST_SUPPORT:
             continue
         if one.has_default or other.has_default:
             continue  # pages without the field would count
-        rest = (other.values - one.values)[both]
-        equal = np.abs(rest) <= tolerance
-        if (rest >= -tolerance).mean() >= LEAST_ORDERED and equal.mean() < LEAST_ORDERED:
-            names = frozenset((one.text, other.text))
+        x, y = one.values[both], other.values[both]
+        equal = np.abs(y - x) <= tolerance
+        names = frozenset((one.text, other.text))
+        if _at_most(x, y + tolerance) >= LEAST_ORDERED and equal.mean() < LEAST_ORDERED:
             yield Proposal("inequality", Rule(f"{one.text} <= {other.text}"), 2, compared=names)
+        within = (_at_most(x, float(each) * y + tolerance) for each in BOUNDS)
+        share = next(
+            (b for b, part in zip(BOUNDS, within, strict=True) if part >= LEAST_ORDERED), None
+        )
+        if share is not None and (np.abs(x) > tolerance).mean() >= LEAST_SHARE:
+            check = f"{one.text} <= {_times(other.text, share)}"
+            yield Proposal("inequality", Rule(check), 3, compared=names)
+
+
+def _at_most(x: Numbers, y: Numbers) -> float:
+    return float((x <= y).mean())
 
 
 def _proposal(equation: _Equation, tolerance: float) -> Proposal:

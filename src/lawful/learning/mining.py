@@ -19,6 +19,7 @@ from lawful.document import Labelled
 from lawful.errors import RulesError
 from lawful.learning.comparisons import propose_comparisons
 from lawful.learning.equations import propose_equations, propose_products
+from lawful.learning.places import judge_lines, propose_lines
 from lawful.learning.proposals import LEAST_SUPPORT, Proposal
 from lawful.learning.shares import Share
 from lawful.learning.texts import (
@@ -122,6 +123,7 @@ def mine(documents: Sequence[Labelled], rules: Rules, seed: int = 0) -> list[Min
     for kind in rules.rows:
         found += _mine_units(Units.of_rows(truth, kind.name), seed)
     found += _mine_spans(truth, seed)
+    found += _mine_lines(truth, seed)
     return sorted(found, key=lambda each: (-each.score, each.proposal.text))
 
 
@@ -181,6 +183,17 @@ def _mine_spans(truth: Truth, seed: int) -> list[Mined]:
             shares = judge_texts(rule, spans_of(truth, rule.field, seed))
         if kept := _kept(proposal, *shares):
             found.append(replace(kept, said=said))
+    return found
+
+
+def _mine_lines(truth: Truth, seed: int) -> list[Mined]:
+    """The fields that stand on one printed line."""
+    proposals = list(propose_lines(truth))
+    known = {rule.check for rule in truth.rules.rules}
+    found = []
+    for proposal, shares in zip(proposals, judge_lines(proposals, truth, seed), strict=True):
+        if kept := _kept(proposal, *shares):
+            found.append(replace(kept, said=float(proposal.text in known)))
     return found
 
 

@@ -12,7 +12,7 @@ from lawful.rules.span_rules import Boundaries, Order
 
 Kind: TypeAlias = Literal[
     "equation", "share", "inequality", "dates", "count", "product", "set", "order", "boundaries",
-    "pattern", "texts",
+    "pattern", "texts", "line",
 ]  # fmt: skip
 """The kinds of rules that are mined."""
 

@@ -15,7 +15,8 @@ from lawful.datasets.split import sample
 from lawful.datasets.survey import scheme_of
 from lawful.document import Document, Labelled
 from lawful.errors import InputError
-from lawful.rules.definitions import Field
+from lawful.labels import Scheme
+from lawful.rules.definitions import Field, Repeat
 from lawful.rules.functions import FUNCTIONS
 from lawful.rules.judge import Judge, Seen
 from lawful.rules.reading import Reading
@@ -45,6 +46,7 @@ class Truth:
     """The true pages of a data set under the fields of some rules."""
 
     rules: Rules
+    scheme: Scheme
     pages: list[TruePage]
 
     @classmethod
@@ -59,7 +61,7 @@ class Truth:
             reading, _ = judge.settled(scheme.indices(labelled.gold))
             held_out = labelled.document.id in out
             pages.append(TruePage(labelled.document, reading, judge.see(reading), held_out))
-        return cls(rules, pages)
+        return cls(rules, scheme, pages)
 
 
 def check_enough(count: int) -> None:
@@ -75,7 +77,8 @@ def guessed_rules(documents: Iterable[Labelled], known: Rules | None = None) -> 
     """Fields for all labels that occur, with types that can read nearly all their texts.
 
     The fields and rows of ``known`` rules stay as they are. A field is a list if a tenth of its
-    pages have several different texts. Lists whose labels begin alike form a kind of rows.
+    pages have several different texts; of type text, if half of them have. Lists whose labels
+    begin alike form a kind of rows. Repeats of a text need not agree: nobody has said so.
     """
     texts: dict[str, list[str]] = {}
     several, pages = Counter[str](), Counter[str]()
@@ -95,8 +98,11 @@ def guessed_rules(documents: Iterable[Labelled], known: Rules | None = None) -> 
     new: list[Field] = []
     for label in sorted(set(texts) - {f.label for f in old}):
         name = _new_name(label, taken)
-        many = several[label] >= 0.1 * pages[label]
-        new.append(Field(name, label, _type_of(texts[label]), many=many))
+        type_ = _type_of(texts[label])
+        is_text = type_ == "text"
+        many = several[label] >= (0.5 if is_text else 0.1) * pages[label]
+        repeat: Repeat | None = "any" if is_text and not many else None
+        new.append(Field(name, label, type_, many=many, repeat=repeat))
     grouped: dict[str, list[str]] = {}
     for f in new:
         if f.many and (parts := re.split(r"[._-]", f.label))[1:]:

@@ -169,7 +169,7 @@ def learn(
     def decoded(weights: Sequence[Vector]) -> list[Sequence[str]]:
         sets = [parameters.apply(each) for each in weights]
         return [
-            _best_labels(page, sets[fold])
+            best_labels(page, sets[fold])
             for page, fold in zip(pages, fold_of.tolist(), strict=True)
         ]
 
@@ -207,7 +207,7 @@ def learn(
     )
 
 
-def _best_labels(page: Scored, rules: Rules) -> Sequence[str]:
+def best_labels(page: Scored, rules: Rules) -> Sequence[str]:
     """The labels of the decoding, without its explanations."""
     problem = Problem(page.document, page.scores, rules)
     if len(problem.judge.choices) > 1:
