@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import gzip
 import json
+import os
+import threading
 from contextlib import closing
 
 import pytest
@@ -44,6 +46,16 @@ def test_packed_documents_are_read_in_any_order(path):
     with opened(packed) as documents:
         ids = [documents.read(n).document.id for n in (3, 1, 0, 2)]
     assert ids == ["receipt-00003", "receipt-00001", "receipt-00000", "receipt-00002"]
+
+
+def test_a_pipe_is_read_once(path):
+    os.mkfifo(path)
+    lines = demo_lines(3)
+    writer = threading.Thread(target=path.write_text, args=(lines,))
+    writer.start()
+    with opened(path) as documents:
+        assert [documents.read(n).document.id for n in (2, 0)] == ["receipt-00002", "receipt-00000"]
+    writer.join()
 
 
 def test_scores_of_spans_and_scores_next_to_the_file_are_found(path):

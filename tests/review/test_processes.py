@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
 import sqlite3
+import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -126,13 +128,43 @@ def test_a_full_disk_loses_nothing_and_is_said(db, tmp_path):
     assert len(rows(db)) == stored
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write any file")
-def test_a_file_that_may_not_be_written_is_refused(db):
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of its own that can be made read-only."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)]
+    unmount = ["umount", "-l", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, check=False).returncode:
+        pytest.skip("needs the right to mount a tmpfs")
+    yield folder
+    subprocess.run(unmount, check=True)
+
+
+def test_a_disk_that_becomes_read_only_is_said(small_disk):
+    db = small_disk / "review.db"
+    remount = ["mount", "-o", "remount,ro", small_disk]
     Store(db).close()
-    db.chmod(0o400)
+    subprocess.run(remount, check=True)
     found = run("review", DOCUMENTS, "--rules", RULES, "--db", db, "--no-browser")
     assert found.returncode == 2
     assert f"cannot use {db} for reviews" in found.stderr
+
+
+def test_a_full_disk_is_said_and_goes_on_once_there_is_room(small_disk):
+    db = small_disk / "review.db"
+    with reviewing(DOCUMENTS, db) as server:
+        assert server.pin(0, 0, [])[0] == 200
+        with suppress(OSError), (small_disk / "filler").open("wb", buffering=0) as filler:
+            while True:
+                filler.write(bytes(512))
+        said = [{"words": [0, 1], "text": "x" * 90_000}]
+        status, found = server.pin(0, 1, said)
+        assert (status, found["status"]) == (507, 507)
+        assert server.ask("/api/documents/0")[1]["seq"] == 1
+        (small_disk / "filler").unlink()
+        assert server.pin(0, 1, said)[0] == 200
+    assert [row.pins for row in rows(db)] == [[], said]
 
 
 @pytest.mark.parametrize(

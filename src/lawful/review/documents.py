@@ -19,6 +19,7 @@ import msgspec
 
 from lawful.document import BadLine, Scored, SpanScored
 from lawful.errors import InputError
+from lawful.io.atomic import is_special
 from lawful.io.jsonl import (
     BAD_TEXT,
     LineParser,
@@ -84,8 +85,8 @@ class Documents:
 
     @classmethod
     def open(cls, path: str) -> Documents:
-        """The documents of a file; a gzipped one, or standard input, is unpacked to a copy."""
-        if path == "-" or _is_packed(path):
+        """The documents of a file; a gzipped one, a pipe and standard input are copied first."""
+        if path == "-" or is_special(Path(path)) or _is_packed(path):
             return cls.of_lines(path, ((number, text) for number, _, text in read_places(path)))
         slips = list(_slips(read_places(path)))
         return cls(path, Path(path).open("rb"), slips)
