@@ -19,8 +19,9 @@ OUTSIDE = {
     "../CONTRIBUTING.md": "outside/contributing.md",
     "../SECURITY.md": "outside/security.md",
     "../paper/RESULTS.md": "outside/paper-results.md",
+    "search.md": "outside/rules-in-the-search.md",  # Sphinx has a search.html of its own
 }
-"""Files elsewhere, as links name them, and the pages that they become."""
+"""Files that become pages under other names: as links name them, and the pages."""
 
 project = "lawful"
 author = "the lawful developers"
@@ -28,7 +29,7 @@ copyright = author  # noqa: A001  (Sphinx wants this name)
 release = version = lawful.__version__
 
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
-exclude_patterns = ["pictures"]
+exclude_patterns = ["pictures", "search.md"]
 nb_execution_mode = "off"  # the notebook is kept executed: docs/make_notebook.py
 myst_heading_anchors = 4
 suppress_warnings = ["misc.highlighting_failure"]  # JSON with an ellipsis is no JSON

@@ -31,7 +31,7 @@ from lawful.report import show
 folder = TemporaryDirectory()
 path = Path(folder.name) / "receipt.pdf"
 draw_receipt(21, path)
-document = Reader(ocr="never").read(path)
+document = Reader(ocr="never").read(path).with_id("receipt.pdf")
 document
 
 # %% [markdown]

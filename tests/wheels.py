@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,9 +69,8 @@ def main() -> None:
         if not any(each.takes(wheel) for wheel in (OUT / "dist").glob("*.whl")):
             build(each, sdist)
     inspect(sorted((OUT / "dist").glob("*.whl")))
-    for each in found:
-        (wheel,) = (wheel for wheel in (OUT / "dist").glob("*.whl") if each.takes(wheel))
-        try_out(each, wheel)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(try_out, found))
 
 
 def interpreters(more: list[str]) -> list[Interpreter]:
@@ -114,8 +114,9 @@ def inspect(wheels: list[Path]) -> None:
     say("twine", "the descriptions will be shown")
 
 
-def try_out(python: Interpreter, wheel: Path) -> None:
-    """Installs a wheel into an empty environment; runs the demo and the tests of the core there."""
+def try_out(python: Interpreter) -> None:
+    """Installs its wheel into an empty environment; runs the demo and the core's tests there."""
+    (wheel,) = (wheel for wheel in (OUT / "dist").glob("*.whl") if python.takes(wheel))
     home = environment(python, "try")
     run(home / "pip", "install", "--quiet", "--only-binary=:all:", wheel, *PACKAGES)
     demo = run(home / "lawful", "demo", "--out", OUT / f"demo-{python}.html", folder=OUT)
