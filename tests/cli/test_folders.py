@@ -144,7 +144,7 @@ def test_a_run_resumes_after_the_last_whole_file(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["in/a.parquet", "in/c.jsonl"], "several files need a folder"),
+        (["in/a.parquet", "in/c.jsonl"], "there are 2 files, which needs a folder as --out"),
         (["in/a.parquet", "-o", "x.jsonl"], "expected a name that ends in .parquet, or a folder"),
         (["in/a.parquet", "-o", "x.parquet", "--resume"], "--resume needs a folder"),
         (["in", "-o", "in/"], "in/a.parquet is an input file: choose another folder"),

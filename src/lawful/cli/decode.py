@@ -110,9 +110,9 @@ def decode(
             assert isinstance(output, FolderOutput)  # noqa: S101 - as asked for
             tally = files.decode_all(names, output, progress)
     elif len(documents) > 1 or Path(path).is_dir():
+        what = "it is a folder" if len(documents) == 1 else f"there are {len(documents)} files"
         raise InputError(
-            f"several files need a folder for their outputs, and --out is {out}: a folder exists, "
-            "or its name ends with a slash"
+            f"cannot read {path}: {what}, which needs a folder as --out, such as out/; found {out}"
         )
     elif path.endswith(PARQUET):
         tally = _one_parquet_file(files, path, out, resume=resume, review=review, quiet=quiet)
