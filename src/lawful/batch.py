@@ -261,6 +261,23 @@ class _DecodeAny:
 
 
 @dataclass(frozen=True, slots=True)
+class _DecodeOnly:
+    """The same, without sending the documents back, which the caller has."""
+
+    task: _DecodeAny
+
+    def start(self) -> Callable[[Record | SpanScored], Decoding | BadLine]:
+        return self.decode
+
+    def decode(self, record: Record | SpanScored) -> Decoding | BadLine:
+        result = self.task.decode(record)
+        return result if isinstance(result, BadLine) else result[1]
+
+    def lost(self, item: Record | SpanScored, why: str) -> BadLine:
+        return self.task.lost(item, why)
+
+
+@dataclass(frozen=True, slots=True)
 class _DecodeLine:
     """The task of workers that parse lines and decode them."""
 
@@ -349,12 +366,12 @@ def decode_many(
     if not isinstance(documents, Iterable):
         raise InputError(f"documents is {shown(documents)}, expected an iterable of documents")
     count = (os.cpu_count() or 1) if workers is None else workers
-    task = _DecodeAny(_DecodeRecord(call, UNCHANGED))
+    task = _DecodeOnly(_DecodeAny(_DecodeRecord(call, UNCHANGED)))
     return _decodings(in_order(task, map(_record, documents), checked_workers(count)), progress)
 
 
 def _decodings(
-    results: Generator[AnyResult, None, None], progress: Callable[[int], None] | None
+    results: Generator[Decoding | BadLine, None, None], progress: Callable[[int], None] | None
 ) -> Iterator[Decoding | FailedDocument]:
     with closing(results):  # ends the workers even if progress raises
         for index, result in enumerate(results):
@@ -364,7 +381,7 @@ def _decodings(
                 where = f"line {result.line}: " if result.line else ""
                 yield FailedDocument(index, result.id, f"{where}{result.message}")
             else:
-                yield result[1]
+                yield result
 
 
 def _record(given: Any) -> Record | SpanScored:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -379,11 +380,20 @@ class Scheme:
         return bool(self.allow(row[None])[0])
 
 
+MOST_REMEMBERED = 256
+"""Lists of labels that are known to be fine, and labels in each: documents of a file share one."""
+
+_CHECKED: set[tuple[str, ...]] = set()
+
+
 def check_names(labels: Iterable[str]) -> tuple[str, ...]:
     """Label names as a tuple, checked: at least one, all strings, none empty, none twice."""
     if isinstance(labels, str | bytes | Mapping | Set) or not isinstance(labels, Iterable):
         raise SchemeError(f"labels is {shown(labels)}, expected a list of names, in column order")
     names = tuple(labels)
+    with suppress(TypeError):  # something that is no string
+        if names in _CHECKED:
+            return names
     if not names:
         raise SchemeError("zero labels, expected at least one")
     seen: dict[str, int] = {}
@@ -395,6 +405,10 @@ def check_names(labels: Iterable[str]) -> tuple[str, ...]:
         if name in seen:
             raise SchemeError(f"label {i} is {shown(name)}, the same as label {seen[name]}")
         seen[name] = i
+    if len(names) <= MOST_REMEMBERED:
+        if len(_CHECKED) >= MOST_REMEMBERED:
+            _CHECKED.clear()
+        _CHECKED.add(names)
     return names
 
 

@@ -8,6 +8,7 @@ items in memory does not depend on the number of items in the input.
 from __future__ import annotations
 
 import atexit
+import gc
 import multiprocessing
 import os
 import pickle
@@ -334,6 +335,7 @@ def _work(
         other.close()  # ends of the parent: a worker sees the parent end once all copies are closed
     if parent is not None:
         _die_with(parent)
+    gc.freeze()  # what the parent had is not looked through, and its memory stays shared
     with suppress(OSError):  # the parent has ended
         try:
             work = start()

@@ -166,7 +166,9 @@ def _check_for_spans(chosen: Decoder) -> None:
 def check_call(decoder: str | Decoder, budget: Budget | None, alternatives: int) -> Decoder:
     """The decoder; raises ``InputError`` for arguments that are wrong for every document."""
     chosen = decoder_named(decoder) if isinstance(decoder, str) else decoder
-    if isinstance(chosen, type) or not isinstance(chosen, Decoder):
+    # A look at a Protocol is slow, and decoders of the list have been looked at.
+    known = isinstance(decoder, str)
+    if not known and (isinstance(chosen, type) or not isinstance(chosen, Decoder)):
         raise InputError(
             f"decoder is {shown(decoder)}, expected a decoder or one of {', '.join(DECODERS)}"
         )

@@ -88,6 +88,8 @@ class Judge:
         self._relevant = scheme.labels_of(tuple(self._index))
         self._costs: Cache[bytes, Cost] = Cache(MOST_BYTES)
         self._views: Cache[tuple[int, Spans], _FieldView] = Cache(MOST_BYTES)
+        self._readings: Cache[bytes, Reading] = Cache(MOST_BYTES)
+        self._weighed: Cache[Reading, Cost] = Cache(MOST_BYTES)
         self.choices = class_choices(document, rules.classes)
         self.choice = self.choices[0]
         self.given: Environment = {
@@ -113,6 +115,7 @@ class Judge:
         other.choice = choice
         other.given = {**self.given, **choice.values}
         other._costs = Cache(MOST_BYTES)
+        other._weighed = Cache(MOST_BYTES)
         other._choices = Cache(MOST_BYTES)
         other._settler = None
         return other
@@ -130,6 +133,7 @@ class Judge:
         self._kept = frozenset(names)
         self._costs.clear()
         self._views.clear()
+        self._weighed.clear()
 
     def ignore(self, names: frozenset[str]) -> None:
         """Lets searches pass over the spans of these fields, which nothing depends on."""
@@ -158,10 +162,16 @@ class Judge:
 
     def read(self, labels: Labels) -> Reading:
         """The reading of a labelling, with the most plausible values."""
-        found: list[list[Occurrence]] = [[] for _ in self.rules.fields]
-        for type_, start, end in self.scheme.spans(labels, self._relevant):
-            found[self.field_of(self._index[type_], start, end)].append(Occurrence(start, end))
-        return tuple(map(tuple, found))
+        key = labels.tobytes()  # all labellings of a document have as many words
+        reading = self._readings.get(key)
+        if reading is None:
+            found: list[list[Occurrence]] = [[] for _ in self.rules.fields]
+            spans = self.scheme.spans(labels, self._relevant)
+            for type_, start, end in spans:
+                found[self.field_of(self._index[type_], start, end)].append(Occurrence(start, end))
+            reading = tuple(map(tuple, found))
+            self._readings.keep(key, reading, len(key) + BYTES_PER_SPAN * len(spans))
+        return reading
 
     def field_of(self, index: int, start: int, end: int) -> int:
         """The field of a span, by the first field that has its label.
@@ -201,7 +211,13 @@ class Judge:
 
     def weigh(self, reading: Reading, until: float = inf) -> Cost:
         """The cost of a reading with its values as chosen: violated weights and all prices."""
-        return self._cost_of_rules(reading, until).plus(self.price(reading))
+        cost = self._weighed.get(reading)
+        if cost is None:
+            cost = self._cost_of_rules(reading, until).plus(self.price(reading))
+            if cost.least == cost.most:  # else, with more time, the range may be smaller
+                size = BYTES_PER_SPAN * sum(map(len, reading))
+                self._weighed.keep(reading, cost, size)
+        return cost
 
     def seen_values(self, reading: Reading) -> tuple[Any, ...]:
         """Field values as a person sees them: all of a list, the first of any other field."""
