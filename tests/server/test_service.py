@@ -313,6 +313,7 @@ def test_rules_are_validated_with_line_and_column(service):
     assert validate("fields: {a: {label: a, pattern: '('}}").status_code == 422
     assert validate("a: &a [*a]").status_code == 422
     assert validate("x", "text/plain").status_code == 415
+    assert validate("#" * 70_000).status_code == 413
     bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
         f"{chr(98 + i)}: &{chr(98 + i)} [{', '.join(['*' + chr(97 + i)] * 9)}]\n" for i in range(9)
     )

@@ -20,7 +20,7 @@ from lawful.rules.writing import rules_data
 from lawful.server.problems import HttpProblem
 
 LONGEST_INLINE = 2**16
-"""Bytes of rules that come with a document."""
+"""Bytes of rules that come with a request."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,14 +21,14 @@ from starlette.types import ASGIApp, Scope
 from lawful.errors import RulesError
 from lawful.server.extraction import FILES, ExtractWork, Model
 from lawful.server.gate import Gate
-from lawful.server.limits import BodyLimit
+from lawful.server.limits import BodyLimit, too_long
 from lawful.server.logs import log
 from lawful.server.messages import CheckForm, DecodeForm, ExtractForm, form_of
 from lawful.server.metrics import Metrics
 from lawful.server.observed import Observed
 from lawful.server.openapi import openapi
 from lawful.server.problems import HANDLERS, HttpProblem, Problems, busy
-from lawful.server.rule_book import RuleBook, description_of, parsed
+from lawful.server.rule_book import LONGEST_INLINE, RuleBook, description_of, parsed
 from lawful.server.running import Drain, Draining
 from lawful.server.security import BearerToken, HostCheck, headers_of
 from lawful.server.settings import Settings
@@ -133,7 +133,10 @@ class Service:
         if kind is None:
             raise _unsupported(tuple(RULE_TYPES))
         self._gate.check()
-        rules = await self._gate.run(partial(parsed, await _body_of(request), kind))
+        content = await _body_of(request)
+        if len(content) > LONGEST_INLINE:  # it is parsed in Python, which takes its time
+            raise too_long(LONGEST_INLINE)
+        rules = await self._gate.run(partial(parsed, content, kind))
         return _json(description_of(rules))
 
     async def decode(self, request: Request) -> Response:
