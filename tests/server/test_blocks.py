@@ -295,6 +295,26 @@ def test_too_many_connections_are_refused(port, monkeypatch):
         assert b"retry-after: 1" in answer.lower()
 
 
+def test_answers_do_not_wait_for_acknowledgements():
+    """The listener did not say that it is TCP, so that Nagle's algorithm stayed on: 40 ms each."""
+
+    async def accept():
+        found = asyncio.get_running_loop().create_future()
+        with bind("127.0.0.1", 0) as listener:
+            server = await asyncio.start_server(lambda _, w: found.set_result(w), sock=listener)
+            async with server:
+                _, client = await asyncio.open_connection(*listener.getsockname())
+                writer = await found
+                accepted = writer.get_extra_info("socket")
+                nodelay = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+                for each in (client, writer):
+                    each.close()
+                    await each.wait_closed()
+                return nodelay
+
+    assert asyncio.run(accept())
+
+
 def test_an_address_that_is_taken_is_said():
     with bind("127.0.0.1", 0) as first:
         port = first.getsockname()[1]
