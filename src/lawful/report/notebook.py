@@ -20,7 +20,7 @@ from lawful.values import format_value
 MOST_WORDS = 2_000
 """Words of a document that are drawn; a notebook should stay small."""
 
-_WIDTH = 640.0  # of a page, in pixels
+_WIDTH, _TALLEST = 640.0, 40.0  # of a page and of a word at most, in pixels
 _STYLE = """
 :scope{color-scheme:light dark;font:14px/1.5 system-ui,sans-serif}
 svg{display:block;max-width:100%;height:auto;border:1px solid #8884;border-radius:4px}
@@ -81,7 +81,10 @@ def draw_words(document: Document, page: int, styles: Mapping[int, str] | None =
         return ""
     left = min(boxes[i].x0 for i in on_page)
     top = min(boxes[i].y0 for i in on_page)
-    scale = _WIDTH / (max(boxes[i].x1 for i in on_page) - left or 1.0)
+    width = max(boxes[i].x1 for i in on_page) - left
+    tallest = max(boxes[i].y1 - boxes[i].y0 for i in on_page)
+    scale = min(_WIDTH / (width or 1.0), _TALLEST / (tallest or 1.0))
+    width *= scale
     height = (max(boxes[i].y1 for i in on_page) - top) * scale
     parts = []
     for i in on_page:
@@ -98,7 +101,7 @@ def draw_words(document: Document, page: int, styles: Mapping[int, str] | None =
             f'textLength="{max(x1 - x0, 1):.1f}" lengthAdjust="spacingAndGlyphs">'
             f"{as_text(document.words[i])}</text>"
         )
-    size = f"{_WIDTH + 12:.0f}", f"{height + 12:.0f}"
+    size = f"{width + 12:.0f}", f"{height + 12:.0f}"
     shape = f'viewBox="-6 -6 {size[0]} {size[1]}" width="{size[0]}" height="{size[1]}"'
     return f"<svg {shape}>{''.join(parts)}</svg>"
 
