@@ -213,7 +213,11 @@ private:
                     if (rest == Costs::kNever || more == Costs::kNever ||
                         !(reached[c] + more + rest <= limit))
                         continue;
-                    least = std::min<Cell>(least, more - step + rest - here[c]);
+                    // The difference of two rounded costs may be more than the charge.
+                    if (charge > 0)
+                        left = std::min(left, cost + charge + costs_.difference(rest - here[c]));
+                    else
+                        least = std::min<Cell>(least, rest - here[c]);
                     Cell& reach_after = there[after == kFree ? classes : after];
                     reach_after = std::min<Cell>(reach_after, reached[c] + more);
                 }
