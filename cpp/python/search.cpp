@@ -21,6 +21,8 @@
 #include "python/gil.hpp"
 #include "python/module.hpp"
 #include "rules/plan.hpp"
+#include "search/admission.hpp"
+#include "search/case_search.hpp"
 #include "search/lattice.hpp"
 #include "search/layout.hpp"
 #include "search/mass.hpp"
@@ -138,9 +140,14 @@ Bounds::Kinds all_bounds_but(const std::vector<std::string>& without) {
             kinds.projections = false;
         else if (kind == "doubles")
             kinds.doubles = false;
+        else if (kind == "admission")
+            kinds.admission = false;
+        else if (kind == "cases")
+            kinds.cases = false;
         else
             throw std::invalid_argument("unknown bounds '" + kind +
-                                        "'; known are rows, equations, projections, doubles");
+                                        "'; known are rows, equations, projections, doubles, "
+                                        "admission, cases");
     return kinds;
 }
 
@@ -162,6 +169,13 @@ public:
         std::vector<FieldSpan> there = placed(spans.spans, row, closes, seen_as);
         if (plan) check_tables(tables, *plan, there, span_values);
         within_budget(seconds, memory, [&](Clock& clock) {
+            if (plan && limits.bounds.admission) {
+                admitted_ = admitted_values(*plan, tables, there, span_values, clock)
+                                .value_or(std::vector<std::uint32_t>());
+                for (std::size_t i = 0; i < admitted_.size(); ++i)
+                    span_values[i] = span_values[admitted_[i]];
+                span_values.resize(admitted_.size());
+            }
             auto graph = std::make_shared<const ReadingGraph>(
                 spans.lattice, std::move(there), std::move(span_values),
                 spans.lattice->best() + slack, most, clock);
@@ -226,7 +240,10 @@ public:
     }
     nb::object choices() {
         const Turns::Turn turn(turns_);
-        return array_of(search_->found().choices);
+        std::vector<std::uint32_t> choices = search_->found().choices;
+        if (!admitted_.empty())
+            for (std::uint32_t& choice : choices) choice = admitted_[choice];
+        return array_of(choices);
     }
     /// Empty for given spans.
     nb::object labels() {
@@ -253,7 +270,8 @@ private:
     const Lattice* lattice() const { return search_->graph().lattice(); }
     double least() const { return lattice() == nullptr ? 0 : lattice()->least(); }
 
-    std::optional<Search> search_;
+    std::optional<CaseSearch> search_;
+    std::vector<std::uint32_t> admitted_;  // span values of the search, if not all of them
     std::size_t memory_;
     Turns turns_{"search"};
 };

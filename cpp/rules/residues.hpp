@@ -25,8 +25,21 @@ public:
         std::uint32_t field, value;
     };
 
+    static constexpr std::uint32_t kNoBit = 32;
+    /// The contribution of a span value to the sum, in units of the common divisor of all addends.
+    struct Addend {
+        std::uint32_t bit = kNoBit;  // in the mask of fields that have occurred
+        Wide first = 0, each = 0;    // added by the first readable span of a field; by every span
+        bool free = false;           // the equation can no longer be decided
+        std::uint32_t shift = 0, shift_first = 0;  // the residues of `each`; of both
+    };
+
     Residues(const Plan& plan, const Equation& equation, const DocumentTables& tables,
              std::span<const FieldValue> values);
+
+    const Addend& addend(std::uint32_t choice) const { return addends_[choice]; }
+    /// How far from zero the sum may be, in the same units.
+    Wide tolerance() const { return tolerance_; }
 
     /// Chooses the largest prime up to `largest` that fits into `work` elementary steps and
     /// `memory` bytes, where each class takes `steps` and `bytes`, or if that is too small to help,
@@ -97,15 +110,6 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t kNoBit = 32;
-
-    /// The contribution of a span value to the sum, in units of the common divisor of all addends.
-    struct Addend {
-        std::uint32_t bit = kNoBit;  // in the mask of fields that have occurred
-        Wide first = 0, each = 0;    // added by the first readable span of a field; by every span
-        bool free = false;           // the equation can no longer be decided
-        std::uint32_t shift = 0, shift_first = 0;  // the residues of `each`; of both
-    };
     /// The terms of one field.
     struct FieldTerms {
         std::uint32_t bit = kNoBit;

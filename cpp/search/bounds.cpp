@@ -39,6 +39,16 @@ std::vector<Residues::FieldValue> field_values(const ReadingGraph& graph) {
 
 }  // namespace
 
+Bounds::Bounds(const ReadingGraph& graph, const Plan* plan, const DocumentTables& tables,
+               const StateTable& states, const Kinds& kinds, const std::vector<bool>& closed)
+    : graph_(graph), plan_(plan), tables_(tables), states_(states), kinds_(kinds) {
+    if (closed.empty()) return;
+    steps_.resize(graph_.nodes());
+    for (std::uint32_t node = 0; node < graph_.nodes(); ++node)
+        for (const ReadingGraph::Step& step : graph_.steps_from(node))
+            if (step.to == ReadingGraph::kEnd || !closed[step.choice]) steps_[node].push_back(step);
+}
+
 bool Bounds::make(std::uint32_t first, double most, bool finer, std::size_t work,
                   std::size_t memory, Clock& clock) {
     if (finer && !row_bound_ && !plan_->rows.empty() && kinds_.rows) {
@@ -83,9 +93,9 @@ void Bounds::drop_doubles(const RuleTracker& tracker) {
         return effect;
     };
     std::vector<std::pair<Effect, std::uint32_t>> effects;
-    steps_.resize(graph_.nodes());
+    std::vector<std::vector<ReadingGraph::Step>> kept(graph_.nodes());
     for (std::uint32_t node = 0; node < graph_.nodes(); ++node) {
-        const auto steps = graph_.steps_from(node);
+        const auto steps = steps_from(node);
         effects.clear();
         for (std::uint32_t i = 0; i < steps.size(); ++i)
             effects.emplace_back(effect_of(steps[i]), i);
@@ -95,9 +105,9 @@ void Bounds::drop_doubles(const RuleTracker& tracker) {
         effects.erase(std::unique(effects.begin(), effects.end(), same), effects.end());
         std::sort(effects.begin(), effects.end(),
                   [](const auto& a, const auto& b) { return a.second < b.second; });
-        steps_[node].clear();
-        for (const auto& [effect, i] : effects) steps_[node].push_back(steps[i]);
+        for (const auto& [effect, i] : effects) kept[node].push_back(steps[i]);
     }
+    steps_ = std::move(kept);
 }
 
 /// The excess of the steps that are open, without what rules of rows demand.

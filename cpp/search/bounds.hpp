@@ -30,12 +30,14 @@ public:
         bool rows = true;
         bool equations = true;
         bool projections = true;
-        bool doubles = true;  // whether doubles are dropped
+        bool doubles = true;    // whether doubles are dropped
+        bool admission = true;  // whether values that no hard equation admits are dropped
+        bool cases = true;      // whether a long search is split into cases
     };
 
+    /// `closed` are the span values that do not occur, one flag for each; none if it is empty.
     Bounds(const ReadingGraph& graph, const Plan* plan, const DocumentTables& tables,
-           const StateTable& states, const Kinds& kinds)
-        : graph_(graph), plan_(plan), tables_(tables), states_(states), kinds_(kinds) {}
+           const StateTable& states, const Kinds& kinds, const std::vector<bool>& closed);
 
     /// Drops steps that differ from a cheaper one in nothing that rules can see.
     void drop_doubles(const RuleTracker& tracker);

@@ -61,6 +61,7 @@ public:
         return node == kEnd || !lattice_ ? 0 : lattice_->rest(nodes_[node].at);
     }
 
+    std::span<const FieldSpan> spans() const { return spans_; }
     const SpanValue& span_value(std::uint32_t index) const { return span_values_[index]; }
     const FieldSpan& span_of(std::uint32_t choice) const {
         return spans_[span_values_[choice].span];

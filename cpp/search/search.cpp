@@ -26,7 +26,7 @@ Search::Search(std::shared_ptr<const ReadingGraph> graph, std::shared_ptr<const 
       arena_(limits.memory),
       states_(arena_, plan_ ? plan_->slots + 1 : 1),
       partials_(arena_),
-      bounds_(*graph_, plan_.get(), tables_, states_, limits.bounds),
+      bounds_(*graph_, plan_.get(), tables_, states_, limits.bounds, limits.closed),
       scratch_(plan_ ? plan_->slots + 1 : 1) {
     if (plan_) find_gone(clock);
     const std::uint32_t nothing = states_.number_of(scratch_);
@@ -42,12 +42,20 @@ std::size_t Search::held() const {
 
 double Search::bound() const { return open_.empty() ? kForbidden : open_.front().bound; }
 
-Search::Status Search::next(std::size_t extensions, Clock& clock) {
+std::vector<bool> Search::closed() const {
+    std::vector<bool> closed(graph_->span_values(), true);
+    for (std::uint32_t node = 0; node < graph_->nodes(); ++node)
+        for (const ReadingGraph::Step& step : bounds_.steps_from(node))
+            if (step.to != ReadingGraph::kEnd) closed[step.choice] = false;
+    return closed;
+}
+
+Search::Status Search::next(std::size_t extensions, Clock& clock, std::size_t tried) {
     while (!open_.empty()) {
         const Open first = open_.front();
         const Partial& partial = partials_[first.partial];
         const bool ended = partial.node == ReadingGraph::kEnd;
-        if (!ended && extensions == 0) return Status::kPaused;
+        if (!ended && (extensions == 0 || tried_ >= tried)) return Status::kPaused;
         std::pop_heap(open_.begin(), open_.end());
         open_.pop_back();
         if (!is_cheapest(first.partial)) continue;
@@ -59,7 +67,7 @@ Search::Status Search::next(std::size_t extensions, Clock& clock) {
         extend(first.partial);
         clock.tick(64 * bounds_.steps_from(partial.node).size());
         ++extended_;
-        if (tried_ >= limits_.patience || lower_) make_bounds(clock);
+        if ((tried_ >= limits_.patience && tried_ < tried) || lower_) make_bounds(clock);
     }
     return Status::kNothing;
 }
@@ -181,6 +189,10 @@ double Search::update_state(Partial& partial) {
     const bool priced = limits_.labelling < kForbidden && chosen.price > 0;
     if (!tracker_.tracks(place.field) && !priced) return 0;
     const std::span<const Wide> before = states_[partial.state];
+    for (const Fixed& fixed : limits_.fixed)
+        if (fixed.field == place.field && fixed.value != chosen.value &&
+            is_readable(chosen.value) && !tracker_.seen(before, place.field))
+            return kForbidden;
     std::copy(before.begin(), before.end(), scratch_.begin());
     if (priced)
         scratch_.back() = std::bit_cast<std::uint64_t>(
@@ -205,6 +217,7 @@ void Search::find_gone(Clock& clock) {
         const std::uint32_t field = graph_->span_of(r).seen_as();
         const std::uint32_t value = graph_->span_value(r).value;
         if (field >= 64 || !is_readable(value)) continue;
+        if (!limits_.closed.empty() && limits_.closed[r]) continue;
         std::fill(scratch_.begin(), scratch_.end(), 0);
         const bool refused = tracker_.extend(scratch_, {field}, value) == kForbidden;
         if (!refused) brings[r] = std::uint64_t{1} << field;
@@ -212,8 +225,8 @@ void Search::find_gone(Clock& clock) {
     std::fill(scratch_.begin(), scratch_.end(), 0);
     gone_.assign(graph_->nodes(), ~std::uint64_t{0});
     for (std::uint32_t node = static_cast<std::uint32_t>(graph_->nodes()); node-- > 0;) {
-        clock.tick(graph_->steps_from(node).size());
-        for (const ReadingGraph::Step& step : graph_->steps_from(node))
+        clock.tick(bounds_.steps_from(node).size());
+        for (const ReadingGraph::Step& step : bounds_.steps_from(node))
             if (step.to != ReadingGraph::kEnd) gone_[node] &= gone_[step.to] & ~brings[step.choice];
     }
 }
@@ -258,7 +271,7 @@ bool Search::is_cheapest(std::uint32_t index) const {
 /// Makes bounds, or finer ones, and applies them to the partial readings that are open.
 void Search::make_bounds(Clock& clock) {
     const bool finer = tried_ >= limits_.patience;
-    if (finer) limits_.patience = kGrowth * tried_;
+    if (finer) limits_.patience = std::max(kGrowth * tried_, limits_.later);
     lower_ = false;
     if (!plan_) return;
     // If the cost of labellings is limited, prices matter besides the cost.

@@ -29,12 +29,20 @@ namespace lawful {
 /// one; without a plan, all are different.
 class Search {
 public:
+    /// The first value of a field, by number, or kMissing if it has none.
+    struct Fixed {
+        std::uint32_t field, value;
+    };
     struct Limits {
         /// The most that a labelling may cost, without its penalty.
         double labelling = std::numeric_limits<double>::infinity();
         std::size_t memory = std::numeric_limits<std::size_t>::max();
         std::size_t patience = 1024;  // steps that are tried before bounds are made
+        std::size_t later = 0;        // the same for finer bounds, at least
         Bounds::Kinds bounds = {};
+        std::vector<Fixed> fixed = {};  // what readings must have
+        std::vector<bool> closed = {};  // span values that they do not have; if empty, none
+        std::size_t shared = 2;  // equations that read a field by whose values a search is split
     };
     struct Found {
         double cost;                         // of the labelling, above Lattice::least()
@@ -42,6 +50,7 @@ public:
         std::vector<std::uint32_t> choices;  // indices of its span values, in order
     };
     enum class Status { kFound, kNothing, kPaused };
+    static constexpr std::size_t kNeverPauses = std::numeric_limits<std::size_t>::max();
 
     /// Without a plan, all readings of the graph are found. A state has one slot more than the
     /// plan: the prices so far, which matter if the cost of labellings is limited.
@@ -51,9 +60,10 @@ public:
     Search& operator=(const Search&) = delete;
 
     /// Searches until one more reading is found (kFound), `extensions` more partial readings were
-    /// extended (kPaused), or no reading is left up to the graph's limit or stop_above (kNothing).
-    /// Throws OutOfMemoryBudget; or OutOfTime if the clock does, after which the search may go on.
-    Status next(std::size_t extensions, Clock& clock);
+    /// extended or `tried` steps tried in all (kPaused), or no reading is left up to the graph's
+    /// limit or stop_above (kNothing). Throws OutOfMemoryBudget; or OutOfTime if the clock does,
+    /// after which the search may go on.
+    Status next(std::size_t extensions, Clock& clock, std::size_t tried = kNeverPauses);
     /// Drops all readings that cost more: next() finds nothing above.
     void stop_above(double cost);
     /// Completes open partial readings from left to right, of which it follows the `width` best at
@@ -66,6 +76,10 @@ public:
     double bound() const;
     /// Partial readings extended so far.
     std::size_t extended() const { return extended_; }
+    /// Steps tried so far.
+    std::size_t tried() const { return tried_; }
+    /// By span value, whether no reading up to the limit has it.
+    std::vector<bool> closed() const;
     /// Bytes in use, without the graph.
     std::size_t held() const;
     const ReadingGraph& graph() const { return *graph_; }

@@ -346,8 +346,9 @@ class Search:
     the span, the number of the value, and its price. ``readings`` are indices into these. Without
     ``spans``, all readings have the same spans, whose fields are ``field``. Bounds are made when
     ``patience`` steps have been tried, ``without`` some kinds of them: ``rows``, ``equations``,
-    ``projections``, and ``doubles`` of steps, which are dropped. Threads that share a search wait
-    for each other.
+    ``projections``, ``doubles`` of steps, which are dropped, ``admission``, which drops values that
+    no hard equation admits, and ``cases``, into which a long search is split. Threads that share a
+    search wait for each other.
     """
 
     @overload

@@ -3,8 +3,9 @@
 //
 // Each word of a document has a small value. Field 0 has one value, field 1 is a list, and some
 // labels belong to no field. A span of one word has the value of the word, a longer one is
-// unreadable. The rules: the first value of field 0 is the sum of field 1, and not below a number;
-// field 1 does not occur more often than a number of times.
+// unreadable. One of them may have to be present, the other one, or both. The rules: the first
+// value of field 0 is the sum of field 1, and not below a number; field 1 does not occur more often
+// than a number of times.
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +15,8 @@
 #include <random>
 #include <vector>
 
+#include "search/admission.hpp"
+#include "search/case_search.hpp"
 #include "search/mass.hpp"
 #include "search/reading_graph.hpp"
 #include "search/search.hpp"
@@ -71,8 +74,10 @@ struct Instance {
     std::vector<int> values;  // by word
     double rule = below(3) == 0 ? kInf : uniform(3);
     double unreadable = below(3) == 0 ? kInf : uniform(2);
-    double disagreement = uniform(2);
+    double disagreement = below(3) == 0 ? kInf : uniform(2);
     double missing = below(3) == 0 ? kInf : below(2) ? 0 : uniform(2);
+    double no_items = below(3) == 0 ? kInf : 0;
+    bool negative = below(3) == 0;  // whether the value 2 is the number -2
     double unchecked = below(2) ? 0 : uniform(2);
     double disorder = below(2) ? 0 : uniform(2);                      // of an item after the total
     double crowd = below(2) ? 0 : below(3) == 0 ? kInf : uniform(3);  // of too many items
@@ -86,6 +91,8 @@ struct Instance {
             costs.push_back(below(6) == 0 ? kInf : tied ? 0.5 * double(below(4)) : uniform(4));
         for (std::size_t i = 0; i < words; ++i) values.push_back(1 + static_cast<int>(below(3)));
     }
+
+    int number_of(int value) const { return negative && value == 2 ? -2 : value; }
 
     bool legal(const std::vector<std::uint32_t>& labels) const {
         if (!scheme.start[labels[0]]) return false;
@@ -123,7 +130,7 @@ struct Instance {
     }
 
     double violated_by(const std::vector<Span>& spans) const {
-        int first = 0, sum = 0, items = 0;
+        int first = 0, sum = 0, items = 0, readable_items = 0;
         bool others = false, unknown = false, total = false;
         double late = 0;
         for (const Span& span : spans) {
@@ -132,8 +139,9 @@ struct Instance {
             const bool readable = span.end - span.start == 1;
             if (span.field == 1) {
                 ++items;
+                readable_items += readable;
                 unknown = unknown || !readable;
-                sum += readable ? values[span.start] : 0;
+                sum += readable ? number_of(values[span.start]) : 0;
             } else if (readable) {
                 others = others || (first != 0 && first != values[span.start]);
                 first = first == 0 ? values[span.start] : first;
@@ -141,11 +149,12 @@ struct Instance {
         }
         double violated = price_of(spans) + late + (others ? disagreement : 0);
         if (first == 0) violated += missing;
+        if (readable_items == 0) violated += no_items;
         const bool checked = first != 0 && items > 0 && !unknown;
         if (!checked) violated += unchecked;
-        if (checked && first != sum + extra) violated += rule;
+        if (checked && number_of(first) != sum + extra) violated += rule;
         if (items > most_items) violated += crowd;
-        if (first == 1) violated += small;
+        if (first != 0 && number_of(first) <= 1) violated += small;
         return violated;
     }
 
@@ -193,11 +202,20 @@ struct Instance {
         return span_values;
     }
 
-    std::shared_ptr<const ReadingGraph> graph(double slack) const {
+    /// The graph of readings, or of those with values that hard equations admit.
+    std::shared_ptr<const ReadingGraph> graph(double slack, bool admitted = false) const {
         const auto made = lattice();
         const auto some = spans(*made, slack);
-        return std::make_shared<const ReadingGraph>(made, some, span_values_of(some),
-                                                    made->best() + slack, kPlenty, no_limit);
+        std::vector<SpanValue> values = span_values_of(some);
+        if (admitted) {
+            std::vector<SpanValue> kept;
+            const auto left = admitted_values(*plan(), tables(), some, values, no_limit);
+            if (left)
+                for (const std::uint32_t i : *left) kept.push_back(values[i]);
+            values = kept;
+        }
+        return std::make_shared<const ReadingGraph>(made, some, values, made->best() + slack,
+                                                    kPlenty, no_limit);
     }
 
     std::shared_ptr<const Plan> plan() const {
@@ -240,8 +258,9 @@ struct Instance {
         Lookup lookup(0);
         lookup.append({0, Outcome::kMissing});
         lookup.append({0, Outcome::kMissing});
-        for (const int value : {1, 2, 3}) lookup.append({value * kUnit, Outcome::kKnown});
-        return {{lookup, lookup}, {missing, 0}};
+        for (const int value : {1, 2, 3})
+            lookup.append({number_of(value) * kUnit, Outcome::kKnown});
+        return {{lookup, lookup}, {missing, no_items}};
     }
 };
 
@@ -305,8 +324,10 @@ void rules_case() {
     }
     Search::Limits limits;
     limits.patience = below(4) ? 1 : kPlenty;
-    limits.bounds = {true, below(3) > 0, below(3) > 0, below(3) > 0};
-    Search search(instance.graph(kInf), instance.plan(), instance.tables(), limits, no_limit);
+    limits.bounds = {true, below(3) > 0, below(3) > 0, below(3) > 0, below(3) > 0};
+    limits.shared = 1 + below(2);
+    CaseSearch search(instance.graph(kInf, below(2)), instance.plan(), instance.tables(), limits,
+                      no_limit);
     double last = -kInf;
     for (bool first = true;; first = false) {
         Search::Status status;
@@ -358,7 +379,9 @@ void stop_case() {
     const double expected = instance.least_total();
     Search::Limits limits;
     limits.patience = below(4) ? 1 : kPlenty;
-    Search search(instance.graph(kInf), instance.plan(), instance.tables(), limits, no_limit);
+    limits.shared = 1 + below(2);
+    CaseSearch search(instance.graph(kInf, below(2)), instance.plan(), instance.tables(), limits,
+                      no_limit);
     const double offset = search.graph().lattice()->least();
     Search::Status status;
     while ((status = search.next(1 + below(3), no_limit)) == Search::Status::kPaused) {
@@ -441,6 +464,90 @@ void mass_case() {
     require(unit <= 1 + 1e-9, "all legal labellings are in the total", instance);
 }
 
+/// Hard equations admit every value of every reading that satisfies them: a = b + c and b = sum(d)
+/// over a few spans, where c may be 0 if it is absent.
+void admission_case() {
+    constexpr std::uint32_t kFields = 4, kList = 3;
+    const int unit = 1 + static_cast<int>(below(3)), tolerance = static_cast<int>(below(2)) * unit;
+    const bool has_default = below(2);
+    bool agrees[kFields];
+    Plan plan;
+    DocumentTables tables;
+    Lookup lookup(0), defaulted(0);
+    lookup.append({0, Outcome::kMissing});
+    defaulted.append({0, has_default ? Outcome::kKnown : Outcome::kMissing});
+    std::vector<int> numbers{0, 0};
+    for (Lookup* each : {&lookup, &defaulted}) each->append({0, Outcome::kMissing});
+    for (int value = 0; value < 6; ++value) {
+        numbers.push_back(unit * (static_cast<int>(below(9)) - 2));
+        for (Lookup* each : {&lookup, &defaulted})
+            each->append({numbers.back() * kUnit, Outcome::kKnown});
+    }
+    for (std::uint32_t f = 0; f < kFields; ++f) {
+        FieldPlan& field = plan.fields.emplace_back();
+        agrees[f] = f != kList && below(2);
+        field.many = f == kList;
+        field.first = f == kList ? FieldPlan::Slot{} : FieldPlan::Slot{f};
+        if (agrees[f]) field.disagrees = 4 + f;
+        field.disagreement = kInf;
+        field.has_default = f == 2 && has_default;
+        tables.missing.push_back(below(2) ? kInf : 0);
+    }
+    tables.lookups = {lookup, defaulted};
+    using Kind = Term::Kind;
+    Equation total{{}, 0, tolerance * kUnit, kInf, 0, true}, sum = total;
+    total.terms = {{Kind::kFirst, 0, 0, 1}, {Kind::kFirst, 1, 0, -1}, {Kind::kFirst, 2, 1, -1}};
+    sum.terms = {{Kind::kFirst, 1, 0, 1}, {Kind::kSum, kList, 0, -1}};
+    plan.equations = {total, sum};
+    std::vector<FieldSpan> spans;
+    std::vector<SpanValue> values;
+    for (std::uint32_t i = 0, start = 0; i < 8; ++i, start += below(2)) {
+        spans.push_back({static_cast<std::uint32_t>(below(kFields)), start,
+                         start + 1 + static_cast<std::uint32_t>(below(2)), 0, 0});
+        const bool readable = below(12) > 0;
+        values.push_back({i, readable ? static_cast<std::uint32_t>(2 + below(6)) : 1u, 0});
+    }
+    std::vector<bool> occurs(values.size());
+    for (std::uint32_t chosen = 0; chosen < 1u << values.size(); ++chosen) {
+        std::uint32_t first[kFields] = {0, 0, 0, 0}, end = 0;
+        bool allowed = true, unknown = false, unreadable = false;
+        int listed = 0;
+        for (std::uint32_t i = 0; i < values.size(); ++i) {
+            if ((chosen >> i & 1) == 0) continue;
+            const FieldSpan& span = spans[i];
+            const std::uint32_t value = values[i].value;
+            allowed = allowed && span.start >= end;
+            end = span.end;
+            if (!is_readable(value)) {
+                unknown = unknown || span.field == kList;
+                unreadable = unreadable || span.field == 2;
+                continue;
+            }
+            if (span.field == kList) listed += numbers[value];
+            if (agrees[span.field] && first[span.field] != 0 && first[span.field] != value)
+                allowed = false;
+            if (first[span.field] == 0) first[span.field] = value;
+        }
+        for (std::uint32_t f = 0; f < kFields; ++f)
+            allowed = allowed && (first[f] != 0 || tables.missing[f] == 0);
+        const bool c = first[2] != 0 || (has_default && !unreadable);
+        if (first[0] != 0 && first[1] != 0 && c)
+            allowed = allowed && std::abs(numbers[first[0]] - numbers[first[1]] -
+                                          numbers[first[2]]) <= tolerance;
+        if (first[1] != 0 && first[kList] != 0 && !unknown)
+            allowed = allowed && std::abs(numbers[first[1]] - listed) <= tolerance;
+        for (std::uint32_t i = 0; allowed && i < values.size(); ++i)
+            if (chosen >> i & 1) occurs[i] = true;
+    }
+    const auto admitted = admitted_values(plan, tables, spans, values, no_limit)
+                              .value_or(std::vector<std::uint32_t>());
+    for (std::uint32_t i = 0; i < values.size(); ++i)
+        if (occurs[i] && !std::binary_search(admitted.begin(), admitted.end(), i)) {
+            std::printf("FAILED: a value of a reading that satisfies the equations is dropped\n");
+            std::exit(1);
+        }
+}
+
 /// Too little memory causes an exception and nothing else.
 void memory_case() {
     const Instance instance;
@@ -467,6 +574,7 @@ int main(int argc, char** argv) {
         stop_case();
         given_case();
         mass_case();
+        admission_case();
         memory_case();
     }
     std::printf("%d random searches agree with brute force\n", cases);

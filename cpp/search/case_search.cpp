@@ -1,0 +1,217 @@
+#include "search/case_search.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/arena.hpp"
+#include "base/costs.hpp"
+#include "search/admission.hpp"
+
+namespace lawful {
+
+CaseSearch::CaseSearch(std::shared_ptr<const ReadingGraph> graph, std::shared_ptr<const Plan> plan,
+                       DocumentTables tables, const Search::Limits& limits, Clock& clock)
+    : graph_(std::move(graph)),
+      plan_(std::move(plan)),
+      tables_(std::move(tables)),
+      limits_(limits),
+      most_(graph_->limit()) {
+    if (plan_) {
+        equations_of_.resize(plan_->fields.size());
+        for (const Equation& equation : plan_->equations) {
+            std::set<std::uint32_t> fields;
+            for (const Term& term : equation.terms)
+                if (term.kind == Term::Kind::kFirst) fields.insert(term.field);
+            for (const std::uint32_t field : fields) ++equations_of_[field];
+        }
+    }
+    cases_.push_back(std::make_unique<Case>(Case{0, {}, {}}));
+    cases_[0]->search = std::make_unique<Search>(graph_, plan_, tables_, limits_, clock);
+    cases_[0]->bound = cases_[0]->search->bound();
+}
+
+double CaseSearch::bound() const { return cases_.empty() ? kForbidden : cases_.front()->bound; }
+
+std::size_t CaseSearch::held() const {
+    std::size_t bytes = 0;
+    for (const auto& each : cases_)
+        bytes += sizeof(Case) + each->closed.size() / 8 + (each->search ? each->search->held() : 0);
+    return bytes;
+}
+
+Search::Status CaseSearch::next(std::size_t extensions, Clock& clock) {
+    while (!cases_.empty()) {
+        Case& first = *cases_.front();
+        if (first.found) {
+            found_ = *std::exchange(first.found, std::nullopt);
+            first.bound = std::max(first.bound, first.search->bound());
+            replace_first();
+            return Search::Status::kFound;
+        }
+        if (!first.search) open(first, clock);
+        const std::size_t before = first.search->extended();
+        const std::size_t slice = cases_.size() == 1 ? extensions : std::min(extensions, kSlice);
+        const std::size_t splits = limits_.patience * kSplitAfter;
+        const auto field = field_to_split(first);
+        const Search::Status status =
+            first.search->next(slice, clock, field ? splits : Search::kNeverPauses);
+        const std::size_t done = first.search->extended() - before;
+        extensions -= std::min(extensions, done);
+        extended_ += done;
+        if (status == Search::Status::kNothing) {
+            std::pop_heap(cases_.begin(), cases_.end(), comes_later);
+            cases_.pop_back();
+            continue;
+        }
+        if (status == Search::Status::kFound) {
+            first.found = first.search->found();
+            first.has_found = true;
+            first.bound = std::max(first.bound, first.found->cost + first.found->violated);
+        } else {
+            first.bound = std::max(first.bound, first.search->bound());
+            if (field && first.search->tried() >= splits) {
+                split(first, *field, clock);
+                continue;
+            }
+        }
+        replace_first();
+        if (status == Search::Status::kPaused && extensions == 0) return status;
+    }
+    return Search::Status::kNothing;
+}
+
+void CaseSearch::stop_above(double cost) {
+    if (!(cost < most_)) return;
+    most_ = cost;
+    for (const auto& each : cases_)
+        if (each->search) each->search->stop_above(cost);
+    std::erase_if(cases_, [&](const auto& each) { return !(each->bound <= most_); });
+    std::make_heap(cases_.begin(), cases_.end(), comes_later);
+}
+
+bool CaseSearch::dive(std::size_t width, Clock& clock) {
+    std::vector<Case*> best;
+    for (const auto& each : cases_) best.push_back(each.get());
+    const std::size_t tries = std::min(best.size(), kMostDives);
+    std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(tries), best.end(),
+                      [](const Case* a, const Case* b) { return a->bound < b->bound; });
+    for (std::size_t i = 0; i < tries; ++i) {
+        if (!best[i]->search) continue;
+        if (best[i]->found) {
+            found_ = *best[i]->found;
+            return true;
+        }
+        if (!best[i]->search->dive(width, clock)) continue;
+        found_ = best[i]->search->found();
+        return true;
+    }
+    return false;
+}
+
+/// Makes the search of a case.
+void CaseSearch::open(Case& first, Clock& clock) {
+    ++opened_;
+    Search::Limits limits = limits_;
+    const std::size_t others = held();
+    if (others > limits.memory) throw OutOfMemoryBudget{};
+    limits.memory -= others;
+    limits.later = limits.patience;
+    limits.patience = 1;  // bounds are what cases are for
+    limits.fixed = first.fixed;
+    limits.closed = first.closed;
+    DocumentTables tables = tables_;
+    for (const Search::Fixed& fixed : first.fixed)
+        if (is_readable(fixed.value)) tables.missing[fixed.field] = kForbidden;
+    first.search = std::make_unique<Search>(graph_, plan_, std::move(tables), limits, clock);
+    first.search->stop_above(most_);
+}
+
+/// Puts the first case where it belongs by its new bound.
+void CaseSearch::replace_first() {
+    std::pop_heap(cases_.begin(), cases_.end(), comes_later);
+    if (!(cases_.back()->bound <= most_))
+        cases_.pop_back();
+    else
+        std::push_heap(cases_.begin(), cases_.end(), comes_later);
+}
+
+/// The field that most equations read, if there is one that is not fixed.
+std::optional<std::uint32_t> CaseSearch::field_to_split(const Case& whole) const {
+    std::optional<std::uint32_t> best;
+    if (!limits_.bounds.cases || whole.has_found || extended_ < kPerCase * opened_) return best;
+    for (std::uint32_t field = 0; field < equations_of_.size(); ++field) {
+        const FieldPlan& f = plan_->fields[field];
+        if (equations_of_[field] < limits_.shared || !f.disagrees || f.disagreement < kForbidden)
+            continue;
+        if (std::ranges::find(whole.whole, field) != whole.whole.end()) continue;
+        if (!best || equations_of_[field] > equations_of_[*best]) best = field;
+    }
+    return best;
+}
+
+/// Replaces the first case by one for each value of a field, and one without a value.
+void CaseSearch::split(Case& whole, std::uint32_t field, Clock& clock) {
+    whole.whole.push_back(field);
+    std::vector<bool> closed = whole.search->closed();
+    std::set<std::uint32_t> values;
+    for (std::uint32_t r = 0; r < closed.size(); ++r)
+        if (!closed[r] && graph_->span_of(r).seen_as() == field &&
+            is_readable(graph_->span_value(r).value))
+            values.insert(graph_->span_value(r).value);
+    const bool absent = tables_.missing[field] < kForbidden;
+    if (values.size() + absent < 2 || values.size() > kMostValues) return;
+    std::pop_heap(cases_.begin(), cases_.end(), comes_later);
+    const std::unique_ptr<Case> parent = std::move(cases_.back());
+    cases_.pop_back();
+    parent->closed = std::move(closed);
+    parent->search = nullptr;
+    for (const std::uint32_t value : values) add_case(*parent, {field, value}, clock);
+    if (absent) add_case(*parent, {field, ValueNumber::kMissing}, clock);
+}
+
+void CaseSearch::add_case(const Case& whole, const Search::Fixed& fixed, Clock& clock) {
+    auto made = std::make_unique<Case>(Case{whole.bound, whole.fixed, whole.closed, whole.whole});
+    made->fixed.push_back(fixed);
+    const FieldPlan& f = plan_->fields[fixed.field];
+    DocumentTables tables = tables_;
+    for (const Search::Fixed& each : made->fixed)
+        if (is_readable(each.value)) tables.missing[each.field] = kForbidden;
+    std::vector<std::uint32_t> left;
+    std::vector<SpanValue> values;
+    for (std::uint32_t r = 0; r < graph_->span_values(); ++r) {
+        const std::uint32_t value = graph_->span_value(r).value;
+        if (graph_->span_of(r).seen_as() == fixed.field && is_readable(value)) {
+            const bool missing = !is_readable(fixed.value);
+            if (missing || !tables_.equal(f, fixed.value, value)) made->closed[r] = true;
+        }
+        if (made->closed[r]) continue;
+        left.push_back(r);
+        values.push_back(graph_->span_value(r));
+    }
+    clock.tick(16 * graph_->span_values());
+    if (limits_.bounds.admission) {
+        const auto admitted = admitted_values(*plan_, tables, graph_->spans(), values, clock);
+        if (!admitted) return;
+        std::fill(made->closed.begin(), made->closed.end(), true);
+        for (const std::uint32_t i : *admitted) made->closed[left[i]] = false;
+    }
+    made->bound = std::max(made->bound, least_cost(made->closed));
+    if (!(made->bound <= most_)) return;
+    cases_.push_back(std::move(made));
+    std::push_heap(cases_.begin(), cases_.end(), comes_later);
+}
+
+/// The cost of the cheapest path over open span values, whatever rules say.
+double CaseSearch::least_cost(const std::vector<bool>& closed) const {
+    std::vector<double> rest(graph_->nodes(), kForbidden);
+    for (std::size_t node = rest.size(); node-- > 0;)
+        for (const ReadingGraph::Step& step : graph_->steps_from(static_cast<std::uint32_t>(node)))
+            if (step.to == ReadingGraph::kEnd)
+                rest[node] = std::min(rest[node], step.cost);
+            else if (!closed[step.choice])
+                rest[node] = std::min(rest[node], step.cost + rest[step.to]);
+    return rest[ReadingGraph::kRoot];
+}
+
+}  // namespace lawful
