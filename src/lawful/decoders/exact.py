@@ -97,9 +97,14 @@ class Exact:
 
 
 def find_best(
-    problem: Problem, budget: Budget, plan: Plan | None, slacks: Sequence[float] = SLACKS
+    problem: Problem,
+    budget: Budget,
+    plan: Plan | None,
+    slacks: Sequence[float] = SLACKS,
+    *,
+    any_answer: bool = False,
 ) -> Walk:
-    """The finished search for the best labelling.
+    """The finished search for the best labelling; with ``any_answer``, for any that rules accept.
 
     Without a plan, every reading is judged in Python and counts as one candidate.
     """
@@ -110,6 +115,8 @@ def find_best(
     found.consider(problem.best_legal, problem.log_prob(problem.best_legal))
     if found.worth == found.last:
         found.proven = True
+        return found
+    if any_answer and found.best is not None:
         return found
     found.stopped_by = found.spent()
     if found.stopped_by is not None:
@@ -122,7 +129,7 @@ def find_best(
         reading = candidates.lattice.reading(candidate.spans)
         found.consider(candidate.labels, candidate.log_prob, reading)
         candidates.stop_above(-found.worth)
-        if _end(found, candidates, plan, found.worth):
+        if _end(found, candidates, plan, found.worth) or (any_answer and found.best is not None):
             break
     if plan is not None:
         found.tried = 1 + candidates.extended
@@ -334,6 +341,6 @@ def _left(found: Walk) -> Budget:
 
 def _is_feasible(problem: Problem, budget: Budget) -> Trial:
     """Whether some labelling violates no hard rule; not known if the budget ended first."""
-    found = find_best(problem, budget, problem.judge.plan(), TRIAL_SLACKS)
+    found = find_best(problem, budget, problem.judge.plan(), TRIAL_SLACKS, any_answer=True)
     feasible = True if found.best is not None else False if found.proven else None
     return Trial(feasible, found.tried, found.best, found.reading)

@@ -52,6 +52,9 @@ WITHOUT: tuple[str, ...] = ()
 FIRST_PAUSE = 256
 """Partial readings that are extended before a good reading is guessed."""
 
+FEW = 16
+"""Extensions of a search that ends so soon that the next one is given far more slack."""
+
 FIRST_WIDTH, LAST_WIDTH = 8, 512
 """Partial readings that the first guess follows at each word, and the last ones."""
 
@@ -287,7 +290,9 @@ class Candidates:
                 self.complete = limit == inf
                 if slack < wanted:
                     self.stopped_by = "memory"  # too many spans for the wanted slack
-                return next((more for more in self._slacks if more > slack), inf)
+                larger = [more for more in self._slacks if more > slack] or [inf]
+                # If the rules refuse everything at once, a little more will not do.
+                return larger[1 if search.extended < FEW and len(larger) > 2 else 0]
             if status is _core.SearchStatus.paused:
                 if not self._extensions_left():
                     self.stopped_by = "candidates"
