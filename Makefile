@@ -14,7 +14,7 @@ PLAIN_CORE := $(filter-out cpp/python/%,$(wildcard cpp/*/*.cpp))
 CLANG ?= $(firstword $(shell which clang++ clang++-19 2>/dev/null) clang++-19)
 
 .SECONDARY:
-.PHONY: demo demo-files test test-files test-models test-server unit lint format sanitize portable wheel docs faults fuzz bench clean
+.PHONY: demo demo-files test test-files test-models test-server test-web web unit lint format sanitize portable wheel docs faults fuzz bench clean
 
 demo: .venv/installed  ## decode the shipped receipts under rules, and two PDF files; write reports
 	@mkdir -p build
@@ -26,6 +26,7 @@ test: lint sanitize unit  ## all checks and tests, except those that need torch
 	@echo "left out: tests/models/with_torch, which needs torch and transformers: make test-models"
 	@echo "left out: tests/files/with_ocr, which needs rapidocr: make test-files"
 	@echo "left out: tests/server and tests/review, which start servers: make test-server"
+	@echo "left out: tests/web, which needs Node.js and a browser: make test-web"
 
 test-files: .venv/with-ocr  ## tests of reading files with the real libraries: PDFs, photos, OCR
 	$(BIN)/python -m pytest tests/files tests/cli/test_files.py tests/datasets/test_facturx.py tests/test_lines.py
@@ -36,9 +37,15 @@ test-models: .venv/trained  ## tests of training, running and exporting models w
 test-server: .venv/served  ## tests of the HTTP service, with real requests on loopback
 	$(BIN)/python -m pytest tests/server tests/review
 
+test-web: .venv/with-browser web/node_modules/.package-lock.json  ## tests of the review page, in Chromium
+	$(BIN)/python -m pytest -n $(JOBS) tests/web
+
+web: web/node_modules/.package-lock.json  ## build the review page into src/lawful/review/static
+	npm --prefix web run --silent build
+
 unit: .venv/installed
 	$(BIN)/python -m pytest -n $(JOBS) --ignore=tests/models/with_torch --ignore=tests/files/with_ocr --ignore=tests/faults \
-	    --ignore=tests/server --ignore=tests/review
+	    --ignore=tests/server --ignore=tests/review --ignore=tests/web
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -107,6 +114,20 @@ clean:
 .venv/trained: .venv/installed
 	@echo "--- installing torch and transformers into .venv"
 	$(BIN)/pip install --quiet --no-build-isolation --editable '.[train]' $(TORCH)
+	@touch $@
+
+.venv/with-browser: .venv/installed
+	@echo "--- installing playwright into .venv, and Chromium if apt-get can"
+	$(BIN)/pip install --quiet --no-build-isolation --editable '.[test-web]'
+	@$(PYTHON) tests/web/browser.py || { [ "$$(id -u)" = 0 ] && apt-get -qq update && \
+	    DEBIAN_FRONTEND=noninteractive apt-get -qq install -y chromium-headless-shell >/dev/null; } || \
+	    echo "no Chromium, and none could be installed: the tests of the page will be skipped"
+	@touch $@
+
+# Other platforms than that of the lock file lack binaries in it, which npm ci would not add.
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	@echo "--- installing Vite, TypeScript and Preact into web/node_modules"
+	npm --prefix web install --no-save --no-audit --no-fund --loglevel=error
 	@touch $@
 
 .venv/with-ocr: .venv/installed

@@ -1,0 +1,296 @@
+"""A reviewer's whole session, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+from tests.web.pages import (
+    RULES,
+    broken,
+    expect,
+    live,
+    right,
+    said,
+    selected,
+    title,
+    unsure,
+    value,
+    word,
+)
+
+
+def rows(running):
+    with sqlite3.connect(running.db) as connection:
+        return connection.execute("select count(*) from review").fetchone()[0]
+
+
+def test_by_mouse(review, visit):
+    running = review([right(), broken(), unsure()], RULES)
+    page = visit(running)
+
+    # The worst comes first, and the page says why.
+    expect(title(page)).to_have_text("broken")
+    expect(page.locator(".row").first).to_contain_text("total is not subtotal + tax")
+    expect(page.get_by_role("region", name="Checks")).to_contain_text(
+        "45.00 ≠ 40.00 + 4.00 = 44.00"
+    )
+
+    # A field lights up its words, and a word its field.
+    value(page, "tax").click()
+    expect(page.locator("rect.selected")).to_have_count(1)
+    expect(selected(page)).to_contain_text("“4.00”")
+    word(page, 1).click()
+    expect(value(page, "subtotal")).to_have_attribute("aria-current", "true")
+
+    # The text was read wrong: corrected, the sum is right.
+    word(page, 5).click()
+    page.get_by_role("button", name="correct text").click()
+    page.get_by_label("The text of the selected words").fill("44.00")
+    page.get_by_role("button", name="Pin", exact=True).click()
+    expect(value(page, "total")).to_contain_text("44.00")
+    expect(page.locator(".badge").first).to_contain_text("rules hold")
+    expect(said(page)).to_contain_text("“45.00” reads “44.00”")
+
+    # Undo, redo, accept; the next one comes.
+    page.get_by_role("button", name="Undo").click()
+    expect(value(page, "total")).to_contain_text("45.00")
+    page.get_by_role("button", name="Redo").click()
+    expect(value(page, "total")).to_contain_text("44.00")
+    page.get_by_role("button", name="Accept").click()
+    expect(title(page)).not_to_have_text("broken")
+    expect(page.locator("header")).to_contain_text("1 of 3")
+
+    # The next one is rejected with a note, and taken back.
+    second = title(page).inner_text()
+    page.get_by_role("button", name="c Note").click()
+    page.get_by_label("Note", exact=True).fill("the photo is cut off")
+    page.get_by_role("button", name="Keep").click()
+    expect(page.locator(".note")).to_have_text("Note: the photo is cut off")
+    page.get_by_role("button", name="Reject").click()
+    expect(title(page)).not_to_have_text(second)
+    page.get_by_role("button", name="Take it back").click()
+    expect(title(page)).to_have_text(second)
+    expect(page.locator(".badge.verdict")).to_have_count(0)
+    assert rows(running) >= 6
+
+
+def test_fields_by_keyboard(review, visit):
+    page = visit(review([right(), broken(), unsure()], RULES))
+    keys = page.keyboard
+    expect(title(page)).to_have_text("broken")
+
+    # Tab goes from doubtful field to doubtful field, and on: it is no trap.
+    expect(page.locator(".value:focus")).to_have_count(1)
+    first = page.locator(".value:focus").get_attribute("id")
+    keys.press("Tab")
+    expect(page.locator(".value:focus")).not_to_have_id(first)
+    keys.press("Shift+Tab")
+    expect(page.locator(".value:focus")).to_have_id(first)
+    for _ in range(40):
+        keys.press("Tab")
+        if page.evaluate("document.activeElement.matches('.accept')"):
+            break
+    else:
+        raise AssertionError("Tab never came to the button that accepts")
+
+    # j and k go to every field.
+    keys.press("j")
+    expect(page.locator(".value:focus")).to_have_count(1)
+    for _ in range(8):
+        keys.press("k")
+    expect(value(page, "total")).to_be_focused()
+    keys.press("j")
+    expect(value(page, "subtotal")).to_be_focused()
+    keys.press("k")
+
+
+def test_corrections_by_keyboard(review, visit):
+    page = visit(review([right(), broken(), unsure()], RULES))
+    keys = page.keyboard
+    expect(title(page)).to_have_text("broken")
+    value(page, "total").focus()
+    keys.press("e")
+    expect(page.get_by_label("The text of the selected words")).to_be_focused()
+    keys.type("44.00")
+    keys.press("Enter")
+    expect(page.locator(".badge").first).to_contain_text("rules hold")
+    expect(value(page, "total")).to_be_focused()
+    keys.press("Control+z")
+    expect(page.locator(".badge").first).to_contain_text("violated")
+    keys.press("Control+Shift+z")
+    expect(page.locator(".badge").first).to_contain_text("rules hold")
+
+    # Other words: two of them become a seller, then nothing.
+    keys.press("u")
+    expect(live(page)).to_contain_text("Unpinned")
+    keys.press("ArrowRight")
+    expect(selected(page)).to_contain_text("“Paid”")
+    keys.press("Shift+ArrowRight")
+    expect(selected(page)).to_contain_text("“Paid 50.00”")
+    keys.press("4")
+    expect(live(page)).to_contain_text("“Paid 50.00” is seller")
+    expect(value(page, "seller")).to_contain_text("Paid 50.00")
+    keys.press("0")
+    expect(value(page, "seller")).not_to_contain_text("Paid")
+
+
+def test_verdicts_by_keyboard(review, visit):
+    page = visit(review([right(), broken(), unsure()], RULES))
+    keys = page.keyboard
+    expect(title(page)).to_have_text("broken")
+    # Accepting what breaks a rule asks once.
+    page.complaints.allow("409")
+    keys.press("a")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("total == subtotal + tax")
+    keys.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(title(page)).to_have_text("broken")
+    keys.press("s")
+    expect(title(page)).not_to_have_text("broken")
+    expect(page.locator("header")).to_contain_text("1 skipped")
+
+    # Other documents, help, boxes.
+    here = title(page).inner_text()
+    keys.press("n")
+    expect(title(page)).not_to_have_text(here)
+    keys.press("p")
+    expect(title(page)).to_have_text(here)
+    keys.press("?")
+    expect(dialog).to_contain_text("next, previous doubtful field")
+    keys.press("Escape")
+    keys.press("h")
+    expect(page.locator(".pages.bare")).to_have_count(1)
+    keys.press("h")
+    keys.press("c")
+    keys.type("no comment")
+    keys.press("Control+Enter")
+    expect(page.locator(".note")).to_have_text("Note: no comment")
+    keys.press("r")
+    expect(page.locator("header")).to_contain_text("1 rejected")
+
+
+def test_accepting_a_violation_that_was_confirmed(review, visit):
+    running = review([broken(), right()], RULES)
+    page = visit(running)
+    page.complaints.allow("409")
+    page.keyboard.press("a")
+    expect(page.get_by_role("dialog")).to_contain_text("45.00 ≠ 40.00 + 4.00")
+    page.get_by_role("button", name="Accept anyway").click()
+    expect(title(page)).to_have_text("right")
+    with sqlite3.connect(running.db) as connection:
+        found = connection.execute("select verdict from review").fetchall()
+    assert found == [("accepted",)]
+
+
+def test_a_pin_shows_what_moved_because_of_it(review, visit):
+    page = visit(review([unsure()], RULES))
+    expect(value(page, "total")).to_contain_text("44.00")
+    word(page, 3).click()
+    page.keyboard.press("e")
+    page.get_by_label("The text of the selected words").fill("10.00")
+    page.keyboard.press("Enter")
+    # 40 and 10 make 50: the rule moves the total, which nobody has mentioned.
+    expect(value(page, "total")).to_contain_text("50.00")
+    expect(value(page, "total")).to_contain_text("↷")
+    expect(page.locator(".marks .moved rect")).to_have_count(2)
+    expect(live(page)).to_contain_text("“50.00” is now total")
+
+
+def test_alternatives_are_taken_by_key_and_by_mouse(review, visit):
+    page = visit(review([unsure()], RULES))
+    page.locator(".alternative").first.wait_for()
+    expect(value(page, "total")).to_contain_text("44.00")
+    value(page, "total").focus()
+    page.keyboard.press("Enter")
+    expect(value(page, "total")).not_to_contain_text("44.00")
+    pinned = said(page).locator("li")
+    expect(pinned).not_to_have_count(0)
+    for _ in range(5):
+        if "44.00" in value(page, "total").inner_text():
+            break
+        page.keyboard.press("Enter")
+        expect(live(page)).to_contain_text("total is")
+    page.keyboard.press("Control+z")
+    page.reload()
+    page.locator(".alternative").first.wait_for()
+    changes = page.locator(".alternative").first.locator("b").first.inner_text()
+    before = value(page, changes).inner_text()
+    page.get_by_role("button", name="Take it").first.click()
+    expect(value(page, changes)).not_to_have_text(before)
+
+
+def test_undo_works_after_a_reload_and_a_restart(review, visit):
+    running = review([broken(), right()], RULES)
+    page = visit(running)
+    value(page, "tax").focus()
+    page.keyboard.press("0")
+    expect(live(page)).to_contain_text("“4.00” is no field")
+    page.reload()
+    expect(title(page)).to_have_text("broken")
+    expect(said(page)).to_contain_text("“4.00” is no field")
+
+    page.complaints.allow("ERR_CONNECTION_REFUSED")
+    running.kill()  # no time to tidy up
+    running.start()
+    page = visit(running)
+    expect(said(page)).to_contain_text("“4.00” is no field")
+    page.keyboard.press("Control+z")
+    expect(said(page)).to_contain_text("Nothing is pinned")
+    expect(value(page, "tax")).to_contain_text("4.00")
+
+
+def test_words_are_selected_by_dragging_and_by_shift(review, visit):
+    page = visit(review([right()], RULES))
+    word(page, 4).hover()
+    page.mouse.down()
+    word(page, 6).hover()
+    page.mouse.up()
+    expect(selected(page)).to_contain_text("“Sum 44.00 Paid”")
+    word(page, 0).click()
+    word(page, 2).click(modifiers=["Shift"])
+    expect(selected(page)).to_contain_text("“Net 40.00 Tax”")
+    # The first click takes the whole value, the second the word.
+    word(page, 8).click()
+    expect(selected(page)).to_contain_text("“ACME Ltd”")
+    word(page, 8).click()
+    expect(selected(page)).to_contain_text("“ACME”")
+    # Arrows go from word to word, and from line to line.
+    word(page, 6).click()
+    page.keyboard.press("ArrowUp")
+    expect(selected(page)).to_contain_text("“Tax”")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowLeft")
+    expect(selected(page)).to_contain_text("“44.00”")
+
+
+def test_filters_search_and_unreadable_lines(review, visit):
+    page = visit(review([right(), broken(), "this is no JSON", right("other")], RULES))
+    rows = page.locator(".row")
+    expect(rows).to_have_count(3)
+    page.get_by_label("Show").select_option("unreadable")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("✗")
+    page.get_by_label("Show").select_option("rule violated")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("broken")
+    page.get_by_label("Show").select_option("all")
+    page.get_by_label("Find").fill("OTH")
+    expect(rows).to_have_count(1)
+    rows.click()
+    expect(title(page)).to_have_text("other")
+
+
+def test_fields_beyond_nine_have_a_key_too(review, visit):
+    names = [f"field{i}" for i in range(12)]
+    fields = "".join(f"  {name}: {{label: {name}, type: text}}\n" for name in names)
+    labels = ["O", *(f"B-{name}" for name in names)]
+    line = {"id": "many", "words": ["a", "b"], "labels": labels}
+    line["probs"] = [[0.9] + [0.1 / 12] * 12] * 2
+    page = visit(review([json.dumps(line)], f"scheme: BIO\nfields:\n{fields}rules: []\n"))
+    word(page, 1).click()
+    page.keyboard.press("l")
+    page.keyboard.type("d11")
+    page.keyboard.press("Enter")
+    expect(value(page, "field11")).to_contain_text("b")

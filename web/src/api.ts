@@ -1,0 +1,257 @@
+// What the server answers, and the requests to it. Names are those of the JSON lines.
+
+export type Range = [start: number, end: number];
+
+export type Pin =
+  | { words: Range; field: string | null }
+  | { words: Range; not: string }
+  | { words: Range; text: string }
+  | { field: string; value: string | number | null };
+
+export interface FieldKind {
+  name: string;
+  label: string;
+  type: string;
+  many: boolean;
+  row: string | null;
+  key: string | null;
+  colour: number;
+}
+
+export interface Session {
+  version: string;
+  reviewer: string;
+  rules: { name: string; hash: string };
+  fields: FieldKind[];
+  rows: Record<string, string[]>;
+  documents: number;
+}
+
+export type Verdict = "accepted" | "rejected" | "skipped";
+
+export interface Entry {
+  n: number;
+  id: string;
+  error?: string;
+  words: number;
+  pages: number;
+  status: string | null;
+  optimal: boolean;
+  violated: string[];
+  unchecked: number;
+  margin: number | null;
+  confidence: number | null;
+  reasons: string[];
+  verdict: Verdict | null;
+  reviewer: string | null;
+  pins: number;
+  seq: number;
+}
+
+export interface Queue {
+  documents: Entry[];
+  progress: { documents: number; accepted: number; rejected: number; skipped: number; open: number };
+  decoded: number;
+  /** Why documents are not decoded any more, if so. */
+  failure?: string | null;
+}
+
+export interface Value {
+  text: string;
+  value: unknown;
+  shown: string;
+  words: Range;
+  page?: number;
+  row?: number;
+}
+
+export type Fields = Record<string, Value[]>;
+
+export interface Check {
+  id: string;
+  state: "satisfied" | "violated" | "vacuous" | "unchecked";
+  message: string;
+  implied?: boolean;
+  text: string;
+  sum: string | null;
+  words: Range[];
+}
+
+export interface Correction {
+  word: number;
+  from: string;
+  to: string;
+  why: string;
+  odds: string;
+}
+
+export interface Move {
+  word: number;
+  from: string;
+  to: string;
+  pinned: boolean;
+}
+
+export interface Answer {
+  status: string;
+  optimal: boolean;
+  labels: string[];
+  fields: Fields;
+  /** A hash of the labels: which answer this is. */
+  digest: string;
+  doubtful: string[];
+  summary: string;
+  checks: Check[];
+  corrections: Correction[];
+  moved?: Move[] | null;
+  clash?: string[];
+  classes?: Record<string, { value: string; from?: string }>;
+}
+
+export interface Alternative {
+  fields: Fields;
+  violated: string[];
+  differs: string[];
+  odds: string;
+  /** All pins of the document once this alternative is chosen. */
+  pins: Pin[];
+}
+
+export interface Alternatives {
+  seq: number;
+  alternatives: Alternative[];
+  confidence: Record<string, { low: number; high: number; text: string }>;
+  margin: number | null;
+  optimal: boolean;
+  doubtful?: string[];
+}
+
+export interface Doc {
+  n: number;
+  id: string;
+  words: string[];
+  boxes: [number, number, number, number][] | null;
+  pages: number[] | null;
+  sizes: [number, number][] | null;
+  images: boolean[];
+  joins?: boolean[] | null | undefined;
+  texts: Record<string, string>;
+  pins: Pin[];
+  verdict: Verdict | null;
+  note: string;
+  reviewer: string | null;
+  seq: number;
+  undo: boolean;
+  redo: boolean;
+  /** An earlier review that was made for other words, other rules or another answer. */
+  stale?: { what: "document" | "rules" | "answer"; message: string; pins: Pin[] } | null;
+  answer: Answer;
+}
+
+interface Problem {
+  title: string;
+  detail: string;
+  status: number;
+  document?: Doc;
+  unseen?: string[];
+}
+
+/** The server said no; `problem` says why. */
+export class Refused extends Error {
+  constructor(readonly problem: Problem) {
+    super(problem.detail || problem.title);
+  }
+}
+
+/** No answer came: the server is gone, or the network is. */
+export class Offline extends Error {}
+
+const TOKEN = "lawful.token";
+const REVIEWER = "lawful.reviewer";
+
+/** Takes the token out of the address, so that it is neither shown nor kept in the history. */
+export function takeToken(): void {
+  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (given) {
+    sessionStorage.setItem(TOKEN, given);
+    history.replaceState(null, "", location.pathname);
+  }
+}
+
+export function chosenReviewer(): string | null {
+  return localStorage.getItem(REVIEWER);
+}
+
+export function chooseReviewer(name: string): void {
+  if (name) localStorage.setItem(REVIEWER, name);
+  else localStorage.removeItem(REVIEWER);
+}
+
+async function ask(path: string, body?: object): Promise<Response> {
+  const headers: Record<string, string> = {
+    Authorization: `Bearer ${sessionStorage.getItem(TOKEN) ?? ""}`,
+  };
+  const reviewer = chosenReviewer();
+  // Headers are bytes, names are not: the server decodes this.
+  if (reviewer) headers["X-Reviewer"] = encodeURIComponent(reviewer);
+  if (body) headers["Content-Type"] = "application/json";
+  let response: Response;
+  try {
+    response = await fetch(`/api/${path}`, {
+      method: body ? "POST" : "GET",
+      headers,
+      cache: "no-cache",
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+  } catch {
+    throw new Offline("no answer");
+  }
+  if (response.ok) return response;
+  let problem: Problem;
+  try {
+    problem = (await response.json()) as Problem;
+  } catch {
+    problem = { title: response.statusText, detail: "", status: response.status };
+  }
+  throw new Refused({ ...problem, status: response.status });
+}
+
+async function answer<T>(path: string, body?: object): Promise<T> {
+  const response = await ask(path, body);
+  try {
+    return (await response.json()) as T;
+  } catch {
+    throw new Offline("the answer was cut off");
+  }
+}
+
+export const getSession = () => answer<Session>("session");
+export const getQueue = () => answer<Queue>("queue");
+export const getDocument = (n: number) => answer<Doc>(`documents/${n}`);
+export const getAlternatives = (n: number) => answer<Alternatives>(`documents/${n}/alternatives`);
+
+export const postPins = (doc: Doc, pins: Pin[]) =>
+  answer<Doc>(`documents/${doc.n}/pins`, { base: doc.seq, pins });
+
+export const postStep = (doc: Doc, step: "undo" | "redo") =>
+  answer<Doc>(`documents/${doc.n}/${step}`, { base: doc.seq });
+
+export interface Decision {
+  verdict: Verdict | null;
+  note: string;
+  seconds: number;
+  confirmed: boolean;
+}
+
+export const postVerdict = (doc: Doc, decision: Decision) =>
+  answer<Doc>(`documents/${doc.n}/verdict`, {
+    base: doc.seq,
+    answer: doc.answer.digest,
+    ...decision,
+  });
+
+/** The picture of a page as an address that an image can show; revoke it after use. */
+export async function getPicture(n: number, page: number): Promise<string> {
+  const response = await ask(`documents/${n}/pages/${page}`);
+  return URL.createObjectURL(await response.blob());
+}

@@ -1,0 +1,160 @@
+// Changes of a reviewer: plain data, so that one that could not be sent is sent later, or again.
+
+import {
+  getDocument,
+  Offline,
+  postPins,
+  postStep,
+  postVerdict,
+  Refused,
+  type Doc,
+  type Pin,
+  type Verdict,
+} from "./api";
+import { add, wordsOf } from "./pins";
+import { dialog, doc, labelName, live, moved, notice, offline, session, waiting } from "./state";
+import { listed, visible } from "./text";
+import { lost } from "./connection";
+import { loadQueue, open, openNext, show } from "./navigation";
+
+export type Change = { n: number; says: string } & (
+  | { kind: "pins"; add: Pin[]; drop: Pin[] }
+  | { kind: "step"; step: "undo" | "redo" }
+  | { kind: "verdict"; verdict: Verdict | null; note: string; seconds: number; confirmed: boolean; stay: boolean }
+);
+
+/** Sends a change, after those that still wait. */
+export function make(change: Change): void {
+  waiting.value = [...waiting.value, change];
+  void send();
+}
+
+let sending = false;
+
+/** Sends what waits, one after the other: each needs the state that the one before it made. */
+export async function send(): Promise<void> {
+  if (sending) return;
+  sending = true;
+  try {
+    for (let next = waiting.value[0]; next; next = waiting.value[0]) {
+      try {
+        await perform(next);
+        offline.value = false;
+      } catch (error) {
+        if (error instanceof Offline) {
+          lost();
+          return;
+        }
+        refuse(next, error);
+      }
+      waiting.value = waiting.value.slice(1);
+    }
+  } finally {
+    sending = false;
+  }
+}
+
+async function perform(change: Change): Promise<void> {
+  const before = doc.value?.n === change.n ? doc.value : await getDocument(change.n);
+  const after = unmoved(before, await post(before, change));
+  if (change.kind === "verdict") {
+    decided(after, change);
+  } else if (doc.value?.n === change.n) {
+    redraw(before, after, change);
+  }
+}
+
+function post(before: Doc, change: Change): Promise<Doc> {
+  switch (change.kind) {
+    case "step":
+      return postStep(before, change.step);
+    case "verdict":
+      return postVerdict(before, {
+        verdict: change.verdict,
+        note: change.note,
+        seconds: change.seconds,
+        confirmed: change.confirmed,
+      });
+    case "pins": {
+      const dropped = new Set(change.drop.map((pin) => JSON.stringify(pin)));
+      let pins = before.pins.filter((pin) => !dropped.has(JSON.stringify(pin)));
+      for (const pin of change.add) pins = add(before, pins, pin, session.value?.fields ?? []);
+      return postPins(before, pins);
+    }
+  }
+}
+
+/** What never changes stays the same object, so that it is neither sent nor drawn again. */
+function unmoved(before: Doc, after: Doc): Doc {
+  const { words, boxes, pages, sizes, images, joins } = before;
+  return { ...after, words, boxes, pages, sizes, images, joins };
+}
+
+/** Shows the new state of the document, with the words that moved. */
+function redraw(before: Doc, after: Doc, change: Change): void {
+  const named = change.kind === "pins" ? change.add.flatMap((pin) => wordsOf(pin) ?? []) : [];
+  const [first, end] = [Math.min(...named), Math.max(...named)];
+  const moves = new Map<number, { from: string; to: string; pinned: boolean }>();
+  after.answer.labels.forEach((to, word) => {
+    const from = before.answer.labels[word] ?? "O";
+    if (from !== to) moves.set(word, { from, to, pinned: word >= first && word < end });
+  });
+  show(after);
+  moved.value = moves;
+  notice.value = null;
+  live.value = spoken(after, change, moves);
+}
+
+function spoken(after: Doc, change: Change, moves: typeof moved.value): string {
+  const also = [...moves]
+    .filter(([, move]) => !move.pinned)
+    .map(([word, move]) => {
+      const text = visible(after.words[word] ?? "", 40);
+      return `“${text}” is now ${labelName(move.to)}`;
+    });
+  const because = also.length ? ` Because of that, ${listed(also)}.` : "";
+  return `${change.says}.${because} ${after.answer.summary}`;
+}
+
+function decided(after: Doc, change: Change & { kind: "verdict" }): void {
+  const { n, verdict, stay } = change;
+  const done = stay ? "has your note" : (verdict ?? "is open again");
+  notice.value = {
+    kind: verdict === "rejected" ? "warn" : "good",
+    text: `${visible(after.id, 60)} ${done}.`,
+    action: { name: "Take it back", run: () => void takeBack(n) },
+  };
+  live.value = notice.value.text;
+  if (verdict === null || stay) {
+    if (doc.value?.n === n) show(after);
+    void loadQueue();
+  } else {
+    void openNext(n, verdict);
+  }
+}
+
+async function takeBack(n: number): Promise<void> {
+  await open(n);
+  make({ n, kind: "step", step: "undo", says: "Taken back" });
+}
+
+function refuse(change: Change, error: unknown): void {
+  const problem = error instanceof Refused ? error.problem : null;
+  if (problem?.unseen) {
+    dialog.value = { unseen: problem.unseen };
+    return;
+  }
+  if (problem?.document) {
+    const newer = problem.document;
+    if (doc.value?.n === newer.n) show(unmoved(doc.value, newer));
+    const who = newer.reviewer ? visible(newer.reviewer, 40) : "Somebody";
+    notice.value = {
+      kind: "warn",
+      text: `${who} changed this document in the meantime. You see the newer state; your change was not made: ${change.says}.`,
+      action: { name: "Make it now", run: () => make(change) },
+    };
+  } else {
+    notice.value = { kind: "bad", text: problem ? visible(String((error as Error).message), 600) : String(error) };
+  }
+  live.value = notice.value.text;
+}

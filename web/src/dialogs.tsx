@@ -1,0 +1,198 @@
+// Questions and help, in the browser's own modal dialog: it keeps the focus and gives it back.
+
+import { h, type ComponentChildren } from "preact";
+import { correctText, decide, keepNote, label } from "./actions";
+import { chooseReviewer } from "./api";
+import { Name } from "./fields";
+import { KEYS } from "./keys";
+import { dialog, doc, draft, kinds, session } from "./state";
+import { visible } from "./text";
+
+interface FrameProps {
+  title: string;
+  confirm?: string;
+  onConfirm?: () => void;
+  children: ComponentChildren;
+}
+
+/** Opened as modal when it is drawn first. */
+const opened = (element: HTMLDialogElement | null) => {
+  if (element && !element.open) element.showModal();
+};
+
+function close(): void {
+  document.querySelector("dialog")?.close(); // gives the focus back
+  dialog.value = null;
+}
+
+function Frame({ title, confirm, onConfirm, children }: FrameProps) {
+  const submit = (event: Event) => {
+    event.preventDefault();
+    onConfirm?.();
+    close();
+  };
+  return (
+    <dialog ref={opened} aria-labelledby="dialog-title" onClose={close}>
+      <form onSubmit={submit}>
+        <h2 id="dialog-title">{title}</h2>
+        {children}
+        <p class="buttons">
+          <button type="button" onClick={close}>
+            {confirm ? "Cancel" : "Close"} <kbd>Esc</kbd>
+          </button>
+          {confirm && (
+            <button type="submit" class="accept">
+              {confirm}
+            </button>
+          )}
+        </p>
+      </form>
+    </dialog>
+  );
+}
+
+function Help() {
+  return (
+    <Frame title="Keys">
+      <p class="quiet">
+        Look at the fields with a <b class="doubt">?</b>, put right what is wrong, then accept. Whatever you
+        say about a word is kept, and all else is decoded again around it.
+      </p>
+      <dl class="keys">
+        {KEYS.map(([keys, what]) => (
+          <div key={what}>
+            <dt>
+              {keys.split(" ").map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="quiet">
+        ✓ holds · ✗ violated · ○ not checked · ? look at this · ⚑ pinned by a person · ↷ changed just now
+      </p>
+      <p class="quiet">
+        lawful {session.value?.version}, rules {visible(session.value?.rules.name ?? "", 60)}
+      </p>
+    </Frame>
+  );
+}
+
+interface LineProps {
+  name: string;
+  hint?: string;
+  longest?: number;
+}
+
+/** A line to write in; the draft is what is written. */
+function Line({ name, hint, longest }: LineProps) {
+  return (
+    <input
+      aria-label={name}
+      autoFocus
+      {...(hint ? { placeholder: hint } : {})}
+      {...(longest ? { maxLength: longest } : {})}
+      value={draft.value}
+      onFocus={(event) => event.currentTarget.select()}
+      onInput={(event) => (draft.value = event.currentTarget.value)}
+    />
+  );
+}
+
+function Note() {
+  return (
+    <Frame title="A note about this document" confirm="Keep" onConfirm={() => keepNote(draft.value)}>
+      <textarea
+        rows={4}
+        aria-label="Note"
+        autoFocus
+        value={draft.value}
+        onInput={(event) => (draft.value = event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+            event.currentTarget.form?.requestSubmit();
+          }
+        }}
+      />
+      <p class="quiet">Ctrl Enter keeps it.</p>
+    </Frame>
+  );
+}
+
+function Reviewer() {
+  return (
+    <Frame title="Who reviews?" confirm="Keep" onConfirm={() => chooseReviewer(draft.value.trim())}>
+      <Line name="Your name" longest={60} />
+      <p class="quiet">Your name is stored with all that you say about documents.</p>
+    </Frame>
+  );
+}
+
+function CorrectText() {
+  return (
+    <Frame title="What does it say on the page?" confirm="Pin" onConfirm={() => correctText(draft.value)}>
+      <Line name="The text of the selected words" />
+      <p class="quiet">The text as it is printed, if it was read wrong.</p>
+    </Frame>
+  );
+}
+
+function PickLabel() {
+  const part = draft.value.trim().toLowerCase();
+  const fits = [...kinds.value.values()].filter((kind) => kind.name.toLowerCase().includes(part));
+  const first = fits[0];
+  return (
+    <Frame
+      title="What is it?"
+      confirm={first ? `It is ${visible(first.name, 40)}` : "–"}
+      onConfirm={() => first && label(first.name)}
+    >
+      <Line name="Part of the field's name" hint="part of the name" />
+      <div class="labels">
+        {fits.slice(0, 60).map((kind) => (
+          <button key={kind.name} type="button" onClick={() => (close(), label(kind.name))}>
+            <Name kind={kind} />
+          </button>
+        ))}
+      </div>
+    </Frame>
+  );
+}
+
+function Confirm({ unseen }: { unseen: string[] }) {
+  const checks = doc.value?.answer.checks.filter((check) => unseen.includes(check.id)) ?? [];
+  return (
+    <Frame title="Accept although a rule is violated?" confirm="Accept anyway"
+      onConfirm={() => decide("accepted", true)}>
+      <ul>
+        {checks.map((check, at) => (
+          <li key={at} class="violated">
+            ✗ <code>{visible(check.text)}</code> <small>{visible(check.sum ?? check.message)}</small>
+          </li>
+        ))}
+        {checks.length === 0 && <li class="violated">✗ {unseen.map((id) => visible(id, 60)).join(", ")}</li>}
+      </ul>
+      <p class="quiet">If the page itself is wrong, accept it. If a field is, press Esc and put it right.</p>
+    </Frame>
+  );
+}
+
+export function Dialogs() {
+  const which = dialog.value;
+  if (which === null) return null;
+  if (typeof which === "object") return <Confirm unseen={which.unseen} />;
+  switch (which) {
+    case "help":
+      return <Help />;
+    case "note":
+      return <Note />;
+    case "reviewer":
+      return <Reviewer />;
+    case "text":
+      return <CorrectText />;
+    case "label":
+      return <PickLabel />;
+  }
+}

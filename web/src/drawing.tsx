@@ -1,0 +1,198 @@
+// A page with boxes: words, the marks of fields, the light on what is selected.
+
+import { computed } from "./signals";
+import { Fragment, h, type VNode } from "preact";
+import type { Doc } from "./api";
+import { boxOf, linesOf, type Box, type Sheet } from "./sheets";
+import {
+  doc,
+  kinds,
+  labelName,
+  lit,
+  moved,
+  pinnedWords,
+  selected,
+  stops,
+  wordText,
+} from "./state";
+import { visible } from "./text";
+
+type View = NonNullable<Sheet["view"]>;
+
+interface Props {
+  sheet: Sheet;
+  view: View;
+  picture: string | undefined;
+}
+
+// Answers come as new objects; the texts of the words hardly ever change.
+const texts = computed(() => JSON.stringify(doc.value?.texts));
+const made = new WeakMap<Sheet, { key: string; words: VNode }>();
+
+/** The words of a sheet: the same node as before, which is not compared, if they look the same. */
+function wordsOf(sheet: Sheet, plain: boolean): VNode {
+  const key = `${plain} ${texts.value}`;
+  let found = made.get(sheet);
+  if (found?.key !== key) made.set(sheet, (found = { key, words: <Words sheet={sheet} plain={plain} /> }));
+  return found.words;
+}
+
+export function Drawing({ sheet, view, picture }: Props) {
+  const [x0, y0, x1, y1] = view.box;
+  return (
+    <>
+      {picture && (
+        <image href={picture} x={x0} y={y0} width={x1 - x0} height={y1 - y0} preserveAspectRatio="none" />
+      )}
+      <Marks sheet={sheet} />
+      {wordsOf(sheet, Boolean(picture))}
+      <Lights sheet={sheet} />
+      <Captions sheet={sheet} view={view} />
+    </>
+  );
+}
+
+function Words({ sheet, plain }: { sheet: Sheet; plain: boolean }) {
+  const now = doc.value;
+  if (!now) return null;
+  return (
+    <g>
+      {sheet.words.map((word) => {
+        const box = boxOf(now, word);
+        const corrected = word in now.texts;
+        return (
+          <g key={word} data-word={word} class={corrected ? "word corrected" : "word"}>
+            <rect {...rectangle(box)} />
+            {(!plain || corrected) && <Text text={visible(wordText(word), 200)} box={box} />}
+          </g>
+        );
+      })}
+    </g>
+  );
+}
+
+/** A text fitted into its box. */
+function Text({ text, box: [x0, y0, x1, y1] }: { text: string; box: Box }) {
+  if (!text.trim()) return null;
+  let letters = 0;
+  for (const letter of text) letters += letter > "\u2e80" ? 1 : 0.6;
+  const size = Math.min(0.8 * (y1 - y0), (2 * (x1 - x0)) / letters) || 16;
+  // Single letters, and texts far shorter than their box, are not stretched out of shape.
+  const length = Math.min(x1 - x0, (text.length > 1 ? 1.4 : 1) * size * letters);
+  return (
+    <text
+      x={x0}
+      y={y1 - 0.2 * (y1 - y0)}
+      font-size={size}
+      {...(length > 0 ? { textLength: length, lengthAdjust: "spacingAndGlyphs" } : {})}
+    >
+      {text}
+    </text>
+  );
+}
+
+const rectangle = ([x0, y0, x1, y1]: Box, margin = 0) => ({
+  x: x0 - margin,
+  y: y0 - margin,
+  width: Math.max(x1 - x0, 0) + 2 * margin,
+  height: Math.max(y1 - y0, 0) + 2 * margin,
+});
+
+const here = (sheet: Sheet, [start, end]: readonly [number, number]): number[] => {
+  const [first, last] = [sheet.words[0] ?? 0, sheet.words.at(-1) ?? -1];
+  if (end <= first || start > last) return [];
+  const pages = doc.value?.pages;
+  const words = Array.from({ length: end - start }, (_, i) => start + i);
+  return words.filter((word) => !pages || pages[word] === sheet.page);
+};
+
+/** The spans of fields on a sheet, with their lines. */
+function spansOn(now: Doc, sheet: Sheet) {
+  return stops.value.flatMap((stop) => {
+    if (!stop.value) return [];
+    const words = here(sheet, stop.value.words);
+    return words.length ? [{ stop, words, lines: linesOf(now, words) }] : [];
+  });
+}
+
+function Marks({ sheet }: { sheet: Sheet }) {
+  const now = doc.value;
+  if (!now) return null;
+  const changed = sheet.words.filter((word) => moved.value.has(word));
+  const pinned = sheet.words.filter((word) => pinnedWords.value.has(word));
+  return (
+    <g class="marks">
+      {spansOn(now, sheet).map(({ stop, lines }) => (
+        <g key={`${stop.field}/${stop.index}`} class={`field c${kinds.value.get(stop.field)?.colour}`}>
+          {lines.map((box, i) => (
+            <rect key={i} {...rectangle(box, 1.5)} />
+          ))}
+        </g>
+      ))}
+      <g class="pinned">
+        {linesOf(now, pinned).map((box, i) => (
+          <rect key={i} {...rectangle(box, 2)} />
+        ))}
+      </g>
+      <g class="moved">
+        {changed.map((word) => (
+          <rect key={word} {...rectangle(boxOf(now, word), 3)} />
+        ))}
+      </g>
+    </g>
+  );
+}
+
+/** The names of fields above their first words, with signs: a flag for pins, an arrow for moves. */
+function Captions({ sheet, view }: { sheet: Sheet; view: View }) {
+  const now = doc.value;
+  if (!now) return null;
+  const size = view.height * 0.5;
+  const spans = spansOn(now, sheet);
+  const named = new Set(spans.flatMap(({ words }) => words));
+  const gone = sheet.words.filter((word) => moved.value.has(word) && !named.has(word));
+  return (
+    <g class="captions" font-size={size}>
+      {spans.map(({ stop, words, lines }) => {
+        const first = lines[0];
+        const move = words.map((word) => moved.value.get(word)).find(Boolean);
+        const pin = words.some((word) => pinnedWords.value.has(word)) ? "⚑ " : "";
+        return (
+          first && (
+            <text key={`${stop.field}/${stop.index}`} x={first[0]} y={first[1] - size * 0.25}>
+              {pin}
+              {move && <tspan class="old">{labelName(move.from)}</tspan>}
+              {move && " ↷ "}
+              {visible(stop.field, 40)}
+            </text>
+          )
+        );
+      })}
+      {gone.map((word) => {
+        const box = boxOf(now, word);
+        return (
+          <text key={word} x={box[0]} y={box[1] - size * 0.25}>
+            <tspan class="old">{labelName(moved.value.get(word)?.from ?? "O")}</tspan> ↷ no field
+          </text>
+        );
+      })}
+    </g>
+  );
+}
+
+function Lights({ sheet }: { sheet: Sheet }) {
+  const now = doc.value;
+  if (!now) return null;
+  const words = selected.value ? linesOf(now, here(sheet, selected.value)) : [];
+  const read = lit.value.flatMap((range) => linesOf(now, here(sheet, range)));
+  return (
+    <g class="lights">
+      {read.map((box, i) => (
+        <rect key={`lit ${i}`} class="lit" {...rectangle(box, 3)} />
+      ))}
+      {words.map((box, i) => (
+        <rect key={i} class="selected" {...rectangle(box, 3)} />
+      ))}
+    </g>
+  );
+}

@@ -1,0 +1,107 @@
+// The review page: starts it, and puts its parts together.
+
+import { Fragment, h, render } from "preact";
+import { getSession, Offline, takeToken } from "./api";
+import { BottomBar, Head, Messages, Palette, TopBar } from "./bars";
+import { send } from "./changes";
+import { fail, lost, whenBack } from "./connection";
+import { Dialogs } from "./dialogs";
+import { AlternativeList, Checks, Corrections, Pins, Stale } from "./facts";
+import { FieldList } from "./fields";
+import { listen } from "./keys";
+import { clock, loadQueue, open, openWanted } from "./navigation";
+import { Pages, watchSelection } from "./page";
+import { watchSheets } from "./pictures";
+import { QueueList, watchQueueList } from "./queue";
+import { always } from "./signals";
+import { doc, entries, failure, offline, queue, session, waiting } from "./state";
+
+const SOON = 2000; // milliseconds between looks at the queue, while documents are decoded
+const LATER = 20000; // and after that: other reviewers work on it, too
+
+function App() {
+  if (failure.value) return <p class="failure">✗ {failure.value}</p>;
+  if (!session.value || !queue.value) {
+    return <p class="failure">{offline.value ? "✗ No connection. Trying again …" : "…"}</p>;
+  }
+  return (
+    <>
+      <TopBar />
+      <QueueList />
+      <main>
+        <div class="left">
+          <Pages />
+          <Palette />
+        </div>
+        <div class="right">
+          <Head />
+          <div class="facts">
+            <Stale />
+            <FieldList />
+            <Checks />
+            <Corrections />
+            <AlternativeList />
+            <Pins />
+            {!doc.value && <p class="quiet">Choose a document from the queue.</p>}
+          </div>
+        </div>
+      </main>
+      <BottomBar />
+      <Messages />
+      <Dialogs />
+    </>
+  );
+}
+
+const pause = (time: number) => new Promise((done) => setTimeout(done, time));
+
+const isDecoding = () =>
+  queue.value !== null && !queue.value.failure && queue.value.decoded < queue.value.documents.length;
+
+async function watchQueue(): Promise<void> {
+  await pause(isDecoding() ? SOON : LATER);
+  if (!offline.value && !document.hidden) await loadQueue();
+  void watchQueue();
+}
+
+/** Opens the document that the address names, or the worst open one. */
+async function begin(): Promise<void> {
+  await loadQueue();
+  // Which one is the worst is known when all are decoded; a reviewer waits two seconds for that.
+  for (let wait = 0; wait < 10 && isDecoding(); wait++) {
+    await pause(200);
+    await loadQueue();
+  }
+  const named = /^#(\d+)$/.exec(location.hash)?.[1];
+  const first = named === undefined ? entries.value.find((entry) => !entry.error)?.n : Number(named);
+  if (first !== undefined) await open(first);
+}
+
+async function start(): Promise<void> {
+  takeToken();
+  const root = document.getElementById("app") as HTMLElement;
+  always(() => render(<App />, root));
+  watchSheets();
+  watchSelection();
+  watchQueueList();
+  listen();
+  document.addEventListener("visibilitychange", () => clock.pause());
+  window.addEventListener("beforeunload", (event) => {
+    if (waiting.value.length) event.preventDefault();
+  });
+  whenBack(() => {
+    void send();
+    if (doc.value) void loadQueue().then(openWanted);
+    else void begin();
+  });
+  try {
+    session.value = await getSession();
+    await begin();
+  } catch (error) {
+    if (error instanceof Offline) lost();
+    else fail(error);
+  }
+  void watchQueue();
+}
+
+void start();

@@ -1,0 +1,169 @@
+// Going from document to document, worst first.
+
+import { getAlternatives, getDocument, getQueue, Offline, type Doc, type Verdict } from "./api";
+import { fail, lost } from "./connection";
+import {
+  current,
+  dialog,
+  doc,
+  doubtful,
+  entries,
+  lit,
+  live,
+  moved,
+  notice,
+  others,
+  queue,
+  selection,
+  stopId,
+  stops,
+  type Stop,
+} from "./state";
+import { count, visible } from "./text";
+
+/** Reads the queue; a lost connection is noticed, and the old queue stays. */
+export async function loadQueue(): Promise<void> {
+  try {
+    queue.value = await getQueue();
+  } catch (error) {
+    if (error instanceof Offline) lost();
+    else fail(error);
+  }
+}
+
+let wanted: number | null = null;
+
+/** Opens a document and goes to its first doubtful field. */
+export async function open(n: number): Promise<void> {
+  wanted = n;
+  try {
+    const found = await getDocument(n);
+    if (wanted !== n) return; // somewhere else by now
+    wanted = null;
+    history.replaceState(null, "", `#${n}`);
+    clock.restart();
+    moved.value = new Map();
+    lit.value = [];
+    selection.value = null;
+    current.value = null;
+    show(found);
+    const look = count(doubtful.value.size, "field");
+    live.value = `${visible(found.id, 60)} is open, with ${look} to look at.`;
+    const first = stops.value.find((stop) => doubtful.value.has(stop.field)) ?? stops.value[0];
+    if (first) goTo(first);
+  } catch (error) {
+    if (error instanceof Offline) {
+      lost();
+    } else {
+      wanted = null;
+      notice.value = { kind: "bad", text: visible(String((error as Error).message), 600) };
+    }
+  }
+}
+
+/** Opens the document that could not be opened while there was no connection. */
+export function openWanted(): void {
+  if (wanted !== null) void open(wanted);
+}
+
+/** Shows a state of a document; other answers follow. */
+export function show(next: Doc): void {
+  // What is known about other answers stays on the page until newer ones come.
+  if (doc.value?.n !== next.n) others.value = null;
+  doc.value = next;
+  lit.value = [];
+  loadOthers(next);
+}
+
+let timer: number | undefined;
+
+function loadOthers(next: Doc): void {
+  clearTimeout(timer);
+  // Not at once: a reviewer who pins three words in a row waits for the last answer only.
+  timer = window.setTimeout(async () => {
+    try {
+      const found = await getAlternatives(next.n);
+      const now = doc.value;
+      if (now?.n === next.n && now.seq === found.seq) others.value = found;
+    } catch {
+      // The answer stands without them.
+    }
+  }, 250);
+}
+
+/** Opens the next document that is open, after a verdict on this one. */
+export async function openNext(n: number, verdict: Verdict): Promise<void> {
+  const list = entries.value;
+  const at = list.findIndex((entry) => entry.n === n);
+  const rest = [...list.slice(at + 1), ...list.slice(0, Math.max(at, 0))];
+  const next = rest.find((entry) => entry.verdict === null && !entry.error);
+  settle(n, verdict);
+  if (next) await open(next.n);
+  else await open(n);
+  if (!next) live.value = "No open document is left in this list.";
+  await loadQueue();
+}
+
+/** Writes the verdict into the queue on the page, until the server's comes. */
+function settle(n: number, verdict: Verdict): void {
+  const old = queue.value;
+  if (!old) return;
+  queue.value = {
+    ...old,
+    documents: old.documents.map((entry) => (entry.n === n ? { ...entry, verdict } : entry)),
+  };
+}
+
+/** The next or previous document of the list. */
+export function step(by: 1 | -1): void {
+  const list = entries.value.filter((entry) => !entry.error);
+  const at = list.findIndex((entry) => entry.n === doc.value?.n);
+  const next = at < 0 ? list[0] : list[at + by];
+  if (next) void open(next.n);
+  else live.value = by > 0 ? "This is the last document of the list." : "This is the first.";
+}
+
+/** Makes this field the current one: its words light up, its button has the focus. */
+export function goTo(stop: Stop, focus = true): void {
+  choose(stop);
+  const button = () => document.getElementById(stopId(stop));
+  // At once, if it is drawn: the next key may open a dialog, which gives the focus back to it.
+  if (focus) button()?.focus();
+  requestAnimationFrame(() => {
+    if (!focus) button()?.scrollIntoView({ block: "nearest" });
+    else if (dialog.value === null) button()?.focus();
+  });
+}
+
+/** The focus has come to a field: it is the current one. */
+export function arrive(field: string, index: number): void {
+  const stop = stops.value.find((each) => each.field === field && each.index === index);
+  if (stop) choose(stop);
+}
+
+/** Selects the words of a field's value. */
+function choose(stop: Stop): void {
+  current.value = { field: stop.field, index: stop.index };
+  lit.value = [];
+  selection.value = stop.value && {
+    anchor: stop.value.words[0],
+    head: stop.value.words[1] - 1,
+  };
+}
+
+/** The time somebody has looked at a document: a hidden page does not count. */
+export const clock = {
+  spent: 0,
+  since: performance.now(),
+  restart(): void {
+    this.spent = 0;
+    this.since = performance.now();
+  },
+  pause(): void {
+    if (document.hidden) this.spent += performance.now() - this.since;
+    else this.since = performance.now();
+  },
+  seconds(): number {
+    return Math.round((this.spent + performance.now() - this.since) / 100) / 10;
+  },
+};

@@ -1,0 +1,110 @@
+// The queue, worst first: only the rows in view are drawn.
+
+import { h } from "preact";
+import { signal } from "./signals";
+import type { Entry } from "./api";
+import { open } from "./navigation";
+import { afterDrawing } from "./signals";
+import { doc, entries, filter, FILTERS, queue, queueShown, search } from "./state";
+import { count, percent, VERDICTS, visible } from "./text";
+
+const HEIGHT = 30; // pixels of a row, as in the style sheet
+const AROUND = 8;
+
+const top = signal(0);
+
+function reason(entry: Entry): [style: string, text: string] {
+  if (entry.error) return ["violated", `✗ ${entry.error}`];
+  if (entry.status === null) return ["quiet", "… not decoded yet"];
+  const text = entry.reasons?.join("; ") || entry.violated.join(", ");
+  if (entry.violated.length || entry.status === "infeasible") return ["violated", `✗ ${text}`];
+  if (text) return ["relaxed", `? ${text}`];
+  return ["satisfied", "✓ nothing doubtful"];
+}
+
+function Row({ entry }: { entry: Entry }) {
+  const [style, text] = reason(entry);
+  const now = doc.value?.n === entry.n;
+  return (
+    <button
+      class={now ? "row current" : "row"}
+      aria-current={now ? "true" : undefined}
+      tabIndex={now ? 0 : -1}
+      disabled={Boolean(entry.error)}
+      onClick={() => void open(entry.n)}
+    >
+      <bdi class="id">{visible(entry.id ?? `line ${entry.n + 1}`, 60)}</bdi>
+      <span class={`why ${style}`}>{visible(text, 160)}</span>
+      <span class="size">{entry.error ? "" : count(entry.words, "word")}</span>
+      <span class="size">{entry.confidence != null ? `${percent(entry.confidence)} sure` : ""}</span>
+      <span class="verdict">
+        {entry.verdict ? VERDICTS[entry.verdict] : entry.pins ? `⚑ ${entry.pins}` : ""}
+        {entry.verdict && entry.reviewer ? ` by ${visible(entry.reviewer, 20)}` : ""}
+      </span>
+    </button>
+  );
+}
+
+/** Keeps the document that is open in view. */
+export function watchQueueList(): void {
+  afterDrawing(
+    () => (queueShown.value ? entries.value.findIndex((entry) => entry.n === doc.value?.n) : -1),
+    (at) => {
+      const list = document.querySelector(".list");
+      const y = at * HEIGHT;
+      if (!list || at < 0) return;
+      if (y < list.scrollTop || y + HEIGHT > list.scrollTop + list.clientHeight) {
+        list.scrollTop = y - HEIGHT;
+      }
+    },
+  );
+}
+
+export function QueueList() {
+  if (!queueShown.value) return null;
+  const list = entries.value;
+  const first = Math.max(Math.floor(top.value / HEIGHT) - AROUND, 0);
+  const seen = list.slice(first, first + 2 * AROUND + 8);
+  const total = queue.value?.documents.length ?? 0;
+  const still = total - (queue.value?.decoded ?? 0);
+  return (
+    <nav class="queue" aria-label="Documents, worst first">
+      <div class="filters">
+        <label>
+          Show{" "}
+          <select value={filter.value} onChange={(event) => (filter.value = event.currentTarget.value)}>
+            {Object.entries(FILTERS).map(([name, fits]) => (
+              <option key={name} value={name}>
+                {name} ({queue.value?.documents.filter(fits).length ?? 0})
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Find{" "}
+          <input
+            type="search"
+            placeholder="part of an id"
+            value={search.value}
+            onInput={(event) => (search.value = event.currentTarget.value)}
+          />
+        </label>
+        <span class="quiet">
+          {queue.value?.failure && <b class="violated">✗ {visible(queue.value.failure, 200)} </b>}
+          {count(list.length, "document")}, worst first
+          {still > 0 ? `; ${count(still, "document")} still to decode` : ""}
+        </span>
+      </div>
+      <div class="list" onScroll={(event) => (top.value = event.currentTarget.scrollTop)}>
+        <div style={{ height: `${list.length * HEIGHT}px` }}>
+          <div style={{ transform: `translateY(${first * HEIGHT}px)` }}>
+            {seen.map((entry) => (
+              <Row key={entry.n} entry={entry} />
+            ))}
+          </div>
+        </div>
+        {list.length === 0 && <p class="quiet">No document is in this list.</p>}
+      </div>
+    </nav>
+  );
+}
