@@ -10,6 +10,7 @@ import {
   current,
   doc,
   doubtful,
+  isKnown,
   isLow,
   isPinned,
   kinds,
@@ -74,11 +75,10 @@ function ValueButton({ stop }: { stop: Stop }) {
 function Sure({ kind }: { kind: FieldKind }) {
   const sure = others.value?.confidence[kind.name];
   if (!sure) return <span class="quiet">{others.value ? "" : "…"}</span>;
-  const known = sure.low > 0 || sure.high < 1;
   const about = sure.high - sure.low < 0.01 ? "" : "≥ ";
   return (
     <span class={isLow(sure) ? "low" : "quiet"} title={sure.text}>
-      {known ? about + percent(sure.low) : "not known"}
+      {isKnown(sure) ? about + percent(sure.low) : "not known"}
     </span>
   );
 }

@@ -35,9 +35,15 @@ export const draft = signal("");
 
 const LOW = 0.9;
 
-/** Whether a confidence is known (nothing is between 0 and 1) and low. */
-export const isLow = (sure: { low: number; high: number }): boolean =>
-  sure.low < LOW && (sure.low > 0 || sure.high < 1);
+interface Sure {
+  low: number;
+  high: number;
+}
+
+/** Whether the bounds of a confidence say anything: when time is short, they are far apart. */
+export const isKnown = ({ low, high }: Sure): boolean => high - low < 0.2;
+
+export const isLow = (sure: Sure): boolean => isKnown(sure) && sure.low < LOW;
 
 export const FILTERS: Record<string, (entry: Entry) => boolean> = {
   open: (entry) => entry.verdict === null && !entry.error,
