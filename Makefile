@@ -7,6 +7,8 @@ TORCH ?= torch==2.13.0
 JOBS ?= 2
 # More interpreters to try wheels on, beside those of pyenv and those on the path.
 PYTHONS ?=
+# The tested versions.
+ENGINES ?= 'ray[data]==2.60.0' pyspark==4.3.0 polars==2.1.0 duckdb==2.0.0 datasets==5.2.0 pandas==3.1.1
 BIN := .venv/bin
 CORE := $(wildcard cpp/*/*.cpp cpp/*/*.hpp)
 PLAIN_CORE := $(filter-out cpp/python/%,$(wildcard cpp/*/*.cpp))
@@ -14,7 +16,7 @@ PLAIN_CORE := $(filter-out cpp/python/%,$(wildcard cpp/*/*.cpp))
 CLANG ?= $(firstword $(shell which clang++ clang++-19 2>/dev/null) clang++-19)
 
 .SECONDARY:
-.PHONY: demo demo-files test test-files test-models test-server test-web web unit lint format sanitize portable wheel docs faults fuzz bench clean
+.PHONY: demo demo-files test test-files test-models test-server test-engines test-web web unit lint format sanitize portable wheel docs faults fuzz bench clean
 
 demo: .venv/installed  ## decode the shipped receipts under rules, and two PDF files; write reports
 	@mkdir -p build
@@ -27,6 +29,7 @@ test: lint sanitize unit  ## all checks and tests, except those that need torch
 	@echo "left out: tests/files/with_ocr, which needs rapidocr: make test-files"
 	@echo "left out: tests/server and tests/review, which start servers: make test-server"
 	@echo "left out: tests/web, which needs Node.js and a browser: make test-web"
+	@echo "left out: tests/engines, which needs Ray and Spark: make test-engines"
 
 test-files: .venv/with-ocr  ## tests of reading files with the real libraries: PDFs, photos, OCR
 	$(BIN)/python -m pytest tests/files tests/cli/test_files.py tests/datasets/test_facturx.py tests/test_lines.py
@@ -37,6 +40,10 @@ test-models: .venv/trained  ## tests of training, running and exporting models w
 test-server: .venv/served  ## tests of the HTTP service, with real requests on loopback
 	$(BIN)/python -m pytest tests/server tests/review
 
+test-engines: .venv-engines/installed  ## Ray Data, Spark, Polars, DuckDB, datasets, pandas: the same rows as one process
+	.venv-engines/bin/python -W default -m pytest -W default tests/engines tests/test_frames.py
+	.venv-engines/bin/python -m pytest -W default tests/test_package.py -k with_
+
 test-web: .venv/with-browser web/node_modules/.package-lock.json  ## tests of the review page, in Chromium
 	$(BIN)/python -m pytest -n $(JOBS) tests/web
 
@@ -45,7 +52,7 @@ web: web/node_modules/.package-lock.json  ## build the review page into src/lawf
 
 unit: .venv/installed
 	$(BIN)/python -m pytest -n $(JOBS) --ignore=tests/models/with_torch --ignore=tests/files/with_ocr --ignore=tests/faults \
-	    --ignore=tests/server --ignore=tests/review --ignore=tests/web
+	    --ignore=tests/server --ignore=tests/review --ignore=tests/web --ignore=tests/engines
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -99,7 +106,7 @@ bench: .venv/benched  ## compare with peer libraries; takes ten minutes
 	$(BIN)/python -m benchmarks.files
 
 clean:
-	rm -rf .venv build
+	rm -rf .venv .venv-engines build
 
 .venv/installed: pyproject.toml CMakeLists.txt $(CORE) | .venv/made
 	@echo "--- building the core and installing lawful into .venv"
@@ -138,6 +145,15 @@ web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 .venv/served: .venv/installed
 	@echo "--- installing the HTTP service and its tests into .venv"
 	$(BIN)/pip install --quiet --no-build-isolation --editable '.[test-server]'
+	@touch $@
+
+# A place of its own: over a gigabyte. All else comes from .venv.
+.venv-engines/installed: | .venv/installed
+	@echo "--- installing Ray, Spark and other engines into .venv-engines"
+	$(PYTHON) -m venv .venv-engines
+	.venv-engines/bin/pip install --quiet $(ENGINES)
+	$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
+	    > $$(.venv-engines/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/lawful.pth
 	@touch $@
 
 .venv/with-sphinx: .venv/installed

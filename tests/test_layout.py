@@ -93,7 +93,7 @@ CPP = {
 }
 """The folders of ``cpp``, and those that each may include from, besides itself."""
 
-NO_ROOM = ("core", "docs", "faults", "hostile", "layout", "package", "web")
+NO_ROOM = ("core", "docs", "engines", "faults", "hostile", "layout", "package", "web")
 """Tests that are about everything, not about one room."""
 
 SOURCES = ROOT / "src" / "lawful"

@@ -93,7 +93,9 @@ def test_the_numbers_in_the_readme_are_the_demos(tmp_path):
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
 def test_examples_run(example):
-    optional = re.compile(r"^import (usaddress|pycrfsuite)$", re.MULTILINE)
+    optional = re.compile(
+        r"^import (usaddress|pycrfsuite|polars|duckdb|datasets|pandas)$", re.MULTILINE
+    )
     for package in optional.findall(example.read_text()):
         pytest.importorskip(package)
     assert run(sys.executable, str(example))

@@ -1,0 +1,1 @@
+"""Tests with engines that run on clusters, here on one machine: ``make test-engines``."""
