@@ -51,12 +51,14 @@ class Review:
         """Waits until all is decoded, so that the worst document is known."""
         base, token = self.address.split("#token=")
         ask = Request(f"{base}api/queue", headers={"Authorization": f"Bearer {token}"})  # noqa: S310
-        while self._process.poll() is None:
+        until = time.monotonic() + 2 * PATIENCE / 1000
+        while self._process.poll() is None and time.monotonic() < until:
             with suppress(URLError), urlopen(ask) as answer:  # noqa: S310
-                queue = json.load(answer)
-                if queue["decoded"] >= len(queue["documents"]):
+                entries = json.load(answer)["documents"]
+                if all(entry.get("error") or entry["status"] for entry in entries):
                     return
             time.sleep(0.05)
+        raise AssertionError("lawful review did not decode its documents")
 
     @property
     def base(self):

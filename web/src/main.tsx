@@ -56,7 +56,7 @@ function App() {
 const pause = (time: number) => new Promise((done) => setTimeout(done, time));
 
 const isDecoding = () =>
-  queue.value !== null && !queue.value.failure && queue.value.decoded < queue.value.documents.length;
+  queue.value?.documents.some((entry) => entry.status === null && !entry.error) && !queue.value.failure;
 
 async function watchQueue(): Promise<void> {
   await pause(isDecoding() ? SOON : LATER);

@@ -65,8 +65,8 @@ export function QueueList() {
   const list = entries.value;
   const first = Math.max(Math.floor(top.value / HEIGHT) - AROUND, 0);
   const seen = list.slice(first, first + 2 * AROUND + 8);
-  const total = queue.value?.documents.length ?? 0;
-  const still = total - (queue.value?.decoded ?? 0);
+  const all = queue.value?.documents ?? [];
+  const still = all.filter((entry) => entry.status === null && !entry.error).length;
   return (
     <nav class="queue" aria-label="Documents, worst first">
       <div class="filters">
