@@ -15,13 +15,14 @@ class Clock {
 public:
     /// Without a callback: the work is never stopped.
     Clock() = default;
-    /// `look` is called about once per kBetweenLooks steps, and throws to stop the work.
-    explicit Clock(std::function<void()> look) : look_(std::move(look)) {}
+    /// `look` is called about once per `between` steps, and throws to stop the work.
+    explicit Clock(std::function<void()> look, std::size_t between = kBetweenLooks)
+        : look_(std::move(look)), between_(between) {}
 
     /// Counts `work` elementary steps, each of a few nanoseconds.
     void tick(std::size_t work) {
         done_ += work;
-        if (done_ >= kBetweenLooks) look();
+        if (done_ >= between_) look();
     }
     /// Calls back at once: for work that cannot be counted in steps.
     void look() {
@@ -33,6 +34,7 @@ private:
     static constexpr std::size_t kBetweenLooks = std::size_t{1} << 16;
 
     std::function<void()> look_;
+    std::size_t between_ = kBetweenLooks;
     std::size_t done_ = 0;
 };
 

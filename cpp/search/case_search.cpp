@@ -76,6 +76,7 @@ Search::Status CaseSearch::next(std::size_t extensions, Clock& clock) {
             }
         }
         replace_first();
+        if (cases_.size() > 1 && held() > limits_.memory) throw OutOfMemoryBudget{};
         if (status == Search::Status::kPaused && extensions == 0) return status;
     }
     return Search::Status::kNothing;
@@ -160,17 +161,29 @@ void CaseSearch::split(Case& whole, std::uint32_t field, Clock& clock) {
             is_readable(graph_->span_value(r).value))
             values.insert(graph_->span_value(r).value);
     const bool absent = tables_.missing[field] < kForbidden;
-    if (values.size() + absent < 2 || values.size() > kMostValues) return;
+    if (values.size() + absent < 2 || values.size() > kMostValues) {
+        replace_first();
+        return;
+    }
+    whole.closed = std::move(closed);
+    // All cases are made before they replace the whole one: no reading is lost if time runs out.
+    std::vector<std::unique_ptr<Case>> made;
+    for (const std::uint32_t value : values)
+        made.push_back(make_case(whole, {field, value}, clock));
+    if (absent) made.push_back(make_case(whole, {field, ValueNumber::kMissing}, clock));
     std::pop_heap(cases_.begin(), cases_.end(), comes_later);
-    const std::unique_ptr<Case> parent = std::move(cases_.back());
     cases_.pop_back();
-    parent->closed = std::move(closed);
-    parent->search = nullptr;
-    for (const std::uint32_t value : values) add_case(*parent, {field, value}, clock);
-    if (absent) add_case(*parent, {field, ValueNumber::kMissing}, clock);
+    for (std::unique_ptr<Case>& each : made) {
+        if (!each) continue;
+        cases_.push_back(std::move(each));
+        std::push_heap(cases_.begin(), cases_.end(), comes_later);
+    }
 }
 
-void CaseSearch::add_case(const Case& whole, const Search::Fixed& fixed, Clock& clock) {
+/// The case of a value; nothing if it has no reading that is cheap enough.
+std::unique_ptr<CaseSearch::Case> CaseSearch::make_case(const Case& whole,
+                                                        const Search::Fixed& fixed,
+                                                        Clock& clock) const {
     auto made = std::make_unique<Case>(Case{whole.bound, whole.fixed, whole.closed, whole.whole});
     made->fixed.push_back(fixed);
     const FieldPlan& f = plan_->fields[fixed.field];
@@ -192,14 +205,13 @@ void CaseSearch::add_case(const Case& whole, const Search::Fixed& fixed, Clock& 
     clock.tick(16 * graph_->span_values());
     if (limits_.bounds.admission) {
         const auto admitted = admitted_values(*plan_, tables, graph_->spans(), values, clock);
-        if (!admitted) return;
+        if (!admitted) return nullptr;
         std::fill(made->closed.begin(), made->closed.end(), true);
         for (const std::uint32_t i : *admitted) made->closed[left[i]] = false;
     }
     made->bound = std::max(made->bound, least_cost(made->closed));
-    if (!(made->bound <= most_)) return;
-    cases_.push_back(std::move(made));
-    std::push_heap(cases_.begin(), cases_.end(), comes_later);
+    if (!(made->bound <= most_)) return nullptr;
+    return made;
 }
 
 /// The cost of the cheapest path over open span values, whatever rules say.

@@ -60,7 +60,8 @@ private:
     void replace_first();
     std::optional<std::uint32_t> field_to_split(const Case& whole) const;
     void split(Case& whole, std::uint32_t field, Clock& clock);
-    void add_case(const Case& whole, const Search::Fixed& fixed, Clock& clock);
+    std::unique_ptr<Case> make_case(const Case& whole, const Search::Fixed& fixed,
+                                    Clock& clock) const;
     double least_cost(const std::vector<bool>& closed) const;
 
     std::shared_ptr<const ReadingGraph> graph_;

@@ -115,6 +115,7 @@ std::optional<std::vector<bool>> reached_sums(std::vector<ListedSpan>& spans,
         for (; next != spans.end() && next->start == place; ++next)
             before.add_all(next->end, place, next->number);
     }
+    clock.tick(wanted.size() * (2 * std::min(sums, static_cast<std::size_t>(tolerance)) + 1));
     SumSets after(places, sums);  // by place, the sums from which the rest reaches a wanted one
     for (std::size_t i = 0; i < wanted.size(); ++i)
         for (std::int64_t sum = std::max(low, wanted[i] - tolerance);

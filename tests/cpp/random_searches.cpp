@@ -396,6 +396,30 @@ void stop_case() {
     require(!found || std::abs(total - expected) < 1e-9, "it is the best", instance);
 }
 
+/// A search that runs out of time anywhere has a bound that no reading is below.
+void time_case() {
+    const Instance instance;
+    if (instance.lattice()->best() == kInf) return;
+    Search::Limits limits;
+    limits.patience = 1;
+    limits.shared = 1 + below(2);
+    CaseSearch search(instance.graph(kInf, below(2)), instance.plan(), instance.tables(), limits,
+                      no_limit);
+    std::size_t looks = below(std::size_t{1} << below(10));
+    Clock clock(
+        [&] {
+            if (looks-- == 0) throw OutOfTime{};
+        },
+        1);
+    try {
+        while (search.next(1 + below(9), clock) == Search::Status::kPaused) continue;
+        return;
+    } catch (const OutOfTime&) {
+    }
+    const double bound = search.graph().lattice()->least() + search.bound();
+    require(bound <= instance.least_total() + 1e-9, "no reading is below a bound", instance);
+}
+
 /// The cost of given spans is their penalty.
 void given_case() {
     const Instance instance;
@@ -572,6 +596,7 @@ int main(int argc, char** argv) {
         rules_case();
         dive_case();
         stop_case();
+        time_case();
         given_case();
         mass_case();
         admission_case();
