@@ -97,16 +97,24 @@ class Extractor:
                 f"no column {names['content']!r}; columns: {', '.join(batch.schema.names)}"
             )
         items = []
+        failed: dict[int, str] = {}
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="lawful-")))
         for line, (path, content) in enumerate(zip(paths, contents, strict=True), first):
             data = content.as_py() if content is not None else None
             at = path
             if path is not None and data is not None:
                 at = str(folder / f"{line}{Path(path).suffix}")
-                Path(at).write_bytes(data)
+                try:
+                    Path(at).write_bytes(data)
+                except (OSError, ValueError) as error:  # a full disk, or a suffix that is no name
+                    failed[line] = f"the content cannot be stored: {error}"
             items.append(Item(line, path=at or ""))
-        for found, path in zip(read_files(items, self._reader), paths, strict=True):
-            yield _named(found, path)  # type: ignore[arg-type]
+        read = read_files(items, self._reader)
+        for item, found, path in zip(items, read, paths, strict=True):
+            if item.number in failed:
+                yield BadLine(item.number, failed[item.number], path)
+            else:
+                yield _named(found, path)  # type: ignore[arg-type]
 
 
 def _named(found: Document | BadLine, path: str | None) -> Document | BadLine:
