@@ -147,7 +147,7 @@ def serve(
 
     token = find_token(token_file)
     check_address(host, token)
-    hosts = (*LOOPBACK_HOSTS, *(allow_host or ())) if is_loopback(host) else allow_host
+    hosts = (*LOOPBACK_HOSTS, host, *(allow_host or ())) if is_loopback(host) else allow_host
     settings = Settings(
         rules={name: rule_path(path) or path for name, path in named_paths(rules).items()},
         seconds=seconds,

@@ -13,6 +13,9 @@ from starlette.types import Receive
 
 from lawful.server.limits import BodyLimits, LimitedBody
 
+OF_A_LINE = 200
+"""Bytes that a line takes beside its text."""
+
 
 class BodyLine(NamedTuple):
     """A line of a body: its number, from 1, and its text; the maximum if that is too long."""
@@ -97,6 +100,7 @@ class BodyLines:
         """Adds a line, unless it is blank; returns whether it did."""
         self.number += 1
         if size > self._longest:
+            self._held += OF_A_LINE
             self._ready.append(BodyLine(self.number, self._longest))
             return True
         text = b"".join((*parts, end))
@@ -104,6 +108,6 @@ class BodyLines:
             text = text.removeprefix(codecs.BOM_UTF8)
         if not text or text.isspace():
             return False
-        self._held += size
+        self._held += size + OF_A_LINE
         self._ready.append(BodyLine(self.number, text))
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -20,6 +21,7 @@ from lawful.models.tagger import BOXLESS, Tagger, from_pretrained
 from lawful.server.messages import ExtractForm
 from lawful.server.problems import HttpProblem
 from lawful.server.rule_book import RuleBook
+from lawful.server.security import TOKEN_VARIABLE
 from lawful.server.settings import Settings
 from lawful.server.work import UNUSABLE, Answer, DecodeWork, check_size
 
@@ -101,9 +103,10 @@ class ExtractWork:
                 "--file-seconds", str(self.settings.file_seconds),
                 "--max-pages", str(self.settings.pages),
             ]  # fmt: skip
+            environment = {k: v for k, v in os.environ.items() if k != TOKEN_VARIABLE}
             try:
                 done = subprocess.run(
-                    command, cwd=folder, capture_output=True, check=False,
+                    command, cwd=folder, env=environment, capture_output=True, check=False,
                     stdin=subprocess.DEVNULL, timeout=self.settings.file_seconds + _GRACE,
                 )  # fmt: skip
             except subprocess.TimeoutExpired:

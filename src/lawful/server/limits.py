@@ -124,13 +124,13 @@ class LimitedBody:
             return message
         size = len(message.get("body", b""))
         self.bytes += size
+        if self._held is not None:
+            self._held.bytes += size
         self._whole = not message.get("more_body", False)
         if self.bytes > self._limits.bytes:
             raise too_long(self._limits.bytes)
-        if self._held is not None:
-            self._held.bytes += size
-            if self._held.bytes > self._held.most:
-                raise busy("the bodies of other requests fill the memory for them; ask again")
+        if self._held is not None and self._held.bytes > self._held.most:
+            raise busy("the bodies of other requests fill the memory for them; ask again")
         return message
 
     async def part(self) -> bytes | None:

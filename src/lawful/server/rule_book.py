@@ -148,5 +148,9 @@ def inline_rules(document: bytes, *, allowed: bool) -> Rules | None:
 @lru_cache(maxsize=64)
 def _of_inline(content: bytes) -> Rules:
     if content.startswith(b'"'):
-        return parsed(msgspec.json.decode(content, type=str).encode(), "yaml")
+        try:
+            text = msgspec.json.decode(content, type=str).encode()
+        except (msgspec.DecodeError, UnicodeError) as error:
+            raise RulesError(f"the rules are no text: {error}") from None
+        return parsed(text, "yaml")
     return parsed(content, "json")
