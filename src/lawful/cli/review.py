@@ -28,7 +28,7 @@ from lawful.cli.options import (
 from lawful.cli.output import plural, say, warn
 from lawful.cli.tagging import UnscoredFile, load_tagger
 from lawful.document import BadLine, Scored
-from lawful.errors import InputError
+from lawful.errors import InputError, LawfulError
 from lawful.files import Limits, OcrMode
 from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import encode
@@ -211,7 +211,7 @@ def import_(
                 if said is not None:
                     unknown |= set(take(desk, said))
                     taken += 1
-            except InputError as error:
+            except LawfulError as error:
                 warn(f"task {number + 1}: {error}")
                 bad += 1
     say(f"{plural(taken)} imported into {db}")

@@ -97,7 +97,7 @@ def spans_said(said: Annotated, document: Document) -> tuple[list[Span], list[Pi
     spans: dict[Any, Span] = {}
     texts: dict[Any, str] = {}
     for number, region in enumerate(said.regions):
-        key = region.get("id", number)
+        key = str(region.get("id", number))
         kind = region.get("type")
         value = _mapping(region.get("value"))
         if kind in ("labels", "rectanglelabels"):

@@ -166,7 +166,7 @@ class Queue:
                         self.decoded += is_first and entry.status is not None
                         self._entries[n] = entry
                         self.changes += 1
-        except (LawfulError, OSError) as error:
+        except (LawfulError, OSError, ValueError) as error:  # ValueError: closed meanwhile
             self.failure = str(error)
 
     def _items(self) -> Iterator[Item]:
