@@ -269,6 +269,7 @@ def test_filters_search_and_unreadable_lines(review, visit):
     page = visit(review([right(), broken(), "this is no JSON", right("other")], RULES))
     rows = page.locator(".row")
     expect(rows).to_have_count(3)
+    expect(page.locator(".filters")).to_contain_text("✗ 1 line could not be read")
     page.get_by_label("Show").select_option("unreadable")
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text("✗")

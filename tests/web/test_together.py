@@ -53,6 +53,26 @@ def test_a_lost_connection_loses_nothing(review, visit):
     expect(value(page, "seller")).to_contain_text("–")
 
 
+def test_a_server_that_is_started_again_gets_what_was_said_meanwhile(review, visit):
+    running = review([broken(), right()], RULES)
+    page = visit(running)
+    expect(title(page)).to_have_text("broken")
+    page.complaints.allow("ERR_|Failed to load|401")
+    port = running.base.rstrip("/").rpartition(":")[2]
+    running.kill()
+    value(page, "tax").focus()
+    page.keyboard.press("0")
+    message = page.locator(".message.bad")
+    expect(message).to_contain_text("1 change of yours will be sent")
+    running.start(int(port))
+    expect(message).to_contain_text("was started again")
+    expect(title(page)).to_have_text("broken")
+    page.goto(running.address)  # only what is behind the # differs: the page is not loaded again
+    expect(message).to_have_count(0)
+    expect(said(page).locator("li")).to_have_count(1)
+    assert "token" not in page.url
+
+
 def test_a_wrong_token_is_explained(review, visit, engine):
     running = review([right()], RULES)
     page = engine.new_context().new_page()

@@ -163,19 +163,25 @@ export class Refused extends Error {
   }
 }
 
+/** Whether the server does not know the token: it was started again, or the address is wrong. */
+export function isLocked(error: unknown): boolean {
+  return error instanceof Refused && [401, 403].includes(error.problem.status);
+}
+
 /** No answer came: the server is gone, or the network is. */
 export class Offline extends Error {}
 
 const TOKEN = "lawful.token";
 const REVIEWER = "lawful.reviewer";
 
-/** Takes the token out of the address, so that it is neither shown nor kept in the history. */
-export function takeToken(): void {
+/** Takes a token out of the address, so that it is neither shown nor kept in the history. */
+export function takeToken(): boolean {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
   if (given) {
     sessionStorage.setItem(TOKEN, given);
     history.replaceState(null, "", location.pathname);
   }
+  return Boolean(given);
 }
 
 export function chosenReviewer(): string | null {

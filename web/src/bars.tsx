@@ -13,6 +13,7 @@ import {
   doc,
   live,
   notice,
+  locked,
   offline,
   queue,
   queueShown,
@@ -184,12 +185,17 @@ export function Messages() {
   const said = notice.value;
   return (
     <div class="messages">
-      {offline.value && (
+      {(offline.value || locked.value) && (
         <div class="message bad" role="alert">
           <span>
-            ✗ No connection to <code>lawful review</code>. Nothing is lost
+            {locked.value ? (
+              <>✗ <code>lawful review</code> was started again. Paste the new address that it printed into this tab.</>
+            ) : (
+              <>✗ No connection to <code>lawful review</code>.</>
+            )}{" "}
+            Nothing is lost
             {waiting.value.length ? `: ${count(waiting.value.length, "change")} of yours will be sent` : ""}
-            {" "}when it is back.
+            {locked.value ? " then." : " when it is back."}
           </span>
           <button onClick={() => void retry()}>
             Try now

@@ -2,6 +2,7 @@
 
 import {
   getDocument,
+  isLocked,
   Offline,
   postPins,
   postStep,
@@ -14,7 +15,7 @@ import {
 import { add, wordsOf } from "./pins";
 import { dialog, doc, labelName, live, moved, notice, offline, session, waiting } from "./state";
 import { listed, visible } from "./text";
-import { lost } from "./connection";
+import { trouble } from "./connection";
 import { loadQueue, open, openNext, show } from "./navigation";
 
 export type Change = { n: number; says: string } & (
@@ -41,8 +42,8 @@ export async function send(): Promise<void> {
         await perform(next);
         offline.value = false;
       } catch (error) {
-        if (error instanceof Offline) {
-          lost();
+        if (error instanceof Offline || isLocked(error)) {
+          trouble(error);
           return;
         }
         refuse(next, error);

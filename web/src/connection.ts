@@ -1,7 +1,7 @@
 // The connection to the server: noticed when it is lost, tried again until it is back.
 
-import { getSession, Offline, Refused } from "./api";
-import { failure, offline, session } from "./state";
+import { getSession, isLocked, Offline } from "./api";
+import { failure, locked, offline, session } from "./state";
 
 const AGAIN = 2000; // milliseconds
 
@@ -25,19 +25,24 @@ export async function retry(): Promise<void> {
   timer = undefined;
   try {
     session.value = await getSession();
-    offline.value = false;
+    offline.value = locked.value = false;
+    failure.value = null;
     for (const run of callbacks) run();
   } catch (error) {
-    if (error instanceof Offline) lost();
-    else fail(error);
+    trouble(error);
   }
 }
 
-/** Says why nothing can be shown. */
-export function fail(error: unknown): void {
-  offline.value = false;
-  failure.value =
-    error instanceof Refused && [401, 403].includes(error.problem.status)
+/** Says why there is no answer. What is shown, and what waits to be sent, stays if it can. */
+export function trouble(error: unknown): void {
+  if (error instanceof Offline) {
+    lost();
+  } else if (isLocked(error) && session.value) {
+    locked.value = true;
+  } else {
+    offline.value = false;
+    failure.value = isLocked(error)
       ? "This address has no valid token. Open the address that `lawful review` printed when it started."
       : String((error as Error).message);
+  }
 }

@@ -1,10 +1,10 @@
 // The review page: starts it, and puts its parts together.
 
 import { Fragment, h, render } from "preact";
-import { getSession, Offline, takeToken } from "./api";
+import { getSession, takeToken } from "./api";
 import { BottomBar, Head, Messages, Palette, TopBar } from "./bars";
 import { send } from "./changes";
-import { fail, lost, whenBack } from "./connection";
+import { retry, trouble, whenBack } from "./connection";
 import { Dialogs } from "./dialogs";
 import { AlternativeList, Checks, Corrections, Pins, Stale } from "./facts";
 import { FieldList } from "./fields";
@@ -14,7 +14,7 @@ import { Pages, watchSelection } from "./page";
 import { watchSheets } from "./pictures";
 import { QueueList, watchQueueList } from "./queue";
 import { always } from "./signals";
-import { doc, entries, failure, offline, queue, session, waiting } from "./state";
+import { doc, entries, failure, locked, offline, queue, session, waiting } from "./state";
 
 const SOON = 2000; // milliseconds between looks at the queue, while documents are decoded
 const LATER = 20000; // and after that: other reviewers work on it, too
@@ -60,7 +60,7 @@ const isDecoding = () =>
 
 async function watchQueue(): Promise<void> {
   await pause(isDecoding() ? SOON : LATER);
-  if (!offline.value && !document.hidden) await loadQueue();
+  if (!offline.value && !locked.value && !document.hidden) await loadQueue();
   void watchQueue();
 }
 
@@ -89,6 +89,9 @@ async function start(): Promise<void> {
   window.addEventListener("beforeunload", (event) => {
     if (waiting.value.length) event.preventDefault();
   });
+  window.addEventListener("hashchange", () => {
+    if (takeToken()) void retry();
+  });
   whenBack(() => {
     void send();
     if (doc.value) void loadQueue().then(openWanted);
@@ -98,8 +101,7 @@ async function start(): Promise<void> {
     session.value = await getSession();
     await begin();
   } catch (error) {
-    if (error instanceof Offline) lost();
-    else fail(error);
+    trouble(error);
   }
   void watchQueue();
 }

@@ -1,7 +1,7 @@
 // Going from document to document, worst first.
 
-import { getAlternatives, getDocument, getQueue, Offline, type Doc, type Verdict } from "./api";
-import { fail, lost } from "./connection";
+import { getAlternatives, getDocument, getQueue, isLocked, Offline, type Doc, type Verdict } from "./api";
+import { trouble } from "./connection";
 import {
   current,
   dialog,
@@ -26,8 +26,7 @@ export async function loadQueue(): Promise<void> {
   try {
     queue.value = await getQueue();
   } catch (error) {
-    if (error instanceof Offline) lost();
-    else fail(error);
+    trouble(error);
   }
 }
 
@@ -52,8 +51,8 @@ export async function open(n: number): Promise<void> {
     const first = stops.value.find((stop) => doubtful.value.has(stop.field)) ?? stops.value[0];
     if (first) goTo(first);
   } catch (error) {
-    if (error instanceof Offline) {
-      lost();
+    if (error instanceof Offline || isLocked(error)) {
+      trouble(error);
     } else {
       wanted = null;
       notice.value = { kind: "bad", text: visible(String((error as Error).message), 600) };

@@ -67,6 +67,7 @@ export function QueueList() {
   const seen = list.slice(first, first + 2 * AROUND + 8);
   const all = queue.value?.documents ?? [];
   const still = all.filter((entry) => entry.status === null && !entry.error).length;
+  const unreadable = all.filter((entry) => entry.error).length;
   return (
     <nav class="queue" aria-label="Documents, worst first">
       <div class="filters">
@@ -93,6 +94,7 @@ export function QueueList() {
           {queue.value?.failure && <b class="violated">✗ {visible(queue.value.failure, 200)} </b>}
           {count(list.length, "document")}, worst first
           {still > 0 ? `; ${count(still, "document")} still to decode` : ""}
+          {unreadable > 0 && <b class="violated">; ✗ {count(unreadable, "line")} could not be read</b>}
         </span>
       </div>
       <div class="list" onScroll={(event) => (top.value = event.currentTarget.scrollTop)}>

@@ -14,6 +14,8 @@ export const others = signal<Alternatives | null>(null);
 /** Why nothing can be shown, if so. */
 export const failure = signal<string | null>(null);
 export const offline = signal(false);
+/** Whether the server was started again, and has another token now. */
+export const locked = signal(false);
 /** Changes that the server has not confirmed yet, oldest first. */
 export const waiting = signal<Change[]>([]);
 
