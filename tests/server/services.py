@@ -31,8 +31,8 @@ class Service:
         self._reader.start()
         self.url = self.wait_for("start")["url"]
         self.port = int(self.url.rpartition(":")[2])
-        # A connection of its own for each request: the service may close one that it has refused
-        # a body on, while the next request is on its way.
+        # A connection of its own for each request: one that is idle for long is closed, and on a
+        # busy machine that may be while the next request is on its way.
         apart = httpx.Limits(max_keepalive_connections=0)
         self.client = httpx.Client(base_url=self.url, timeout=LONG, limits=apart)
 

@@ -227,6 +227,10 @@ def test_a_connection_outlives_a_refused_body(port):
         assert status_of(answer_of(connection)) == 413
         connection.sendall(chunks(b"") + head("GET", "/refused"))
         assert status_of(answer_of(connection)) == 422
+        # The end of that body and the next request came together, and the limit for it stayed.
+        threading.Event().wait(1.2 * connections.LINGER_SECONDS)
+        connection.sendall(head("GET", "/refused"))
+        assert status_of(answer_of(connection)) == 422
 
 
 def test_a_slow_body_is_given_up(port):

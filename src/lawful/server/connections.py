@@ -43,7 +43,7 @@ class Connection(H11Protocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._timer: asyncio.TimerHandle | None = None  # for headers, or to linger
-        self._lingers = False
+        self._refused: Any = None  # the request whose body is read though it was refused
         self._stall: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -80,11 +80,15 @@ class Connection(H11Protocol):
         super().data_received(data)
         if self.transport.is_closing():
             return
-        if self.conn.their_state is h11.IDLE:
-            if self._timer is None or self._lingers:
-                self._start_timer(HEADER_SECONDS, self._headers_late)
-        elif not self._lingers:
+        idle = self.conn.their_state is h11.IDLE
+        if self._refused is not None:
+            if not idle and self.cycle is self._refused:
+                return  # the rest of its body still comes
             self._stop_timer()
+        if not idle:
+            self._stop_timer()
+        elif self._timer is None:
+            self._start_timer(HEADER_SECONDS, self._headers_late)
 
     def eof_received(self) -> bool:  # type: ignore[override]
         """Keeps the connection if the client has sent all of a request and waits for the answer."""
@@ -100,7 +104,7 @@ class Connection(H11Protocol):
         is_refused = self.conn.our_state is h11.DONE and self.conn.their_state is h11.SEND_BODY
         if is_refused and not self.transport.is_closing():
             self._start_timer(LINGER_SECONDS, self.transport.close)
-            self._lingers = True
+            self._refused = self.cycle
 
     def _headers_late(self) -> None:
         self._timer = None
@@ -139,4 +143,4 @@ class Connection(H11Protocol):
     def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer, self._lingers = None, False
+        self._timer = self._refused = None
