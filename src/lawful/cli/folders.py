@@ -62,9 +62,13 @@ class Files:
         return self._found[number - 1][1]
 
     def output(self, number: int) -> Path:
-        """The path of a file's output, whose folder is there."""
+        """The path of a file's output, whose folder is there.
+
+        The manifest of an earlier run is gone then: it would be about other outputs.
+        """
         path = self._out / self.name(number)
         make_folder(path.parent)
+        (self._out / MANIFEST).unlink(missing_ok=True)
         return path
 
     def lines(self) -> Iterator[Line]:
