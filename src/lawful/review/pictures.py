@@ -13,6 +13,7 @@ from pathlib import Path
 
 from lawful.cache import Cache
 from lawful.document import Document
+from lawful.errors import InputError
 from lawful.files.images import SUFFIXES, picture_of
 
 WIDTH = 1600
@@ -34,6 +35,8 @@ class Pictures:
         if images is not None:
             named = Path(images) if self._template is None else _before_names(images)
         self._named = named if self._template is None else None
+        if named is not None and not named.is_dir():
+            raise InputError(f"cannot read pictures in {named}: it is no folder")
         roots = [*folders, *([named] if named is not None else [])]
         self._roots = [root.resolve() for root in roots]
         self._password = password
