@@ -48,6 +48,9 @@ def main() -> None:
         return
     for cell in made.cells:
         cell.metadata = {}
+        for output in cell.get("outputs", ()):
+            if "text/html" in output.get("data", {}):
+                output.data.pop("text/plain", None)  # which names files of this machine
     nbformat.write(made, NOTEBOOK)
 
 
