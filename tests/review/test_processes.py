@@ -193,6 +193,14 @@ def test_a_file_of_something_else_is_refused_and_left_alone(db, content):
         assert db.read_bytes() == before
 
 
+def test_what_is_refused_makes_no_file_of_reviews(db):
+    for wrong in (["nothing.jsonl"], [DOCUMENTS, "--images", "nowhere"]):
+        found = run("review", *wrong, "--rules", RULES, "--db", db, "--no-browser")
+        assert found.returncode == 2
+        assert "cannot read" in found.stderr
+    assert not db.exists()
+
+
 def test_a_file_that_was_removed_takes_no_more_reviews(db):
     with reviewing(DOCUMENTS, db) as server:
         assert server.pin(0, 0, [])[0] == 200

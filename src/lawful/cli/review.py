@@ -108,20 +108,21 @@ def open_(
     is_scored = not inputs.has_files and model is None
     if is_scored and len(documents) > 1:
         raise InputError("several files of JSON lines: review them one by one, or join them")
+    folders = [Path(each).parent for each in documents if each != "-"]
+    folders += [Path(each) for each in documents if Path(each).is_dir()]
+    pictures = Pictures(folders, images, password)
     if is_scored:
         found = Documents.open(documents[0])
         store = Store(db)
     else:
         store = Store(db)  # before a model runs for minutes
         found = Documents.of_records(_scored(inputs, ocr, password, model))
-    folders = [Path(each).parent for each in documents if each != "-"]
-    folders += [Path(each) for each in documents if Path(each).is_dir()]
 
     def ready(address: str) -> None:
         say(f"{plural(len(found))}; reviews are kept in {db}")
         say(f"open {address} (Ctrl-C ends it)")
 
-    with open_desk(found, store, common, Pictures(folders, images, password)) as desk:
+    with open_desk(found, store, common, pictures) as desk:
         with suppress(KeyboardInterrupt):
             serve(desk, reviewer or _user(), port=port, ready=ready, browser=not no_browser)
         say(f"ended; reviews are in {db}")
