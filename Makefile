@@ -18,7 +18,7 @@ CLANG ?= $(firstword $(shell which clang++ clang++-19 2>/dev/null) clang++-19)
 .SECONDARY:
 .PHONY: demo demo-files test test-files test-models test-server test-engines test-web web unit lint format sanitize portable wheel docs faults fuzz bench clean
 
-demo: .venv/installed  ## decode the shipped receipts under rules, and two PDF files; write reports
+demo: .venv/ready  ## decode the shipped receipts under rules, and two PDF files; write reports
 	@mkdir -p build
 	$(BIN)/lawful demo --out build/demo.html
 
@@ -108,8 +108,13 @@ bench: .venv/benched  ## compare with peer libraries; takes ten minutes
 clean:
 	rm -rf .venv .venv-engines build
 
-.venv/installed: pyproject.toml CMakeLists.txt $(CORE) | .venv/made
+.venv/ready: pyproject.toml CMakeLists.txt $(CORE) | .venv/made
 	@echo "--- building the core and installing lawful into .venv"
+	$(BIN)/pip install --quiet --no-build-isolation --editable '.[onnx,pdf]'
+	@touch $@
+
+.venv/installed: .venv/ready
+	@echo "--- installing the tools for tests into .venv"
 	$(BIN)/pip install --quiet --no-build-isolation --editable '.[test,lint]'
 	@touch $@
 
