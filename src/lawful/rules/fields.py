@@ -22,7 +22,7 @@ from lawful.rules.patterns import compiled
 from lawful.rules.pinned import Pinned
 from lawful.rules.places import Places
 from lawful.rules.reading import Occurrence, Spans
-from lawful.rules.rule_set import Rules
+from lawful.rules.rule_set import Rules, ValueKey
 from lawful.rules.span_rules import WordRule
 from lawful.values import format_value, identity, read
 from lawful.values.money import Printed, read_currency
@@ -51,8 +51,8 @@ class DocumentFields:
         self.document = document
         self.rules = rules
         self.pinned = Pinned(document, rules) if document.pins else None
-        self._types = [(f.type, f.name in rules.printed) for f in rules.fields]
-        self._values: Cache[tuple[str, bool, int, int], tuple[Any, ...]] = Cache(MOST_BYTES)
+        self._values: dict[ValueKey, Cache[tuple[int, int], tuple[Any, ...]]] = {}
+        self._values_of = self._caches()
         self._faults: Cache[tuple[int, int, int], tuple[Fault, ...]] = Cache(MOST_BYTES)
         self.unreadable: set[tuple[str, int, int]] = set()
         """Spans that are known to be unreadable, by type of values; kept by searches."""
@@ -60,21 +60,28 @@ class DocumentFields:
     def share_values(self, other: DocumentFields) -> None:
         """Uses what other rules have read of the same document: values do not depend on rules."""
         self._values = other._values
+        self._values_of = self._caches()
         self.unreadable = other.unreadable
+
+    def _caches(self) -> list[Cache[tuple[int, int], tuple[Any, ...]]]:
+        """By field, the values of spans; fields of the same type share them."""
+        return [self._values.setdefault(key, Cache(MOST_BYTES)) for key in self.rules.value_keys]
 
     def values(self, index: int, start: int, end: int) -> tuple[Any, ...]:
         """The possible values of a span as a field's type, the most plausible first."""
-        type_, printed = self._types[index]
-        key = (type_, printed, start, end)
-        values = self._values.get(key)
+        values = self._values_of[index].get((start, end))
         if values is None:
-            text = self.document.text(start, end)
-            found: tuple[Any, ...] = read(text, type_)
-            if printed:
-                currency = read_currency(text) if type_ == "money" else None
-                found = tuple(Printed.of(value, currency) for value in found)
-            values = self._values.keep(key, found, size_of_texts(found))
+            values = self._read(index, start, end)
         return values if self.pinned is None else self.pinned.choose(index, values)
+
+    def _read(self, index: int, start: int, end: int) -> tuple[Any, ...]:
+        type_, printed = self.rules.value_keys[index]
+        text = self.document.text(start, end)
+        found: tuple[Any, ...] = read(text, type_)
+        if printed:
+            currency = read_currency(text) if type_ == "money" else None
+            found = tuple(Printed.of(value, currency) for value in found)
+        return self._values_of[index].keep((start, end), found, size_of_texts(found))
 
     def chosen(self, index: int, spans: Spans) -> list[Any]:
         """The chosen values of the spans that are readable."""
@@ -86,7 +93,10 @@ class DocumentFields:
 
     def is_present(self, index: int, spans: Spans) -> bool:
         """Whether a field is present: at least one of its spans is readable as its type."""
-        return any(self.values(index, start, end) for start, end, _ in spans)
+        for start, end, _ in spans:  # noqa: SIM110 - a generator takes twice as long
+            if self.values(index, start, end):
+                return True
+        return False
 
     def options(self, index: int, spans: Spans) -> list[Any]:
         """The values of a field that rules may use: several only under ``repeat: any``."""
@@ -104,9 +114,9 @@ class DocumentFields:
     def faults(self, index: int, spans: Spans, kept: Container[str]) -> list[Fault]:
         """All faults of a field; ``kept`` are the fields that must stay present."""
         f, weight_of = self.rules.fields[index], self.rules.weight_of
-        found = [
-            fault for span in spans for fault in self.faults_of_span(index, span.start, span.end)
-        ]
+        found: list[Fault] = []
+        for start, end, _ in spans:
+            found += self.faults_of_span(index, start, end)
         if not self.is_present(index, spans):
             if f.presence == "required":
                 found.append(Fault("required", spans, weight_of(f, "required")))
@@ -123,6 +133,8 @@ class DocumentFields:
 
     def faults_of_span(self, index: int, start: int, end: int) -> tuple[Fault, ...]:
         """The faults of one span by itself."""
+        if self.only_if_unreadable(index) is not None and self.values(index, start, end):
+            return ()
         key = (index, start, end)
         faults = self._faults.get(key)
         if faults is None:
@@ -144,11 +156,7 @@ class DocumentFields:
 
     def only_if_unreadable(self, index: int) -> float | None:
         """What an unreadable span costs, if spans of the field have no other faults."""
-        f, rules = self.rules.fields[index], self.rules
-        own = (f.max_words, f.pattern, f.starts, f.ends, f.lexicon, f.where)
-        if rules.words or any(each is not None for each in (*own, rules.boundaries, self.pinned)):
-            return None
-        return rules.weight_of(f, "reads")
+        return None if self.pinned is not None else self.rules.only_if_unreadable[index]
 
     def first_that_fits(self, fields: Sequence[int], start: int, end: int) -> int:
         """The first of these fields whose own conditions a span meets, or else the last.

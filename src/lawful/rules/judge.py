@@ -7,6 +7,7 @@ bounded in bytes: a long document has labellings of thousands of spans.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from lawful.rules.checks import (
     price_of,
 )
 from lawful.rules.classes import ClassChoice, class_choices
-from lawful.rules.fields import MOST_BYTES, DocumentFields
+from lawful.rules.fields import BYTES_PER_FAULT, MOST_BYTES, DocumentFields, Fault
 from lawful.rules.given import given_values
 from lawful.rules.nodes import COUNT, PLACE, ROWS, Environment
 from lawful.rules.pinned import Pinned
@@ -46,6 +47,7 @@ Labels: TypeAlias = NDArray[np.integer[Any]]  # (words,): label indices
 
 
 BYTES_PER_SPAN = 100
+BYTES_PER_RULE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,19 @@ class _FieldView(NamedTuple):
 
     options: list[Any]  # its values; several only under ``repeat: any``
     occurs: int  # number of spans
-    penalty: float  # the weights of conditions that the field itself violates
+    faults: list[Fault]  # conditions that the field itself violates
+
+    @property
+    def penalty(self) -> float:
+        """The weights of its faults."""
+        return sum(fault.weight for fault in self.faults)
+
+
+class _Judged(NamedTuple):
+    """The outcomes of all rules on one reading, and the values that show each of them."""
+
+    outcomes: list[list[tuple[Outcome, Environment]]]  # by rule; several only on rows
+    penalty: float  # of conditions that fields themselves violate, and of orders
 
 
 class Judge:
@@ -90,17 +104,17 @@ class Judge:
         self._views: Cache[tuple[int, Spans], _FieldView] = Cache(MOST_BYTES)
         self._readings: Cache[bytes, Reading] = Cache(MOST_BYTES)
         self._weighed: Cache[Reading, Cost] = Cache(MOST_BYTES)
+        self._judged: Cache[Reading, _Judged] = Cache(MOST_BYTES)
         self.choices = class_choices(document, rules.classes)
         self.choice = self.choices[0]
         self.given: Environment = {
             **given_values(document, rules.given),
             **self.choice.values,
         }
-        self._names = [f.name for f in rules.fields]
-        self._field_index = {name: i for i, name in enumerate(self._names)}
+        self._names = rules.names
+        self._field_index = rules.field_index
         self.row_numbers = RowNumbers.of(document) if rules.rows else None
-        self._in_rows = frozenset(name for kind in rules.rows for name in kind.fields)
-        self._placed = sorted({name for rule in rules.parsed for name in rule.places})
+        self._placed = rules.placed
         self._places = Places(document) if self._placed else None
         self._kept: frozenset[str] = frozenset()
         self.ignored: frozenset[int] = frozenset()
@@ -116,6 +130,7 @@ class Judge:
         other.given = {**self.given, **choice.values}
         other._costs = Cache(MOST_BYTES)
         other._weighed = Cache(MOST_BYTES)
+        other._judged = Cache(MOST_BYTES)
         other._choices = Cache(MOST_BYTES)
         other._settler = None
         return other
@@ -134,6 +149,7 @@ class Judge:
         self._costs.clear()
         self._views.clear()
         self._weighed.clear()
+        self._judged.clear()
 
     def ignore(self, names: frozenset[str]) -> None:
         """Lets searches pass over the spans of these fields, which nothing depends on."""
@@ -263,21 +279,37 @@ class Judge:
         return self.settled(labels, until)[1]
 
     def _cost_of_rules(self, reading: Reading, until: float) -> Cost:
-        views = self._see_all(reading)
-        environment = self._see_page(views, reading)
-        least = most = sum(view.penalty for view in views.values()) + self._price_of_orders(reading)
-        environment, rows = self._see_rows(reading, environment)
-        for rule in self.rules.parsed:
-            if rule.each is not None:
-                each = (self._judge_rule(rule, views, row, until) for row in rows[rule.each.name])
-                outcomes = [outcome for outcome, _ in each]
-            else:
-                outcomes = [self._judge_rule(rule, views, environment, until)[0]]
-            for outcome in outcomes:
+        outcomes, penalty = self._judge_rules(reading, until)
+        least = most = penalty
+        for rule, judged in zip(self.rules.parsed, outcomes, strict=True):
+            for outcome, _ in judged:
                 price = price_of(rule, outcome)
                 most += price
                 least += 0.0 if outcome == "undecided" else price
         return Cost(most, least)
+
+    def _judge_rules(self, reading: Reading, until: float) -> _Judged:
+        """All rules on a reading; cached, since its cost, its checks and reasons need them."""
+        judged = self._judged.get(reading)
+        if judged is not None:
+            return judged
+        views = self._see_all(reading)
+        penalty = sum(view.penalty for view in views.values() if view.faults)
+        penalty += self._price_of_orders(reading)
+        environment, rows = self._see_rows(reading, self._see_page(views, reading))
+        outcomes = [
+            [
+                self._judge_rule(rule, views, each, until)
+                for each in ([environment] if rule.each is None else rows[rule.each.name])
+            ]
+            for rule in self.rules.parsed
+        ]
+        judged = _Judged(outcomes, penalty)
+        if not any(outcome == "undecided" for each in outcomes for outcome, _ in each):
+            held = sum(map(len, outcomes)) + sum(map(len, rows.values()))
+            size = BYTES_PER_SPAN * sum(map(len, reading)) + BYTES_PER_RULE * (1 + held)
+            self._judged.keep(reading, judged, size)
+        return judged
 
     def _price_of_orders(self, reading: Reading) -> float:
         if not self.rules.orders:
@@ -382,24 +414,23 @@ class Judge:
         key = (index, spans)
         view = self._views.get(key)
         if view is None:
-            penalty = sum(fault.weight for fault in self._fields.faults(index, spans, self._kept))
+            faults = self._fields.faults(index, spans, self._kept)
             options = self._fields.options(index, spans)
-            size = BYTES_PER_SPAN * len(spans) + size_of_texts(_flat(options))
-            view = _FieldView(options, len(spans), penalty)
+            size = BYTES_PER_SPAN * len(spans) + BYTES_PER_FAULT * len(faults)
+            size += size_of_texts(_flat(options))
+            view = _FieldView(options, len(spans), faults)
             self._views.keep(key, view, size)
         return view
 
     def checks(self, reading: Reading, until: float = inf) -> list[Check]:
         """The checks of all rules, and the violated checks that fields imply."""
-        views = self._see_all(reading)
-        environment = self._see_page(views, reading)
-        environment, rows = self._see_rows(reading, environment)
-        found = []
-        for rule in self.rules.parsed:
+        found: list[Check] = []
+        for rule, judged in zip(
+            self.rules.parsed, self._judge_rules(reading, until).outcomes, strict=True
+        ):
             if rule.each is None:
-                found.append(check_of(rule, *self._judge_rule(rule, views, environment, until)))
+                found += (check_of(rule, outcome, values) for outcome, values in judged)
                 continue
-            judged = [self._judge_rule(rule, views, row, until) for row in rows[rule.each.name]]
             outcomes = [outcome for outcome, _ in judged]
             numbers = self._table_numbers(rule.each, self.rows(rule.each, reading))
             found += [
@@ -411,18 +442,40 @@ class Judge:
             if missing or not {"satisfied", "violated", "undecided"} & set(outcomes):
                 found.append(check_of_vacuous_rows(rule, missing, len(outcomes)))
         found += self._checks_of_orders(reading)
-        said = set[str]()  # pins, each of which is said once, however many spans break it
+        for i, id_, fault in self._faults_of(reading):
+            complaint, weight = self._fields.complaint(i, fault), fault.weight
+            found.append(Check(id_, "violated", complaint, weight, price=weight, implied=True))
+        return found
+
+    def violations(self, reading: Reading, until: float = inf) -> Counter[str]:
+        """How many of the ``checks`` of each rule or condition are violated."""
+        found = Counter[str]()
+        for rule, judged in zip(
+            self.rules.parsed, self._judge_rules(reading, until).outcomes, strict=True
+        ):
+            if violated := sum(outcome == "violated" for outcome, _ in judged):
+                found[rule.id] += violated
+        found.update(
+            check.id for check in self._checks_of_orders(reading) if check.state == "violated"
+        )
+        found.update(id_ for _, id_, _ in self._faults_of(reading))
+        return found
+
+    def _faults_of(self, reading: Reading) -> Iterator[tuple[int, str, Fault]]:
+        """The faults of all fields: the field, the id of its check, and the fault.
+
+        A broken pin comes once, however many spans break it.
+        """
+        said = set[str]()
         for i, spans in enumerate(reading):
-            for fault in self._fields.faults(i, spans, self._kept):
+            for fault in self._see(i, spans).faults:
                 id_ = f"{self._names[i]}:{fault.condition}"
                 if fault.pin is not None:
                     id_ = fault.pin.id
                     if id_ in said:
                         continue
                     said.add(id_)
-                complaint, weight = self._fields.complaint(i, fault), fault.weight
-                found.append(Check(id_, "violated", complaint, weight, price=weight, implied=True))
-        return found
+                yield i, id_, fault
 
     def fields(self, reading: Reading) -> dict[str, list[FieldValue]]:
         """The texts, values and places of each field; missing fields are left out."""
@@ -436,11 +489,11 @@ class Judge:
                 }
         for i, (f, spans) in enumerate(zip(self.rules.fields, reading, strict=True)):
             for start, end, choice in spans:
-                values = tuple(map(unprinted, self.values(i, start, end)))
+                values = self.values(i, start, end)
                 found.setdefault(f.name, []).append(
                     FieldValue(
                         self.document.text(start, end),
-                        values[choice] if values else None,
+                        unprinted(values[choice]) if values else None,
                         (start, end),
                         self.document.box(start, end),
                         self.document.page(start),
@@ -497,7 +550,7 @@ class Judge:
         options = {n: views[n].options for n in names if len(views[n].options) > 1}
         if outcome == "satisfied" or not options:
             return outcome, environment
-        if rule.names & self._in_rows:  # values and counts do not say which rows they are in
+        if rule.names & self.rules.in_rows:  # values and counts do not say which rows they are in
             return outcome_of_any(rule, environment, options, name, until)
         key = (
             rule.id,

@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import islice
 from math import inf
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from lawful.cache import Cache
 from lawful.errors import RulesError, did_you_mean, shown
@@ -62,6 +62,13 @@ class ParsedRule:
     unchecked: float
     places: frozenset[str] = frozenset()  # the fields whose places it depends on
     each: RowKind | None = None  # the rows on which it is judged, one by one
+
+
+class ValueKey(NamedTuple):
+    """What the possible values of a text depend on."""
+
+    type: str
+    printed: bool  # whether rules see how a value is printed
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,6 +343,42 @@ class Rules:
         for i, f in enumerate(self.fields):
             by_label.setdefault(f.label, []).append(i)
         return {each[0]: tuple(each) for each in by_label.values() if len(each) > 1}
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the fields, in order."""
+        return tuple(f.name for f in self.fields)
+
+    @cached_property
+    def field_index(self) -> dict[str, int]:
+        """By name, the index of a field."""
+        return {name: i for i, name in enumerate(self.names)}
+
+    @cached_property
+    def in_rows(self) -> frozenset[str]:
+        """The fields of rows."""
+        return frozenset(name for kind in self.rows for name in kind.fields)
+
+    @cached_property
+    def placed(self) -> tuple[str, ...]:
+        """The fields whose places rules see."""
+        return tuple(sorted({name for rule in self.parsed for name in rule.places}))
+
+    @cached_property
+    def value_keys(self) -> tuple[ValueKey, ...]:
+        """By field, its type, and whether rules see how its value is printed."""
+        return tuple(ValueKey(f.type, f.name in self.printed) for f in self.fields)
+
+    @cached_property
+    def only_if_unreadable(self) -> tuple[Weight | None, ...]:
+        """By field, what an unreadable span costs, if its spans have no other faults."""
+        return tuple(map(self._only_if_unreadable, self.fields))
+
+    def _only_if_unreadable(self, f: Field) -> Weight | None:
+        own = (f.max_words, f.pattern, f.starts, f.ends, f.lexicon, f.where)
+        if self.words or any(each is not None for each in (*own, self.boundaries)):
+            return None
+        return self.weight_of(f, "reads")
 
     @property
     def constants(self) -> dict[str, str]:

@@ -134,8 +134,7 @@ def _violations(judge: Judge, labels: Labels, until: float) -> Counter[str] | No
     reading, cost = judge.settled(labels, until)
     if cost.least < cost.most and perf_counter() > until:
         return None
-    checks = judge.checks(reading, until)
-    return Counter(check.id for check in checks if check.state == "violated")
+    return judge.violations(reading, until)
 
 
 def _reasons(

@@ -59,13 +59,14 @@ class Problem:
             self.scheme = rules.scheme_for(scores.labels)
             if scores.chain is not None:
                 self.scheme = self.scheme.with_scores(**scores.chain._asdict())
-        self.costs = scores.costs
+        self._own_costs = scores.costs
+        self.costs = self._own_costs
         self.judge = Judge(document, rules, self.scheme)
         self.pin_labels: PinLabels | None = None
         if (pinned := self.judge.pinned) is not None:
             self.pin_labels = PinLabels(pinned, rules, self.scheme, len(document))
             # The scores keep their meaning: what pins forbid is not renormalised.
-            self.costs = np.where(self.pin_labels.allowed, scores.costs, np.inf)
+            self.costs = np.where(self.pin_labels.allowed, self.costs, np.inf)
         if keep and self.best_legal is not None:
             self.judge.keep(self.best_legal)
 
@@ -94,6 +95,8 @@ class Problem:
         """Marginal log-probabilities of every word's labels: (words, labels)."""
         if isinstance(self.scores, SpanScores):
             raise InputError("span scores say nothing about single words")
+        if self.scores.chain is None:
+            return self.scores.log_probs
         return self.scores.marginals().log_probs
 
     @cached_property
@@ -109,7 +112,7 @@ class Problem:
     @cached_property
     def best_without_pins(self) -> Labels | None:
         """The most probable legal labelling, whatever pins say."""
-        return self.best_legal if self.pin_labels is None else self._best_path(self.scores.costs)
+        return self.best_legal if self.pin_labels is None else self._best_path(self._own_costs)
 
     def _best_path(self, costs: NDArray[np.float64]) -> Labels | None:
         labels, _ = _core.paths(costs, self.scheme.transitions).take(1)
@@ -117,7 +120,7 @@ class Problem:
 
     def log_prob(self, labels: Labels) -> float:
         """The log-probability of a labelling, without that of the class."""
-        costs = float(self.scores.costs[np.arange(len(labels)), labels].sum())
+        costs = float(self._own_costs[np.arange(len(labels)), labels].sum())
         if isinstance(self.scores, SpanScores) or self.scores.chain is None:
             return -costs
         return self.scheme.score(labels) - costs
@@ -135,4 +138,4 @@ class Problem:
             for type_, start, end in self.scheme.spans(labels):
                 found[start:end] = [f"B-{type_}"] + [f"I-{type_}"] * (end - start - 1)
             return tuple(found)
-        return tuple(self.scores.labels[i] for i in labels)
+        return tuple(map(self.scores.labels.__getitem__, labels.tolist()))

@@ -84,7 +84,7 @@ class Lattice:
         self.plan = plan
         self.tables = Tables(judge.rules, plan, judge.document.id, judge.given)
         self._unreadable = [judge.only_if_unreadable(i) for i in range(len(judge.rules.fields))]
-        self._read: dict[tuple[int, int, int], list[tuple[int, float]]] = {}
+        self._read: dict[tuple[int, int, int], list[tuple[SpanValue, float]]] = {}
 
     @property
     def best(self) -> float:
@@ -107,11 +107,12 @@ class Lattice:
                 slack = -inf  # even the best labellings have too many spans
             spans = self.spans(slack, until)
         values, span, price = self.read(spans, until)
+        numbers = [number for _, _, _, number in values]
         fields = len(self.judge.rules.fields)
         search = _core.Search(
             spans,
             span=np.array(span, np.uint32),
-            value=np.array([number for *_, number in values], np.uint32),
+            value=np.array(numbers, np.uint32),
             price=np.array(price, np.float64),
             plan=None if self.plan is None else self.plan.core,
             lookups=self.tables.lookups(until),
@@ -173,42 +174,44 @@ class Lattice:
         values: list[SpanValue] = []
         index: list[int] = []
         prices: list[float] = []
-        types = [f.type for f in self.judge.rules.fields]
-        must_read = [cost == inf for cost in self._unreadable]
-        unreadable = self.judge.unreadable
+        known = self._read
         for at, span in enumerate(self.spans_by_field(spans)):
-            field, start, end = span
-            if must_read[field] and (types[field], start, end) in unreadable:
-                continue  # most spans of a page, and known to other searches on it
-            found = self._read.get(span)
+            found = known.get(span)
             if found is None:
-                if perf_counter() > until:
-                    raise TimeBudgetError("the time is up")
-                found = self._read[span] = self._values(*span)
-                if must_read[field] and not found and len(unreadable) < MOST_SPANS:
-                    unreadable.add((types[field], start, end))
-            for number, price in found:
-                values.append((*span, number))
+                found = known[span] = self._values(span, until)
+            for value, price in found:
+                values.append(value)
                 index.append(at)
                 prices.append(price)
         return values, index, prices
 
-    def _values(self, field: int, start: int, end: int) -> list[tuple[int, float]]:
-        """The numbers and prices of the values of a span that no hard rule refuses."""
+    def _values(self, span: tuple[int, int, int], until: float) -> list[tuple[SpanValue, float]]:
+        """The values of a span that no hard rule refuses, and their prices.
+
+        Raises ``TimeBudgetError`` when the time is up.
+        """
         judge = self.judge
-        found: list[tuple[int, float]] = []
-        values = judge.values(field, start, end)
+        field, start, end = span
         unreadable = self._unreadable[field]
+        key = (judge.rules.fields[field].type, start, end)
+        if unreadable == inf and key in judge.unreadable:
+            return []  # most spans of a page, and known to other searches on it
+        if perf_counter() > until:
+            raise TimeBudgetError("the time is up")
+        values = judge.values(field, start, end)
         if unreadable is None:
             faults = judge.faults(field, start, end)
         else:
             faults = 0.0 if values else unreadable
         price = faults
+        found: list[tuple[SpanValue, float]] = []
         for value in values or (None,):
             if price == inf:
                 break
-            found.append((self.tables.number_of(field, value), price))
+            found.append(((field, start, end, self.tables.number_of(field, value)), price))
             price = faults + (judge.rules.fields[field].ambiguity or 0.0)
+        if unreadable == inf and not found and len(judge.unreadable) < MOST_SPANS:
+            judge.unreadable.add(key)
         return found
 
 
