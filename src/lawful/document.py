@@ -8,7 +8,7 @@ that could not be used.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import accumulate, compress
@@ -86,7 +86,7 @@ class Document:
             if isinstance(values, str) or not isinstance(values, Iterable):
                 raise DocumentError(f"{self._name}: {name} is {shown(values)}, expected a list")
             object.__setattr__(self, name, tuple(values))
-        for i, word in enumerate(self.words):
+        for i, word in enumerate(() if _all_are(str, self.words) else self.words):
             if not isinstance(word, str):
                 raise DocumentError(f"{self._name}: word {i} is {shown(word)}, expected a string")
         for name, unit in _UNITS.items():
@@ -105,7 +105,8 @@ class Document:
                 raise DocumentError(
                     f"{self._name}: row of word {i} is {shown(row)}, expected a number or none"
                 )
-        for i, mark in enumerate(self.joins or ()):
+        joins = self.joins or ()
+        for i, mark in enumerate(() if _all_are(bool, joins) else joins):
             if not isinstance(mark, bool) and type(mark).__name__ != "bool":  # nor NumPy's bool
                 raise DocumentError(
                     f"{self._name}: joins of word {i} is {shown(mark)}, expected true or false"
@@ -294,6 +295,19 @@ class Document:
         return None if self.pages is None else self.pages[start]
 
 
+def _all_are(type_: type, values: Sequence[Any]) -> bool:
+    """Whether all values are of exactly this type."""
+    return set(map(type, values)) <= {type_}
+
+
+def _known(gold: tuple[Any, ...], labels: tuple[str, ...]) -> bool:
+    """Whether all true labels are labels of the scores; false for what is not hashable."""
+    try:
+        return set(gold) <= set(labels)
+    except TypeError:
+        return False
+
+
 def _listed(document: Document, name: str) -> tuple[Any, ...]:
     """A value per page, as a tuple."""
     values = getattr(document, name)
@@ -406,7 +420,8 @@ class Scored:
         check_length(document, len(scores), "row of scores", "rows of scores")
         if gold is not None:
             check_length(document, len(gold), "gold label", "gold labels")
-        for i, label in enumerate(gold or ()):
+        known = gold is None or _known(gold, scores.labels)
+        for i, label in enumerate(() if known else gold or ()):
             if label == UNKNOWN and label not in scores.labels:
                 raise InputError(
                     f"document {shown(document.id)}: gold of word {i} is {shown(label)}, unknown: "

@@ -8,7 +8,7 @@ cost of ``-inf``, and no cost so large that a sum could overflow.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -79,6 +79,22 @@ class Scores:
         check_temperature(temperature)
         scores = _as_log_scores(logits, "emissions")
         return cls._checked(log_softmax(np.divide(scores, temperature, out=scores)), labels)
+
+    @classmethod
+    def split(
+        cls, scores: NDArray[Any], kind: ScoreKind, labels: Iterable[str], ends: Sequence[int]
+    ) -> list[Scores]:
+        """The scores of several documents, one after another in one matrix, checked together.
+
+        ``ends`` has the row after the last one of each document. The matrix is copied once, and
+        documents share the copy. Raises a ``ScoresError`` if the scores of any document are wrong.
+        """
+        log_probs = _as_log_scores(scores, kind)
+        if kind == "emissions":
+            log_probs = log_softmax(log_probs)
+        whole = cls._checked(log_probs, labels)
+        parts = zip((0, *ends), ends, strict=False)
+        return [cls._of_checked(log_probs[start:end], whole.labels) for start, end in parts]
 
     @classmethod
     def _checked(cls, log_probs: NDArray[np.float64], labels: Iterable[str]) -> Scores:
@@ -236,7 +252,7 @@ def _as_log_scores(
     if kind == "log_probs":
         with np.errstate(over="ignore"):
             sums = np.exp(matrix).sum(axis=1)
-        _check_sums(sums, kind, tolerance, forbidden=np.asarray(np.isinf(matrix).all(axis=1)))
+        _check_sums(sums, kind, tolerance, lambda: np.asarray(np.isinf(matrix).all(axis=1)))
     return matrix
 
 
@@ -295,15 +311,19 @@ def _check_probs(probs: NDArray[np.float64], tolerance: float) -> None:
         sums = probs.sum(axis=1)
     if np.isinf(sums).any():
         _raise_first(probs > 1 + tolerance, probs, "probs", "a probability between 0 and 1")
-    _check_sums(sums, "probs", tolerance, forbidden=sums == 0)
+    _check_sums(sums, "probs", tolerance, lambda: sums == 0)
 
 
 def _check_sums(
-    sums: NDArray[np.float64], kind: str, tolerance: float, forbidden: NDArray[np.bool_]
+    sums: NDArray[np.float64],
+    kind: str,
+    tolerance: float,
+    forbidden: Callable[[], NDArray[np.bool_]],
 ) -> None:
+    """``forbidden`` says which rows forbid every label, which they may."""
     if np.all(np.abs(sums - 1) <= tolerance):
         return
-    wrong = (np.abs(sums - 1) > tolerance) & ~forbidden  # a row may forbid every label
+    wrong = (np.abs(sums - 1) > tolerance) & ~forbidden()
     if wrong.any():
         row = int(wrong.argmax())
         what = kind if kind == "probs" else f"exp({kind})"
@@ -313,7 +333,9 @@ def _check_sums(
 
 
 def _check_log_scores(scores: NDArray[np.float64], kind: str) -> None:
-    # One pass decides the usual case: |x| is at most LARGEST_COST, or x is -inf.
+    # NaN compares as false, so the usual case is decided by the extremes.
+    if not scores.size or (scores.min() >= -LARGEST_COST and scores.max() <= LARGEST_COST):
+        return
     fine = (np.abs(scores) <= LARGEST_COST) | (scores == -np.inf)
     if not fine.all():
         forbids = "inf" if kind == "costs" else "-inf"

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 import lawful
 from lawful import Budget, Document, Field, InputError, Rules, Scored, Scores, demo, rule
 from lawful.arrow import SCHEMA, decode_batches, decode_table, scored_batch, to_batch
+from lawful.arrow.documents import ScoredReader
 from lawful.batch import Call, decode_lines
 from lawful.document import BadLine
-from lawful.io.jsonl import decoding_line, read_lines, scored_line
+from lawful.io.jsonl import KINDS, decoding_line, read_lines, scored_line
 from tests.arrow.comparing import same
 from tests.helpers import DOCUMENTS, RULES, needs_shared
 
@@ -27,6 +28,7 @@ RULES_OF_TWO = Rules(
     ["total == sum(item)"],
 )
 NOTHING = Rules([])
+NAMES = {"logits": "emissions"}
 
 
 @pytest.fixture(scope="module")
@@ -200,6 +202,33 @@ def test_scores_are_not_copied_on_the_way_in():
         matrix = Matrices(column).matrix(1, 2, 3)
         assert matrix.tolist() == values[6:].reshape(2, 3).tolist()
         assert np.shares_memory(matrix, values)
+
+
+@pytest.mark.parametrize("flat", [False, True])
+@pytest.mark.parametrize("kind", ["probs", "log_probs", "logits"])
+def test_scores_checked_together_are_those_checked_alone(flat, kind):
+    """Documents share one check; a bad one is named by itself, and its neighbours are fine."""
+    dice = np.random.default_rng(3)
+    found = {
+        "probs": lambda size: dice.dirichlet(np.ones(5), size),
+        "log_probs": lambda size: np.log(dice.dirichlet(np.ones(5), size)),
+        "logits": lambda size: dice.normal(size=(size, 5)),
+    }
+    matrices = [found[kind](size) for size in (3, 0, 9000, 1, 7000, 2)]
+    for bad in (None, 3, 5):
+        if bad is not None:
+            matrices[bad] = np.full_like(matrices[bad], np.nan)
+        scores = [(each.ravel() if flat else each).tolist() for each in matrices]
+        words = [["1.00"] * len(each) for each in matrices]
+        ids = [str(i) for i in range(len(matrices))]
+        table = pa.record_batch({"id": ids, "words": words, kind: scores})
+        records = ScoredReader(table.schema, labels=LABELS).read(table)
+        for at, (record, matrix) in enumerate(zip(records, matrices, strict=True)):
+            if np.isnan(matrix).any():
+                assert f"row 0, label 0 of {NAMES.get(kind, kind)} is nan" in record.message
+                continue
+            alone = KINDS[kind](matrix, LABELS)
+            np.testing.assert_array_equal(record.scores.log_probs, alone.log_probs, str(at))
 
 
 def test_labels_come_from_the_metadata_a_column_or_an_argument(pages, rules):

@@ -28,16 +28,26 @@ from lawful.document import BadLine, Document, Scored
 from lawful.errors import InputError, LawfulError, ScoresError, did_you_mean, shown
 from lawful.io.jsonl import KINDS, checked_chain, class_scores, with_infinity
 from lawful.labels import check_names
+from lawful.scores import ScoreKind, Scores
 
 Record: TypeAlias = Scored | BadLine
 
 LABELS, KIND = b"lawful.labels", b"lawful.kind"
 """Keys of the schema's metadata; the labels are a list in JSON."""
 
+MOST_TOGETHER = 2**16
+"""Numbers that are checked at once, for several documents; they stay in the processor's cache."""
+
 MOST_LISTS = 1024
 """Lists of labels that a reader remembers."""
 
 T = TypeVar("T")
+
+_SCORE_KINDS: Mapping[str, ScoreKind] = {
+    "probs": "probs",
+    "log_probs": "log_probs",
+    "logits": "emissions",
+}
 
 _TEXTS = ("words", "labels", "gold")
 _PER_WORD = ("pages", "joins", "rows")
@@ -173,14 +183,22 @@ class ScoredReader:
     def _scored(self, row: _Row) -> Scored:
         document = row.document()
         labels = self._labels_of(row)
-        found = row.matrices[self._scores].matrix(row.at, len(document), len(labels))
-        if found is None:
-            raise InputError(f"document {shown(row.id)} has no scores: they are null")
-        scores = KINDS[self._kind](found if len(found) else np.empty((0, len(labels))), labels)
+        scores = self._scores_of(row, len(document), labels)
         if (chain := row.chain()) is not None:
             scores = scores.with_chain(**chain)
         gold = row.lists.get("gold")
         return Scored(document, scores, None if gold is None else tuple(gold))
+
+    def _scores_of(self, row: _Row, words: int, labels: tuple[Any, ...]) -> Scores:
+        matrices = row.matrices[self._scores]
+        if self._labels is not None:
+            together = matrices.checked(row.at, _SCORE_KINDS[self._kind], labels)
+            if together is not None and len(together) == words:
+                return together
+        found = matrices.matrix(row.at, words, len(labels))
+        if found is None:
+            raise InputError(f"document {shown(row.id)} has no scores: they are null")
+        return KINDS[self._kind](found if len(found) else np.empty((0, len(labels))), labels)
 
     def _labels_of(self, row: _Row) -> tuple[Any, ...]:
         if self._labels is not None:
@@ -205,6 +223,43 @@ class Matrices:
         self._inner = Lists.of(inside) if is_list(inside.type) else None
         self._values = numbers(inside if self._inner is None else self._inner.values)
         self._width = None if self._inner is None else self._inner.width()
+        self._adjacent = self._outer.are_adjacent()
+        self._checked: dict[int, Scores] = {}  # by row
+        self._looked = 0  # rows before this one were checked together, or cannot be
+
+    def checked(self, row: int, kind: ScoreKind, labels: tuple[str, ...]) -> Scores | None:
+        """The scores of a row, checked together with some of the next rows.
+
+        None if one of these rows has scores that are not as they should be; the reason is found by
+        looking at each of them alone. Rows are asked for in order.
+        """
+        if row >= self._looked:
+            self._looked, self._checked = self._check_from(row, kind, labels)
+        return self._checked.pop(row, None)
+
+    def _check_from(
+        self, row: int, kind: ScoreKind, labels: tuple[str, ...]
+    ) -> tuple[int, dict[int, Scores]]:
+        """The row after those that are checked together, and the scores of these."""
+        starts, ends = self._outer.starts, self._outer.ends
+        inner = self._inner
+        # Numbers per entry of the outer lists, and per row of scores.
+        each, width = (1, len(labels)) if inner is None else (self._width or 0, self._width)
+        if not self._adjacent or width != len(labels):
+            return len(starts), {}
+        most = starts[row] + MOST_TOGETHER // max(each, 1)
+        last = max(row + 1, int(np.searchsorted(ends, most, "right")))
+        first = starts[row]
+        sizes, rest = np.divmod((ends[row:last] - first) * each, width)
+        if rest.any():
+            return last, {}
+        begin = first if inner is None else inner.starts[first] if first < len(inner.starts) else 0
+        matrix = self._values[begin : begin + sizes[-1] * width].reshape(-1, width)
+        try:
+            found = Scores.split(matrix, kind, labels, sizes.tolist())
+        except ScoresError:
+            return last, {}
+        return last, dict(enumerate(found, row))
 
     def matrix(self, row: int, words: int, labels: int) -> NDArray[Any] | list[Any] | None:
         """A matrix, as a view of the column; a list of rows if these differ in length.

@@ -45,9 +45,13 @@ class Lists:
     def width(self) -> int | None:
         """The length of all entries, if these are equally long, adjacent and not null."""
         widths = self.ends - self.starts
-        if self.nulls is not None or not len(widths) or (widths != widths[0]).any():
+        if not len(widths) or (widths != widths[0]).any() or not self.are_adjacent():
             return None
-        return int(widths[0]) if (self.starts[1:] == self.ends[:-1]).all() else None
+        return int(widths[0])
+
+    def are_adjacent(self) -> bool:
+        """Whether every entry begins where the one before ends, and none is null."""
+        return self.nulls is None and bool((self.starts[1:] == self.ends[:-1]).all())
 
 
 def is_list(type_: Any) -> bool:
