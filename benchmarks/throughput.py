@@ -23,11 +23,24 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any
 
-from lawful import Rules, Scored, decode_many, demo, read_jsonl, write_jsonl
+import numpy as np
+
+from lawful import (
+    Document,
+    Field,
+    Rules,
+    Scored,
+    Scores,
+    decode_many,
+    demo,
+    read_jsonl,
+    write_jsonl,
+)
 from lawful.datasets import RULES
 from tests.fixtures import outputs
 
 ROOT = Path(__file__).parents[1]
+AMOUNTS = ("total", "cash", "change")
 
 # Run in either clone, so it uses only what both have.
 WORKERS = """
@@ -118,17 +131,28 @@ def by_format(pages: list[Scored], rules: Rules, repeats: int) -> None:
             print(f"{name:<12}{path.stat().st_size:>12,}{times[0]:>10.3f}{times[1]:>10.3f}")
 
 
+def small_pages(first: int, count: int) -> list[Scored]:
+    """Documents of three words, each with other texts, of which a third violates the rule."""
+    labels = ("O", *(f"B-{name}" for name in AMOUNTS))
+    probs = np.full((3, 4), 0.02) + 0.92 * np.eye(3, 4, 1)
+    pages = []
+    for i in range(first, first + count):
+        total, change = 1000 + i, 17 * i % 900
+        cents = (total, total + change + (i % 3 == 0), change)
+        words = tuple(f"{each // 100}.{each % 100:02}" for each in cents)
+        pages.append(Scored(Document(str(i), words), Scores.from_probs(probs, labels)))
+    return pages
+
+
 def memory(count: int) -> None:
     """The resident size while many small documents are decoded."""
     from lawful.arrow import decode_batches, scored_batch
 
-    page = next(demo.generate(1, words=(24, 24)))
-    batch = scored_batch([page] * 1000)
-    rules = Rules.load(demo.RULES)
+    rules = Rules([Field(name, name, "money") for name in AMOUNTS], ["cash == total + change"])
 
     def batches() -> Iterator[Any]:
-        for _ in range(0, count, len(batch)):
-            yield batch
+        for first in range(0, count, 1000):
+            yield scored_batch(small_pages(first, 1000))
 
     done, began = 0, perf_counter()
     for decoded in decode_batches(batches(), rules):

@@ -209,6 +209,15 @@ def score_records(
     yield from waiting
 
 
+AnyScored = TypeVar("AnyScored", Scored, SpanScored)
+
+
+def _corrected(scored: AnyScored) -> AnyScored:
+    """The same with the texts that pins say, if there are any."""
+    document = scored.document.corrected()
+    return scored if document is scored.document else replace(scored, document=document)
+
+
 @dataclass(frozen=True, slots=True)
 class _DecodeRecord:
     """The task of workers that decode records."""
@@ -225,7 +234,7 @@ class _DecodeRecord:
         try:
             given = self.call.given(self.preparation.apply(record))
             decoding = self.call.decode(given)
-            return replace(given, document=given.document.corrected()), decoding
+            return _corrected(given), decoding
         except LawfulError as error:
             return bad_line(record, str(error))
         except MemoryError:
@@ -250,7 +259,7 @@ class _DecodeAny:
         try:
             scored = self.task.preparation.apply_to_spans(record)
             decoding = self.task.call.decode(scored)
-            return replace(scored, document=scored.document.corrected()), decoding
+            return _corrected(scored), decoding
         except LawfulError as error:
             return bad_line(record, str(error))
         except MemoryError:

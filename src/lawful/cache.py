@@ -42,4 +42,8 @@ class Cache(dict[Key, Item]):
 
 def size_of_texts(values: Iterable[Any]) -> int:
     """The bytes of the texts among some values."""
-    return sum(sys.getsizeof(value) for value in values if isinstance(value, str))
+    size = 0
+    for value in values:
+        if isinstance(value, str):
+            size += sys.getsizeof(value)
+    return size

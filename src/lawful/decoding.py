@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import ceil, exp, floor, inf, isfinite
 from numbers import Real
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from lawful.errors import InputError, shown
@@ -91,10 +92,16 @@ class Correction:
     price: float  # in nats
     because: tuple[str, ...] | None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Correction, _PARTS_OF_CORRECTIONS(self)
+
     @property
     def why(self) -> str:
         """The reasons in words; empty if no rule is responsible."""
         return in_words(self.because)
+
+
+_PARTS_OF_CORRECTIONS = attrgetter(*Correction.__match_args__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +214,9 @@ class Decoding:
     span_corrections: tuple[SpanCorrection, ...] = ()  # instead, if the model scores spans
     trust: float | None = None
     review: bool | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Decoding, _PARTS_OF_DECODINGS(self)
 
     def rows(self, kind: str) -> list[dict[str, FieldValue]]:
         """The rows of a kind, in order: by field, its first readable value in the row."""
@@ -423,6 +433,9 @@ def check_dict(check: Check) -> dict[str, Any]:
     if check.implied:
         record["implied"] = True
     return record
+
+
+_PARTS_OF_DECODINGS = attrgetter(*Decoding.__match_args__)
 
 
 def _class_dict(found: ClassValue) -> dict[str, Any]:

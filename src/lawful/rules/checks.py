@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from math import inf, prod
+from operator import attrgetter
 from time import perf_counter
 from typing import Any, Literal, TypeAlias
 
@@ -56,8 +57,14 @@ class Check:
     decided: bool = True  # false: vacuous because of too many combinations, or out of time
     row: int | None = None  # the number of the row, from 1, if the rule is about rows
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Check, _PARTS_OF_CHECKS(self)
+
     def __str__(self) -> str:
         return f"{self.state} {self.id}" + (f": {self.message}" if self.message else "")
+
+
+_PARTS_OF_CHECKS = attrgetter(*Check.__match_args__)
 
 
 def check_of(

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
 from math import inf
+from operator import attrgetter
 from time import perf_counter
 from typing import Any, NamedTuple, TypeAlias
 
@@ -62,6 +63,12 @@ class FieldValue:
     choice: int = 0  # index of the chosen value among the possible ones; 0 is the most plausible
     row: int | None = None  # the number of its row, from 1, if the field belongs to rows
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FieldValue, _PARTS_OF_VALUES(self)
+
+
+_PARTS_OF_VALUES = attrgetter(*FieldValue.__match_args__)
+
 
 class Seen(NamedTuple):
     """The values of a reading, as rules see them."""
@@ -98,6 +105,8 @@ class Judge:
         self.rules = rules
         self.scheme = scheme
         self._fields = DocumentFields(document, rules)
+        self.values = self._fields.values
+        """The possible values of a span, by field, start and end, the most plausible first."""
         self._index = rules.field_of_label
         self._relevant = scheme.labels_of(tuple(self._index))
         self._costs: Cache[bytes, Cost] = Cache(MOST_BYTES)
@@ -183,8 +192,12 @@ class Judge:
         if reading is None:
             found: list[list[Occurrence]] = [[] for _ in self.rules.fields]
             spans = self.scheme.spans(labels, self._relevant)
+            shared = self.rules.shared_labels
             for type_, start, end in spans:
-                found[self.field_of(self._index[type_], start, end)].append(Occurrence(start, end))
+                index = self._index[type_]
+                if index in shared:
+                    index = self.field_of(index, start, end)
+                found[index].append(Occurrence(start, end))
             reading = tuple(map(tuple, found))
             self._readings.keep(key, reading, len(key) + BYTES_PER_SPAN * len(spans))
         return reading
@@ -506,10 +519,6 @@ class Judge:
     def share_values(self, other: Judge) -> None:
         """Uses what another judge of the same document has read, under any rules."""
         self._fields.share_values(other._fields)
-
-    def values(self, index: int, start: int, end: int) -> tuple[Any, ...]:
-        """The possible values of a span as a field's type, the most plausible first."""
-        return self._fields.values(index, start, end)
 
     @property
     def unreadable(self) -> set[tuple[str, int, int]]:

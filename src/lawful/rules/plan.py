@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from decimal import localcontext
+from decimal import Decimal, localcontext
 from math import inf
 from time import perf_counter
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -99,7 +99,8 @@ class Tables:
         """
         if value is None:
             return _core.UNREADABLE
-        numbers, key = self._numbers[field], identity(value)
+        numbers = self._numbers[field]
+        key = value if type(value) is Decimal else identity(value)
         number = numbers.get(key)
         if number is None:
             self._held += size_of_texts((value,))
@@ -136,11 +137,11 @@ class Tables:
         if lookup.field is None:
             return
         new = self._values[lookup.field][len(table) - _core.FIRST_VALUE :]
+        evaluate, kind, given = lookup.evaluate, lookup.kind, self._given
         for value in new:
-            if perf_counter() > until:
+            if until != inf and perf_counter() > until:
                 raise TimeBudgetError("the time is up")
-            result = lookup.evaluate(value, self._given)
-            table.append(*_outcome(result, lookup.kind, self._texts))
+            table.append(*_outcome(evaluate(value, given), kind, self._texts))
 
 
 _KNOWN = _core.OutcomeState.known
@@ -175,7 +176,11 @@ def plan_of(rules: Rules, *, whole: bool = False, present: frozenset[str] = froz
     ``present`` are there, even if no rule asks for it.
     """
     plans = _PLANS.setdefault(rules, {})
-    asked = frozenset(f.name for f in rules.fields if f.name in present and f.presence == "free")
+    asked = present
+    if present:
+        asked = frozenset(
+            f.name for f in rules.fields if f.name in present and f.presence == "free"
+        )
     if (key := (whole, asked)) not in plans:
         plans[key] = _Planner(rules, whole=whole, present=asked).plan()
     return plans[key]

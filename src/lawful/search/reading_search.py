@@ -192,26 +192,30 @@ class Lattice:
         """
         judge = self.judge
         field, start, end = span
-        unreadable = self._unreadable[field]
-        key = (judge.rules.fields[field].type, start, end)
-        if unreadable == inf and key in judge.unreadable:
-            return []  # most spans of a page, and known to other searches on it
-        if perf_counter() > until:
+        if until != inf and perf_counter() > until:
             raise TimeBudgetError("the time is up")
+        faults = self._unreadable[field]
+        if faults == inf:
+            key = (judge.rules.fields[field].type, start, end)
+            if key in judge.unreadable:
+                return []  # most spans of a page, and known to other searches on it
         values = judge.values(field, start, end)
-        if unreadable is None:
+        if faults is None:
             faults = judge.faults(field, start, end)
-        else:
-            faults = 0.0 if values else unreadable
-        price = faults
-        found: list[tuple[SpanValue, float]] = []
-        for value in values or (None,):
-            if price == inf:
-                break
-            found.append(((field, start, end, self.tables.number_of(field, value)), price))
-            price = faults + (judge.rules.fields[field].ambiguity or 0.0)
-        if unreadable == inf and not found and len(judge.unreadable) < MOST_SPANS:
+        elif values:
+            faults = 0.0
+        elif faults == inf and len(judge.unreadable) < MOST_SPANS:
             judge.unreadable.add(key)
+        if faults == inf:
+            return []
+        if not values:
+            return [((field, start, end, _core.UNREADABLE), faults)]
+        number_of = self.tables.number_of
+        found = [((field, start, end, number_of(field, values[0])), faults)]
+        if len(values) > 1:
+            price = faults + (judge.rules.fields[field].ambiguity or 0.0)
+            others = () if price == inf else values[1:]
+            found += [((field, start, end, number_of(field, value)), price) for value in others]
         return found
 
 
