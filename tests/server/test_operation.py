@@ -96,6 +96,26 @@ def test_browsers_may_call_from_allowed_origins_only(guarded, service):
     assert not [name for name in off.headers if name.startswith("access-control")]
 
 
+@pytest.mark.parametrize(
+    ("host", "headers", "status"),
+    [
+        ("127.0.0.1", [], 401),
+        ("evil.example", [], 421),
+        ("127.0.0.1", [f"Authorization: Bearer {TOKEN}", f"Content-Length: {2**30}"], 413),
+        ("127.0.0.1", [f"Authorization: Bearer {TOKEN}", "Content-Encoding: gzip"], 415),
+    ],
+)
+def test_pages_of_allowed_origins_can_read_problems(guarded, host, headers, status):
+    def ask(origin):
+        more = (*headers, f"Origin: {origin}", "Connection: close")
+        return exchange(guarded.port, head("POST", "/v1/decode", *more, host=host)).lower()
+
+    mine, other = ask("https://app.example"), ask("https://evil.example")
+    assert status_of(mine) == status_of(other) == status
+    assert b"\r\naccess-control-allow-origin: https://app.example\r\n" in mine
+    assert b"\r\naccess-control-allow-origin:" not in other
+
+
 def test_documents_may_bring_rules_if_that_is_allowed(guarded):
     bearer = {"Authorization": f"Bearer {TOKEN}", **JSON}
 

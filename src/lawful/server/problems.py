@@ -73,7 +73,7 @@ class CutOff(Exception):  # noqa: N818 - it ends a connection
 
 
 class Problems:
-    """Outermost middleware: every exception becomes a problem, and none reaches the server's log.
+    """Middleware around all that raise: exceptions become problems, none reaches the server's log.
 
     An unexpected one becomes a 500 that says nothing about it, and a line of the log with its type
     and place but without its message, which may quote a document. If the answer has already begun,

@@ -87,7 +87,10 @@ class Service:
         app = Draining(app, self.drain)
         if self.settings.token is not None:
             app = BearerToken(app, self.settings.token, PROBES)
-        if self.settings.origins:
+        if self.settings.hosts is not None:
+            app = HostCheck(app, self.settings.hosts, PROBES)
+        app = Problems(app)
+        if self.settings.origins:  # around problems, too: a page cannot read them otherwise
             app = CORSMiddleware(
                 app,
                 allow_origins=self.settings.origins,
@@ -95,9 +98,7 @@ class Service:
                 allow_headers=["Authorization", "Content-Type", "X-Request-Id"],
                 expose_headers=["X-Request-Id", "Retry-After"],
             )
-        if self.settings.hosts is not None:
-            app = HostCheck(app, self.settings.hosts, PROBES)
-        return Observed(Problems(app), self._metrics, handlers, PROBES)
+        return Observed(app, self._metrics, handlers, PROBES)
 
     async def health(self, _: Request) -> Response:
         """The process runs."""
