@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from tests.helpers import RULES, run
-from tests.server.raw import connect, exchange, head, problem_of, rest_of, status_of
+from tests.server.raw import answer_of, connect, exchange, head, problem_of, rest_of, status_of
 from tests.server.services import LONG, decoded_by_command, demo_documents, serving, timeless
 
 TOKEN = "a-token-of-24-characters"  # noqa: S105 - of tests
@@ -308,6 +308,31 @@ def test_two_workers_share_rules_and_counts_and_are_replaced_when_they_die(tmp_p
         assert {rules_of(found) for _ in range(6)} == {second}  # of the last rules that loaded
         text = found.client.get("/metrics").text
         assert 'lawful_documents_total{path="/v1/decode",status="' in text
+
+
+def test_metrics_count_work_that_waits_in_all_processes(tmp_path):
+    rules = tmp_path / "slow.yaml"
+    rules.write_text(SLOW)
+    with (
+        serving("--concurrency", 1, rules=(rules,), workers=2) as found,
+        ExitStack() as stack,
+    ):
+        one = "Content-Type: application/json", f"Content-Length: {len(slow_document())}"
+        asking = [stack.enter_context(connect(found.port)) for _ in range(6)]
+        for connection in asking:
+            connection.sendall(head("POST", "/v1/decode", *one) + slow_document().encode())
+        most = 0.0
+        until = monotonic() + LONG
+        while not most and monotonic() < until:
+            most = max(most, waiting_of(found))
+        assert most >= 1
+        assert {status_of(answer_of(connection)) for connection in asking} == {422}
+        assert waiting_of(found) == 0
+
+
+def waiting_of(service):
+    text = service.client.get("/metrics").text
+    return float(text.partition("\nlawful_work_waiting ")[2].splitlines()[0])
 
 
 def accepts(port):

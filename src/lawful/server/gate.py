@@ -18,10 +18,14 @@ class Gate:
     The place of work whose request was given up is free only when the work has ended.
     """
 
-    def __init__(self, running: int, waiting: int) -> None:
+    def __init__(
+        self, running: int, waiting: int, tell: Callable[[int], None] = lambda waiting: None
+    ) -> None:
+        """``tell`` is given the number of those that wait, whenever it changes."""
         self._threads = ThreadPoolExecutor(running, "decode")
         self._places = asyncio.Semaphore(running)
         self._most_waiting = waiting
+        self._tell = tell
         self.waiting = 0
         self.streams = 0  # requests that ask for work again and again
 
@@ -37,14 +41,18 @@ class Gate:
 
     async def run(self, work: Callable[[], Result]) -> Result:
         """The result of the work; ``check`` comes first where it may be refused."""
-        self.waiting += 1
+        self._count(1)
         try:
             await self._places.acquire()
         finally:
-            self.waiting -= 1
+            self._count(-1)
         future = asyncio.get_running_loop().run_in_executor(self._threads, work)
         future.add_done_callback(self._leave)
         return await asyncio.shield(future)
+
+    def _count(self, more: int) -> None:
+        self.waiting += more
+        self._tell(self.waiting)
 
     def _leave(self, future: asyncio.Future[Result]) -> None:
         self._places.release()

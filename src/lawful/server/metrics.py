@@ -7,7 +7,6 @@ is asked adds them up; ``share_metrics`` must come before the first import of th
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import Any
 
 from prometheus_client import (
@@ -56,10 +55,12 @@ class Metrics:
             multiprocess_mode="livesum", **more,
         )  # fmt: skip
 
-    def watch_waiting(self, count: Callable[[], float]) -> None:
-        """Asks for the number of waiting pieces of work whenever metrics are read."""
-        if _FOLDER not in os.environ:
-            self._waiting.set_function(count)
+    def waiting(self, count: int) -> None:
+        """Takes the number of pieces of work that wait, whenever it changes.
+
+        A function to ask for it would not do: another process is not asked when this one is.
+        """
+        self._waiting.set(count)
 
     def began(self) -> None:
         """Counts a request that has begun."""

@@ -59,9 +59,8 @@ class Service:
         self.settings = settings
         self.book = book
         self.drain = Drain(settings.drain_seconds)
-        self._gate = Gate(settings.concurrency, settings.waiting)
         self._metrics = Metrics()
-        self._metrics.watch_waiting(lambda: self._gate.waiting)
+        self._gate = Gate(settings.concurrency, settings.waiting, self._metrics.waiting)
         self._model = Model(settings.model)
         self._openapi = msgspec.json.encode(openapi(settings, VERSION))
         if settings.model is not None:
