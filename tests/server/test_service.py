@@ -199,7 +199,8 @@ def test_a_document_that_cannot_be_used_is_a_problem(service, body, said):
         ({"alternatives": "-1"}, 422, "Expected `int` >= 0"),
         ({"decoder": "magic"}, 422, "unknown decoder 'magic'; decoders: auto, exact"),
         ({"decoder": "beam", "alternatives": "1"}, 422, "decoder beam finds no alternatives"),
-        ({"as": "poem"}, 422, "as"),
+        ({"as": "poem"}, 422, "as is 'poem', expected one of decoding, entities"),
+        ({"pool": "sum"}, 422, "pool is 'sum', expected one of first, mean, product"),
     ],
 )
 def test_options_are_checked(service, options, status, said):
@@ -208,6 +209,14 @@ def test_options_are_checked(service, options, status, said):
     assert said in found.json()["detail"]
     streamed = service.decode_lines(LINES[0], **options)
     assert streamed.status_code == status  # before a line is read
+
+
+def test_a_wrong_choice_of_labels_names_the_choices(service):
+    headers = {"Content-Type": "application/json"}
+    found = service.client.post("/v1/check?labels=huh", content=LINES[0], headers=headers)
+    assert found.status_code == 422
+    said = "options: labels is 'huh', expected one of argmax, gold, legal"
+    assert found.json()["detail"] == said
 
 
 def test_an_option_may_be_given_once(service):

@@ -7,6 +7,8 @@ against them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -15,6 +17,7 @@ from starlette.requests import Request
 
 from lawful.checking import Source
 from lawful.decoding import Status
+from lawful.errors import shown
 from lawful.io.jsonl import DocumentLine
 from lawful.scores import Pooling
 from lawful.server.problems import HttpProblem
@@ -105,7 +108,29 @@ def form_of(request: Request, form: type[FormType]) -> FormType:
         return msgspec.convert(dict(pairs), form, strict=False)
     except msgspec.ValidationError as error:
         known = ", ".join(each.encode_name for each in msgspec.structs.fields(form))
-        raise HttpProblem(422, f"options: {error}; options: {known}") from None
+        said = _wrong_choice(form, dict(pairs)) or f"{error}; options: {known}"
+        raise HttpProblem(422, f"options: {said}") from None
+
+
+def _wrong_choice(form: type[Struct], given: Mapping[str, str]) -> str | None:
+    """What the choices of an option are, if one was given that is not among them."""
+    for name, choices in _choices(form).items():
+        if (found := given.get(name)) is not None and found not in choices:
+            return f"{name} is {shown(found)}, expected one of {', '.join(choices)}"
+    return None
+
+
+@cache
+def _choices(form: type[Struct]) -> dict[str, tuple[str, ...]]:
+    """The options that have choices, by name."""
+    found = {}
+    for option in msgspec.structs.fields(form):
+        kind: Any = msgspec.inspect.type_info(option.type)
+        kind = getattr(kind, "type", kind)  # without its description
+        for each in getattr(kind, "types", (kind,)):
+            if isinstance(each, msgspec.inspect.LiteralType):
+                found[option.encode_name] = tuple(map(str, each.values))
+    return found
 
 
 class InlineDocument(DocumentLine):
