@@ -184,6 +184,16 @@ def test_a_document_that_cannot_be_used_is_a_problem(service, body, said):
     assert said in problem.detail
 
 
+def test_lines_that_are_sent_as_one_document_get_a_hint(service):
+    hint = "; several documents, one per line, are sent as application/x-ndjson"
+    lines = service.decode(LINES[0] + b"\n" + LINES[1])
+    assert lines.status_code == 422
+    assert lines.json()["detail"].endswith(hint)
+    on_two_lines = service.decode(b'{"id": "x",\n"words": 7}')
+    assert on_two_lines.status_code == 422
+    assert hint not in on_two_lines.json()["detail"]
+
+
 @pytest.mark.parametrize(
     ("options", "status", "said"),
     [

@@ -172,8 +172,10 @@ class Service:
         self._gate.check()
         try:
             answer = await self._gate.run(partial(work, 1, text))
-        except HttpProblem:
+        except HttpProblem as problem:
             count(Answer(b"", "error"))
+            if kind == "application/json" and _has_lines(text):
+                problem.detail += f"; several documents, one per line, are sent as {NDJSON}"
             raise
         count(answer)
         return Response(answer.body, media_type="application/json")
@@ -202,6 +204,15 @@ async def _body_of(request: Request) -> bytes:
         return await request.body()
     except ClientDisconnect:
         raise HttpProblem(400, "the body broke off") from None
+
+
+def _has_lines(text: bytes) -> bool:
+    """Whether a body is lines of JSON, and not one object on several lines."""
+    first, _, rest = text.strip().partition(b"\n")
+    try:
+        return bool(rest) and isinstance(msgspec.json.decode(first), dict)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
 
 
 def is_stream(scope: Scope) -> bool:
