@@ -66,6 +66,13 @@ def test_the_document_is_openapi_3_1_and_names_every_route():
     assert json.loads(json.dumps(raw)) == raw
 
 
+def test_probes_are_said_to_answer_as_they_do():
+    """Without a token and under any host; only the end of the service makes one answer 503."""
+    for path, statuses in (("/health", {"200"}), ("/ready", {"200", "503"})):
+        for method in ("get", "head"):
+            assert set(schema.raw_schema["paths"][path][method]["responses"]) == statuses
+
+
 @pytest.mark.parametrize("name", ["Decoding", "Checked", "Problem", "Entity", "RuleList"])
 def test_answers_have_schemas(name):
     assert schema.raw_schema["components"]["schemas"][name]["properties"]

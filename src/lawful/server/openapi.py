@@ -54,8 +54,16 @@ def openapi(settings: Settings, version: str) -> dict[str, Any]:
         components["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer"}}
         secured = {"security": [{"bearer": []}]}
 
-    def get(what: str, schema: Any, kind: str = "application/json") -> dict[str, Any]:
-        return {"get": {"summary": what, **_responses({kind: {"schema": schema}}, (401, 421, 503))}}
+    def get(
+        what: str,
+        schema: Any,
+        kind: str = "application/json",
+        problems: tuple[int, ...] = (401, 421, 503),
+    ) -> dict[str, Any]:
+        return {"get": {"summary": what, **_responses({kind: {"schema": schema}}, problems)}}
+
+    def probe(what: str, *problems: int) -> dict[str, Any]:
+        return _open(get(what, ref["State"], problems=problems))
 
     def post(what: str, body: Any, answer: Any, form: type | None, *more: int) -> dict[str, Any]:
         problems = (400, 401, 408, 413, 415, 421, 422, 431, 500, 503, *more)
@@ -87,8 +95,8 @@ def openapi(settings: Settings, version: str) -> dict[str, Any]:
         },
         **secured,
         "paths": {
-            "/health": _open(get("Whether the process runs.", ref["State"])),
-            "/ready": _open(get("Whether requests are welcome.", ref["State"])),
+            "/health": probe("Whether the process runs."),
+            "/ready": probe("Whether requests are welcome; not when the service ends.", 503),
             "/version": get("The version of lawful.", ref["Version"]),
             "/metrics": get("Counts for Prometheus.", {"type": "string"}, "text/plain"),
             "/openapi.json": get("This document.", {"type": "object"}),
