@@ -71,6 +71,8 @@ def test_probes_are_said_to_answer_as_they_do():
     for path, statuses in (("/health", {"200"}), ("/ready", {"200", "503"})):
         for method in ("get", "head"):
             assert set(schema.raw_schema["paths"][path][method]["responses"]) == statuses
+    state = schema.raw_schema["components"]["schemas"]["State"]
+    assert state["properties"]["status"]["enum"] == ["ok", "ready"]
 
 
 @pytest.mark.parametrize("name", ["Decoding", "Checked", "Problem", "Entity", "RuleList"])

@@ -221,7 +221,6 @@ def _listed(slip: Slip, entry: Entry, state: State | None, rules_hash: str) -> d
         "unchecked": seen.unchecked,
         "margin": entry.margin,
         "confidence": entry.confidence,
-        "trust": None,
         "reasons": list(entry.reasons),
         "verdict": state.verdict if state is not None and is_reviewed else None,
         "reviewer": None if state is None else state.reviewer,

@@ -276,7 +276,7 @@ class RuleList(Struct, forbid_unknown_fields=True):
 class State(Struct, forbid_unknown_fields=True):
     """Whether the service runs, or is ready for requests."""
 
-    status: Literal["ok", "ready", "ending"]
+    status: Literal["ok", "ready"]
 
 
 class Version(Struct, forbid_unknown_fields=True):
