@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import signal
 from importlib.util import find_spec
+from time import monotonic, sleep
 
 import pytest
 
 from lawful.demo.files import draw_receipt
-from tests.server.services import serving
+from tests.server.raw import connect, head, rest_of, status_of
+from tests.server.services import LONG, serving
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +49,39 @@ def test_words_without_scores_are_scored(receipts):
     lines = extract(receipts, f"{line}\n{{}}\n", "application/x-ndjson").text.splitlines()
     assert json.loads(lines[0])["fields"] == found["fields"]
     assert json.loads(lines[1])["line"] == 2
+
+
+STUCK = """
+import sys, time
+from pathlib import Path
+if "read" in sys.orig_argv:
+    Path({begun!r}).touch()
+    time.sleep(300)
+"""
+"""Has a process that reads a file get stuck as it starts."""
+
+
+def test_the_end_of_the_service_does_not_wait_for_a_file(tmp_path):
+    pytest.importorskip("pypdfium2")
+    pytest.importorskip("onnxruntime")
+    begun = tmp_path / "begun"
+    (tmp_path / "sitecustomize.py").write_text(STUCK.format(begun=str(begun)))
+    options = ("--drain-seconds", 1, "--file-seconds", 200)
+    environment = {"PYTHONPATH": str(tmp_path)}
+    with serving(*options, rules=("receipt",), environment=environment) as found:
+        with connect(found.port) as connection:
+            headers = "Content-Type: application/pdf", "Content-Length: 4"
+            connection.sendall(head("POST", "/v1/extract", *headers) + b"%PDF")
+            until = monotonic() + LONG
+            while not begun.exists():
+                assert monotonic() < until
+                sleep(0.05)
+            found.process.send_signal(signal.SIGTERM)
+            answer = rest_of(connection)
+        began = monotonic()
+        assert status_of(answer) == 503
+        found.process.wait(LONG)
+        assert monotonic() - began < 20
 
 
 def test_what_cannot_be_read_here_is_said(receipts):

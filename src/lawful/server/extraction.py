@@ -21,6 +21,7 @@ from lawful.models.tagger import BOXLESS, Tagger, from_pretrained
 from lawful.server.messages import ExtractForm
 from lawful.server.problems import HttpProblem
 from lawful.server.rule_book import RuleBook
+from lawful.server.running import ending
 from lawful.server.security import TOKEN_VARIABLE
 from lawful.server.settings import Settings
 from lawful.server.work import UNUSABLE, Answer, DecodeWork, check_size
@@ -59,6 +60,47 @@ class Model:
         return next(iter(self.load().predict([document], batch=1)))
 
 
+class FileReading:
+    """The processes that read files. ``stop`` ends them all, from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._stopped = False
+
+    def run(self, command: list[str], seconds: float, **how: Any) -> tuple[bytes, bytes]:
+        """What a command writes to its two outputs.
+
+        Raises a ``TimeoutExpired`` after so many seconds, and 503 once ``stop`` was called.
+        """
+        with self._lock:
+            if self._stopped:
+                raise ending()
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                **how,
+            )  # fmt: skip
+            self._running.add(process)
+        try:
+            with process:
+                try:
+                    found = process.communicate(timeout=seconds)
+                finally:
+                    process.kill()
+        finally:
+            self._running.discard(process)
+        if self._stopped:
+            raise ending()
+        return found
+
+    def stop(self) -> None:
+        """Ends all processes; there will be no others."""
+        with self._lock:
+            self._stopped = True
+            for process in tuple(self._running):
+                process.kill()
+
+
 @dataclass(frozen=True, slots=True)
 class ExtractWork:
     """Reads a file or a document without scores, scores and decodes it."""
@@ -67,6 +109,7 @@ class ExtractWork:
     book: RuleBook
     form: ExtractForm
     model: Model
+    reading: FileReading
     media_type: str
 
     def __call__(self, line: int, text: bytes) -> Answer:
@@ -105,17 +148,15 @@ class ExtractWork:
             ]  # fmt: skip
             environment = {k: v for k, v in os.environ.items() if k != TOKEN_VARIABLE}
             try:
-                done = subprocess.run(
-                    command, cwd=folder, env=environment, capture_output=True, check=False,
-                    stdin=subprocess.DEVNULL, timeout=self.settings.file_seconds + _GRACE,
-                )  # fmt: skip
+                seconds = self.settings.file_seconds + _GRACE
+                output, errors = self.reading.run(command, seconds, cwd=folder, env=environment)
             except subprocess.TimeoutExpired:
                 detail = f"reading the file took more than {self.settings.file_seconds:g} seconds"
                 raise HttpProblem(UNUSABLE, detail) from None
-        if not done.stdout:
-            said = done.stderr.decode(errors="replace").strip().splitlines()
+        if not output:
+            said = errors.decode(errors="replace").strip().splitlines()
             raise HttpProblem(UNUSABLE, said[-1] if said else "the file cannot be read")
-        found = _only(parse_documents([(1, done.stdout)]))
+        found = _only(parse_documents([(1, output)]))
         return replace(found, id=self.form.id, images=None)
 
 

@@ -22,10 +22,14 @@ LAST_SECONDS = 2.0
 
 
 class Drain:
-    """The end of a service: requests may finish until it is over, and are then cancelled."""
+    """The end of a service: requests may finish until it is over, and are then cancelled.
 
-    def __init__(self, seconds: float = 10.0) -> None:
+    ``stop_work`` is called then: it ends what requests have begun and cancelling does not reach.
+    """
+
+    def __init__(self, seconds: float = 10.0, stop_work: Callable[[], None] = lambda: None) -> None:
         self.seconds = seconds
+        self.stop_work = stop_work
         self.begun = False
         self.requests: set[asyncio.Task[Any]] = set()
         self._over = False
@@ -41,6 +45,7 @@ class Drain:
         self._over = True
         for task in self.requests:
             task.cancel()
+        self.stop_work()
 
     def gives_up(self) -> bool:
         """Whether this task is cancelled because the drain is over; it may send its last words."""
@@ -133,7 +138,10 @@ def run_app(
         timeout_keep_alive=30,
         timeout_graceful_shutdown=int(drain.seconds + LAST_SECONDS) + 1,
     )
-    Server(config, drain, on_start).run([listener])
+    try:
+        Server(config, drain, on_start).run([listener])
+    finally:
+        drain.stop_work()  # of requests whose clients have gone: the process waits for its threads
 
 
 class Server(uvicorn.Server):

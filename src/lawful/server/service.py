@@ -19,7 +19,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
 from lawful.errors import RulesError
-from lawful.server.extraction import FILES, ExtractWork, Model
+from lawful.server.extraction import FILES, ExtractWork, FileReading, Model
 from lawful.server.gate import Gate
 from lawful.server.limits import BodyLimit, too_long
 from lawful.server.logs import log
@@ -58,7 +58,8 @@ class Service:
     def __init__(self, settings: Settings, book: RuleBook) -> None:
         self.settings = settings
         self.book = book
-        self.drain = Drain(settings.drain_seconds)
+        self._reading = FileReading()
+        self.drain = Drain(settings.drain_seconds, self._reading.stop)
         self._metrics = Metrics()
         self._gate = Gate(settings.concurrency, settings.waiting, self._metrics.waiting)
         self._model = Model(settings.model)
@@ -153,7 +154,7 @@ class Service:
         """Decodes a file, or a document without scores, with the model of the service."""
         kind = media_type(request.scope)
         form = form_of(request, ExtractForm)
-        work = ExtractWork(self.settings, self.book, form, self._model, kind)
+        work = ExtractWork(self.settings, self.book, form, self._model, self._reading, kind)
         return await self._answer(request, work, *FILES)
 
     async def _answer(self, request: Request, work: Work, *others: str) -> Response:
