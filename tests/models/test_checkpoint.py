@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import sys
 
 import msgspec
 import numpy as np
 import pytest
 
 from lawful import Document, InputError, from_pretrained
+from lawful.errors import LawfulError
 from lawful.models.checkpoint import CARD, ONNX, TOKENIZER, Card, ChainTables, read_card
 from lawful.models.shipped import MODEL
 from lawful.models.tokenizer import Tokenizer
@@ -214,3 +217,13 @@ def test_a_broken_tokenizer_is_refused(shipped, text):
     change(shipped, sha256=None)
     with pytest.raises(InputError, match=r"tokenizer\.json: not a tokenizer"):
         Tokenizer.load(shipped)
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [("nope", "no folder nope; a model of the hub needs torch"), ("./nope", "no folder ./nope")],
+)
+def test_a_model_that_is_not_there_is_said_before_what_is_not_installed(monkeypatch, model, said):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(LawfulError, match=re.escape(said)):
+        from_pretrained(model)

@@ -24,6 +24,7 @@ from lawful.document import Document, Labelled, Scored
 from lawful.errors import DocumentError, InputError
 from lawful.extras import needed
 from lawful.models.checkpoint import CARD, ONNX, WEIGHTS, Card, read_card
+from lawful.models.pretrained import check_source
 from lawful.models.runners import OnnxRunner, Runner, TorchRunner
 from lawful.models.tokenizer import GRID, Tokenizer, WordPieces
 from lawful.models.windows import merge, windows
@@ -257,8 +258,10 @@ def from_pretrained(
         return _exported(folder, card)
     if backend != "torch":
         raise InputError(f"backend is {backend!r}, expected torch or onnx")
-    needed("torch", "running this model")
-    needed("transformers", "running this model")
+    check_source(model)
+    what = "running this model" if folder.exists() else f"no folder {model}; a model of the hub"
+    needed("torch", what)
+    needed("transformers", what)
     from lawful.models.network import Network
 
     network = Network.load(model)
