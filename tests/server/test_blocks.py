@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import multiprocessing
 import socket
 import threading
+from time import monotonic
 
 import httpx
 import pytest
@@ -22,6 +24,7 @@ from lawful.server.logs import JsonLines
 from lawful.server.problems import HANDLERS, HttpProblem, Problems
 from lawful.server.running import Drain, Draining, bind, run_app
 from lawful.server.security import BearerToken, HostCheck, check_address, find_token, host_name
+from lawful.server.supervisor import Worker
 from tests.server.raw import answer_of, connect, exchange, head, problem_of, rest_of, status_of
 
 TOKEN = "a-token-of-24-characters"  # noqa: S105 - of tests
@@ -326,3 +329,17 @@ def test_an_address_that_is_taken_is_said():
             bind("127.0.0.1", port)
     with pytest.raises(InputError, match="port 99999"):
         bind("127.0.0.1", 99999)
+
+
+def test_rules_are_given_to_a_worker_that_does_not_read():
+    """More than a pipe holds; the worker gets the newest, once it reads."""
+    ours, theirs = multiprocessing.Pipe()
+    with ours, theirs:
+        worker = Worker(None, ours)
+        began = monotonic()
+        for text in ("first", "second", "third"):
+            worker.give(text * 10**6)
+        assert monotonic() - began < 5
+        for _ in range(3):
+            last = theirs.recv()
+        assert last.startswith("third")

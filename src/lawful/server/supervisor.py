@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import signal
 import socket
+import threading
 import time
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
@@ -85,10 +86,31 @@ def _work(
 
 
 @dataclass(slots=True)
-class _Worker:
+class Worker:
+    """A process of the service, as the supervisor sees it."""
+
     process: Any
     pipe: Connection
     began: float = field(default_factory=time.monotonic)
+    _book: RuleBook | None = None
+    _sending: threading.Lock = field(default_factory=threading.Lock)
+
+    def give(self, book: RuleBook) -> None:
+        """Sends rules from a thread: a worker that is busy or stopped may not read for long."""
+        self._book = book
+        threading.Thread(target=self._send, daemon=True).start()
+
+    def _send(self) -> None:
+        with self._sending:
+            try:
+                self.pipe.send(self._book)  # the newest, if there were others meanwhile
+            except OSError:  # it has died, and the next one is given the same rules
+                return
+
+    def close(self) -> None:
+        """Closes the pipe to a worker that has died."""
+        with self._sending:
+            self.pipe.close()
 
 
 class _Supervisor:
@@ -103,7 +125,7 @@ class _Supervisor:
     ) -> None:
         self._settings, self._book, self._listener, self._level = settings, book, listener, level
         self._context = multiprocessing.get_context("spawn")
-        self._workers: list[_Worker] = []
+        self._workers: list[Worker] = []
         self._bad_starts = 0
         self._ends = self._reloads = False
 
@@ -132,13 +154,13 @@ class _Supervisor:
         if (number := getattr(signal, name, None)) is not None:
             signal.signal(number, note)
 
-    def _start(self) -> _Worker:
+    def _start(self) -> Worker:
         ours, theirs = self._context.Pipe()
         work = (self._settings, self._book, self._listener, theirs, self._level)
         process = self._context.Process(target=_work, args=work)
         process.start()
         theirs.close()
-        return _Worker(process, ours)
+        return Worker(process, ours)
 
     def _replace_dead(self) -> None:
         from prometheus_client.multiprocess import mark_process_dead
@@ -153,7 +175,7 @@ class _Supervisor:
             code = worker.process.exitcode
             log("worker died", level=logging.ERROR, pid=worker.process.pid, code=code)
             mark_process_dead(worker.process.pid)  # type: ignore[no-untyped-call]
-            worker.pipe.close()
+            worker.close()
             self._workers[i] = self._start()
 
     def _reload(self) -> None:
@@ -163,10 +185,7 @@ class _Supervisor:
             log("reload refused", level=logging.ERROR, detail=str(error))
             return
         for worker in self._workers:
-            try:
-                worker.pipe.send(self._book)
-            except OSError:  # it has died, and the next one is given the same rules
-                continue
+            worker.give(self._book)
 
     def _end(self) -> None:
         """Ends all workers, which drain; those that outlast it are killed."""
