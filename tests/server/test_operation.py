@@ -405,6 +405,17 @@ def test_a_service_that_cannot_start_says_why(options, said, monkeypatch):
     assert said in " ".join(found.stderr.split())
 
 
+def test_workers_that_cannot_start_say_why_and_end_the_service():
+    found = run(
+        "serve", "--port", "0", "--rules", f"receipt={RULES}", "--workers", "2", "--model", "./nope"
+    )
+    assert found.returncode == 1
+    records = [json.loads(line) for line in found.stderr.splitlines()]
+    unable = [record for record in records if record["event"] == "cannot start"]
+    assert 1 <= len(unable) <= 2
+    assert {record["detail"] for record in unable} == {"no folder ./nope"}
+
+
 def test_what_is_no_http_is_a_problem(service):
     answer = exchange(service.port, b"hello\r\n\r\n")
     assert problem_of(answer)["status"] == 400

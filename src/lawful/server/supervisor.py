@@ -8,23 +8,28 @@ import multiprocessing
 import os
 import signal
 import socket
+import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from lawful.errors import RulesError
+from lawful.errors import LawfulError, RulesError
 from lawful.server.logs import log, start_logs
 from lawful.server.rule_book import RuleBook
 from lawful.server.running import LAST_SECONDS, Server, address_of, run_app
 from lawful.server.settings import Settings
 
 BAD_STARTS = 5
-"""Workers that may die, one after the other, within ``SHORT`` seconds of their start."""
+"""Workers that may die, one after the other, before they are ready or ``SHORT`` seconds old."""
 
 SHORT = 5.0
+
+UNABLE = 3
+"""The exit code of a worker that has said why it cannot start."""
 
 
 def serve(settings: Settings, book: RuleBook, listener: socket.socket, level: str) -> int:
@@ -70,6 +75,7 @@ def _run(
                 server.should_exit = True
 
         asyncio.get_running_loop().add_reader(pipe.fileno(), receive)
+        pipe.send(True)  # ready
 
     run_app(service.app(), listener, service.drain, on_start=started)
     log("end", pid=os.getpid())
@@ -82,7 +88,11 @@ def _work(
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # which the supervisor listens to
     start_logs(level)
-    _run(settings, book, listener, pipe)
+    try:
+        _run(settings, book, listener, pipe)
+    except LawfulError as error:  # such as a model that is not there
+        log("cannot start", level=logging.ERROR, detail=str(error), pid=os.getpid())
+        sys.exit(UNABLE)
 
 
 @dataclass(slots=True)
@@ -92,8 +102,22 @@ class Worker:
     process: Any
     pipe: Connection
     began: float = field(default_factory=time.monotonic)
+    _ready: bool = False
     _book: RuleBook | None = None
     _sending: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it has begun to serve, at any time."""
+        with suppress(EOFError, OSError):  # it has died before
+            if not self._ready and self.pipe.poll():
+                self._ready = self.pipe.recv()
+        return self._ready
+
+    @property
+    def has_settled(self) -> bool:
+        """Whether it is ready, and not only just."""
+        return self.is_ready and time.monotonic() - self.began > SHORT
 
     def give(self, book: RuleBook) -> None:
         """Sends rules from a thread: a worker that is busy or stopped may not read for long."""
@@ -167,12 +191,14 @@ class _Supervisor:
 
         for i, worker in enumerate(self._workers):
             if worker.process.is_alive():
-                if self._bad_starts and time.monotonic() - worker.began > SHORT:
+                if self._bad_starts and worker.has_settled:
                     self._bad_starts = 0
                 continue
-            early = time.monotonic() - worker.began < SHORT
-            self._bad_starts = self._bad_starts + 1 if early else 0
+            self._bad_starts = 0 if worker.has_settled else self._bad_starts + 1
             code = worker.process.exitcode
+            if code == UNABLE and not any(each.is_ready for each in self._workers):
+                self._bad_starts = BAD_STARTS  # none will be able to
+                return
             log("worker died", level=logging.ERROR, pid=worker.process.pid, code=code)
             mark_process_dead(worker.process.pid)  # type: ignore[no-untyped-call]
             worker.close()
