@@ -117,6 +117,11 @@ def test_documents_without_gold_are_no_mistake():
     assert "left out: 1 without gold labels" in found.stderr
 
 
+def test_one_page_is_one_page():
+    found = run("evaluate", "-", "-r", RULES, stdin=demo_lines(1))
+    assert found.stdout.startswith("1 page ")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -198,6 +198,9 @@ def test_what_is_refused_makes_no_file_of_reviews(db):
         found = run("review", *wrong, "--rules", RULES, "--db", db, "--no-browser")
         assert found.returncode == 2
         assert "cannot read" in found.stderr
+    nothing = run("review", "-", "--rules", RULES, "--db", db, "--no-browser", stdin="")
+    assert nothing.returncode == 2
+    assert "nothing to review in -: no documents" in nothing.stderr
     assert not db.exists()
 
 

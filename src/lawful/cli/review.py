@@ -113,6 +113,8 @@ def open_(
     pictures = Pictures(folders, images, password)
     if is_scored:
         found = Documents.open(documents[0])
+        if not len(found):
+            raise InputError(f"nothing to review in {documents[0]}: no documents")
         store = Store(db)
     else:
         store = Store(db)  # before a model runs for minutes

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from rich.table import Table
 
+from lawful.cli.output import plural
 from lawful.cli.tally import counted
 from lawful.document import Scored, SpanScored
 from lawful.evaluation import Changes, Counts, Scoreboard
@@ -52,7 +53,7 @@ def score_table(boards: Mapping[str, Scoreboard]) -> Table:
     """Scoreboards side by side; each but the first is compared with the first."""
     baseline = next(iter(boards.values()))
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column(f"{baseline.pages:,} pages")
+    table.add_column(plural(baseline.pages, "page"))
     for name in boards:
         table.add_column(name, justify="right")
 
