@@ -89,7 +89,7 @@ def test_cord_as_parquet(cord, tmp_path):
 def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     write(tmp_path / "train.parquet", "")
-    with pytest.raises(MissingExtraError, match="needs pyarrow: install the 'parquet' extra"):
+    with pytest.raises(MissingExtraError, match="needs pyarrow: install the 'arrow' extra"):
         read("cord", tmp_path)
 
 

@@ -139,7 +139,7 @@ def _read_table(file: Path) -> Iterator[tuple[str, str]]:
         from pyarrow import parquet
     except ImportError:
         raise MissingExtraError(
-            f"{file} is a Parquet file, and reading it needs pyarrow: install the 'parquet' extra"
+            f"{file} is a Parquet file, and reading it needs pyarrow: install the 'arrow' extra"
         ) from None
     number = 0
     try:
