@@ -70,6 +70,27 @@ print(json.dumps(found))
 """
 
 
+# What a worker of an engine does: it imports, and decodes batches.
+RESIDENT = """
+import resource, sys
+from pathlib import Path
+
+def mib():
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize() // 2**20
+
+import lawful.arrow
+before = mib()
+from pyarrow import parquet
+from lawful import Rules
+rules = Rules.load(sys.argv[2])
+for _ in range(3):
+    for _ in lawful.arrow.decode_batches(parquet.read_table(sys.argv[1]), rules):
+        pass
+print(f"a worker: {before} MiB after imports, {mib()} MiB after decoding")
+"""
+
+
 def load(count: int) -> tuple[list[Scored], Rules]:
     """Pages and their rules."""
     if outputs.HERE:
@@ -109,12 +130,27 @@ def by_format(pages: list[Scored], rules: Rules, repeats: int) -> None:
     from pyarrow import parquet
 
     from lawful.arrow import decode_table, scored_batch
+    from lawful.arrow.documents import ScoredReader
     from lawful.arrow.parquet import read_parquet
+
+    def mapped(path: Path) -> Any:
+        return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+
+    def parse_mapped(path: Path) -> list[Any]:
+        whole = mapped(path)
+        reader = ScoredReader(whole.schema)
+        return [page for batch in whole.to_batches() for page in reader.read(batch)]
 
     with TemporaryDirectory() as folder:
         lines, table = Path(folder, "pages.jsonl"), Path(folder, "pages.parquet")
+        arrow = Path(folder, "pages.arrow")
+        batch = scored_batch(pages)
+        with pa.OSFile(str(arrow), "wb") as file, pa.ipc.new_file(file, batch.schema) as writer:
+            writer.write_batch(batch)
         write_jsonl(lines, pages)
-        parquet.write_table(pa.table(scored_batch(pages)), table)
+        parquet.write_table(pa.table(batch), table)
+        source = RULES["wildreceipt"] if outputs.HERE else demo.RULES
+        subprocess.run([sys.executable, "-c", RESIDENT, table, source], check=True)
         print(f"{'format':<12}{'bytes':>12}{'parse ms':>10}{'all ms':>10}   per page")
         for name, path, parse, work in (
             (
@@ -124,6 +160,10 @@ def by_format(pages: list[Scored], rules: Rules, repeats: int) -> None:
             (
                 "Parquet", table, lambda: list(read_parquet(table)),
                 lambda: decode_table(parquet.read_table(table), rules),
+            ),
+            (
+                "Arrow", arrow, lambda: parse_mapped(arrow),
+                lambda: decode_table(mapped(arrow), rules),
             ),
         ):  # fmt: skip
             each = 1000 / len(pages)
