@@ -6,15 +6,17 @@ user would: from the labelled references alone, each scored by a tagger that was
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
+import numpy as np
+
+from benchmarks.fine_tuning import Job, Pieces, log_probs, write_jobs
 from benchmarks.spread import Table
 from benchmarks.weights import KINDS, REFERENCES, Tagger, read_references
-from lawful import Field, Rules, decode
+from lawful import Field, Rules, Scores, decode
 from lawful.document import Labelled, Scored
 from lawful.evaluation import Scoreboard, best_legal
 from lawful.learning.weights import learn
@@ -25,21 +27,19 @@ PARTS = 4
 FOLDS = 4
 """Taggers that score the references from which weights are learned."""
 
-STEPS, BATCH = 250, 8
-"""Steps of fine-tuning, in batches of references; 4 to 30 epochs."""
-
 ENOUGH = 30
 """The least number of references from which weights can be learned."""
 
 
 Scoring: TypeAlias = Callable[
-    [Sequence[Labelled], Sequence[Labelled], tuple[str, ...]], list[Scored]
+    [str, Sequence[Labelled], Sequence[Labelled], tuple[str, ...]], list[Scored]
 ]
-"""Scores references by a tagger that was trained on others: those to score, to train on, labels."""
+"""Scores references by a tagger that was trained on others: the name of this job, the references to
+score and to train on, the labels."""
 
 
 def scored(
-    references: Sequence[Labelled], tagged: Sequence[Labelled], labels: tuple[str, ...]
+    _: str, references: Sequence[Labelled], tagged: Sequence[Labelled], labels: tuple[str, ...]
 ) -> list[Scored]:
     """These references, scored by a tagger that was trained on ``tagged``."""
     tagger = Tagger(tagged, labels)
@@ -49,64 +49,113 @@ def scored(
 def scored_by_encoder(
     base: Path,
     layers: int | None,
+    _: str,
     references: Sequence[Labelled],
     tagged: Sequence[Labelled],
     labels: tuple[str, ...],
 ) -> list[Scored]:
-    """The same by a pretrained encoder, which is fine-tuned; the fewer references, the longer."""
-    from lawful.models.network import Network
-    from lawful.models.runners import TorchRunner, device_named
-    from lawful.models.tagger import Tagger as EncoderTagger
-    from lawful.models.tokenizer import Tokenizer
-    from lawful.models.training import Recipe, train
-
-    network = Network.start(base, labels, layers=layers, seed=0)
-    tokenizer = Tokenizer.load(base)
-    epochs = max(4, min(30, STEPS * BATCH // len(tagged)))
-    recipe = Recipe(epochs=epochs, batch=BATCH, rate=2e-4, patience=epochs)
-    with TemporaryDirectory() as folder:
-        validation = tagged[:1]  # the last epoch is measured, not the best
-        for _ in train(network, tokenizer, tagged, validation, Path(folder), recipe):
-            pass
-    runner = TorchRunner(network, device_named(None))
-    return list(EncoderTagger(tokenizer, runner, network.card).predict(references))
-
-
-def scored_by_others(
-    references: Sequence[Labelled], labels: tuple[str, ...], scoring: Scoring
-) -> list[Scored]:
-    """Each reference, scored by a tagger that was not trained on it."""
+    """The same by a pretrained encoder, which is fine-tuned."""
+    train, score = (in_pieces(base, some, labels) for some in (tagged, references))
+    found = log_probs(base, layers, train, score, len(labels))
     return [
-        page
-        for fold in range(FOLDS)
-        for page in scoring(
-            references[fold::FOLDS],
-            [each for i, each in enumerate(references) if i % FOLDS != fold],
-            labels,
-        )
+        Scored(each.document, Scores.from_log_probs(own, labels), each.gold)
+        for each, own in zip(references, found, strict=True)
     ]
+
+
+def scores_in_files(
+    folder: Path, name: str, references: Sequence[Labelled], _: object, labels: tuple[str, ...]
+) -> list[Scored]:
+    """The same from files that ``benchmarks/fine_tuning.py`` wrote."""
+    with np.load(folder / f"{name.partition(' ')[0]}.npz") as arrays:
+        rows = arrays[name].astype(np.float64)
+    ends = np.cumsum([len(each.document) for each in references])
+    return [
+        Scored(each.document, Scores.from_log_probs(own, labels), each.gold)
+        for each, own in zip(references, np.split(rows, ends[:-1]), strict=True)
+    ]
+
+
+def in_pieces(base: Path, references: Sequence[Labelled], labels: tuple[str, ...]) -> list[Pieces]:
+    """References in the word pieces of an encoder."""
+    from lawful.models.tokenizer import Tokenizer
+
+    tokenizer = Tokenizer.load(base)
+    numbers = {label: i for i, label in enumerate(labels)}
+    found = []
+    for each in references:
+        pieces = tokenizer.tokenize(each.document)
+        first = np.flatnonzero(~np.array(pieces.joins)) + len(tokenizer.opening)
+        ids = [*tokenizer.opening, *pieces.ids.tolist(), *tokenizer.closing]
+        found.append(Pieces(ids, first.tolist(), [numbers[label] for label in each.gold]))
+    return found
+
+
+class Split(NamedTuple):
+    """References that are labelled, and those that are decoded, by number."""
+
+    name: str
+    labelled: list[int]
+    decoded: list[int]
+
+    def jobs(self, *, learning: bool) -> Iterator[tuple[str, Job]]:
+        """What is scored by which tagger: the decoded ones, and each labelled one by others."""
+        yield self.name, Job(self.labelled, self.decoded)
+        for fold in range(FOLDS) if learning and len(self.labelled) >= ENOUGH else ():
+            rest = [number for i, number in enumerate(self.labelled) if i % FOLDS != fold]
+            yield f"{self.name} fold {fold}", Job(rest, self.labelled[fold::FOLDS])
+
+
+def splits_of(count: int, size: int, splits: int) -> Iterator[Split]:
+    """Splits of so many references, of which some are labelled."""
+    for part in range(splits):
+        rest = [i for i in range(count) if i % PARTS != part][:size]
+        yield Split(f"split{part} {len(rest)}", rest, list(range(part, count, PARTS)))
+
+
+def read_core() -> tuple[list[Labelled], tuple[str, ...]]:
+    """The references and their labels."""
+    core = list(read_references(REFERENCES / "core.xml"))
+    types = sorted({label[2:] for each in core for label in each.gold})
+    return core, ("O", *(f"{prefix}-{type_}" for type_ in types for prefix in "BI"))
+
+
+def write_references(
+    file: Path, base: Path, sizes: Sequence[int], splits: int, learning: bool
+) -> None:
+    """Writes what ``benchmarks/fine_tuning.py`` is to train, the decoded references first."""
+    core, labels = read_core()
+    jobs = [
+        job
+        for size in sizes
+        for split in splits_of(len(core), size, splits)
+        for job in split.jobs(learning=learning)
+    ]
+    jobs.sort(key=lambda job: "fold" in job[0])
+    write_jobs(file, in_pieces(base, core, labels), len(labels), dict(jobs))
 
 
 def judge_references(
     sizes: Sequence[int], splits: int, *, learning: bool = True, scoring: Scoring = scored
 ) -> None:
     """Prints F1 of spans and of values on unseen references."""
-    core = list(read_references(REFERENCES / "core.xml"))
-    types = sorted({label[2:] for each in core for label in each.gold})
-    labels = ("O", *(f"{prefix}-{type_}" for type_ in types for prefix in "BI"))
+    core, labels = read_core()
+    types = sorted({label[2:] for label in labels[1:]})
     parts = KINDS["all four"](10.0)
     parts["boundaries"] = replace(parts["boundaries"], weight=5.0)
     rules = Rules([Field(type_, type_, many=True) for type_ in types], **parts)
     print(f"{splits} splits; mean and standard deviation over splits")
     table = Table("labelled", "weights")
     for size in sizes:
-        for part in range(splits):
-            train = [each for i, each in enumerate(core) if i % PARTS != part][:size]
-            pages = scoring(core[part::PARTS], train, labels)
+        for split in splits_of(len(core), size, splits):
+            pages, *others = [
+                scoring(name, *([core[i] for i in some] for some in reversed(job)), labels)
+                for name, job in split.jobs(learning=learning)
+            ]
             boards = {name: Scoreboard(rules) for name in ("no rules", "default", "learned")}
             learned, shown = None, 0.0
-            if learning and len(train) >= ENOUGH:
-                found = learn(scored_by_others(train, labels, scoring), rules, measure="entities")
+            if others:
+                found = learn([page for fold in others for page in fold], rules, measure="entities")
                 learned, shown = found.rules, float(found.gain.is_shown)
             unproven = dict.fromkeys(boards, 0.0)
             for page in pages:
@@ -125,5 +174,5 @@ def judge_references(
                         "not proven": unproven[name],
                         "gain was shown": shown if name == "learned" else 0.0,
                     }
-                    table.add((f"{len(train):,}", name), record)
+                    table.add((f"{len(split.labelled):,}", name), record)
         table.print_new()
