@@ -1,16 +1,15 @@
 """Rules mined on some pages of WildReceipt and shown on others: value F1, pages fixed and broken.
 
     python -m benchmarks.mined_rules [--ways both …] [--weights suggested half …]
-        [--prices 0 0.5] [--seeds 2] [--folds 5] [--choose] [--learn] [--pages]
+        [--prices 0 0.5] [--seeds 2] [--folds 5] [--learn] [--pages]
 
 needs ``../shared``, which is not part of the project. For each fold, rules are mined from the true
 labels of the others; those of some kinds that say something new about the fields of the paper's
 rules are added to these, and the fold is decoded. Weights are those that mining suggests, half of
 them (of all rules, or of those about lines), or, to be careful, at most the log-odds that true
-pages obey the rule. A price is that of a mined rule that cannot be checked. With ``--choose``, way,
-weights and price of a fold are those of highest value F1 on the others, among those that broke at
-most one page there for ten that they fixed. With ``--learn``, weights are learned there.
-``--pages`` lists the pages that are fixed and broken, and the rules that the answer violates.
+pages obey the rule. A price is that of a mined rule that cannot be checked. With ``--learn``,
+weights are learned on the other folds. ``--pages`` lists the pages that are fixed and broken, and
+the rules that the answer violates. ``benchmarks.nested`` chooses between such settings.
 """
 
 from __future__ import annotations
@@ -32,12 +31,15 @@ from lawful import Rules
 from lawful.datasets import RULES
 from lawful.document import Labelled, Scored
 from lawful.evaluation import Scoreboard, labels_obey
+from lawful.learning.candidates import Finder
 from lawful.learning.mining import IMPLIED, Mined, mine
+from lawful.learning.parameters import Parameters
 from lawful.learning.proposals import Kind
 from lawful.learning.truth import guessed_rules
-from lawful.learning.weights import best_labels, learn
+from lawful.learning.weights import Learner, best_labels
 from lawful.rules.definitions import DEFAULT_UNCHECKED, Rule
 from lawful.rules.span_rules import Order
+from lawful.scores import Pooling
 from tests.fixtures.outputs import SHARED, read_outputs, require_outputs
 
 WAYS: Mapping[str, tuple[Kind, ...]] = {
@@ -97,12 +99,12 @@ class Results(NamedTuple):
 class Pages:
     """Real pages with boxes, and how they are decoded."""
 
-    def __init__(self) -> None:
+    def __init__(self, pool: Pooling = "mean") -> None:
         self.rules = Rules.load(RULES["wildreceipt"])
         boxes = _boxes()
         self.scored: list[Scored] = []
         for page in read_outputs("wild-l2text"):
-            words = page.to_words("mean")
+            words = page.to_words(pool)
             own = boxes[words.document.id][: len(words.document)]
             self.scored.append(replace(words, document=replace(words.document, boxes=own)))
 
@@ -161,17 +163,12 @@ def _boxes() -> dict[str, tuple[tuple[float, ...], ...]]:
     return boxes
 
 
-def chosen(
-    options: Mapping[Option, Rules], pages: Pages, some: NDArray[np.intp], base: Results
-) -> Option:
-    """The option of highest value F1 on some pages that breaks few of them."""
-    best, highest = None, -1.0
-    for option, rules in options.items():
-        found = pages.results(some, rules)
-        fixed, broken = found.against(base.of(some))
-        if 10 * broken <= fixed and f1(found.counts) > highest:
-            best, highest = option, f1(found.counts)
-    return best if best is not None else next(iter(options))
+def learned(pages: Sequence[Scored], rules: Rules, seed: int) -> Rules:
+    """The weights that ``learn`` fits to all pages, without the figures about them."""
+    parameters = Parameters(rules)
+    finder = Finder(parameters)
+    learner = Learner(parameters, pages, [finder.page(page) for page in pages], seed)
+    return parameters.apply(np.round(learner.fit(list(range(len(pages)))).weights, 2))
 
 
 def show(name: str, before: Results, now: Results, random: np.random.Generator) -> None:
@@ -195,7 +192,6 @@ def main() -> None:
     parser.add_argument("--prices", nargs="+", type=float, default=[0.0, DEFAULT_UNCHECKED])
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--folds", type=int, default=5)
-    parser.add_argument("--choose", action="store_true", help="choose the way on the other folds")
     parser.add_argument("--learn", action="store_true", help="learn weights on the other folds")
     parser.add_argument("--pages", action="store_true", help="list pages fixed and broken")
     arguments = parser.parse_args()
@@ -210,33 +206,21 @@ def main() -> None:
     for seed in range(arguments.seeds):
         random = np.random.default_rng(seed)
         fold_of = random.permutation(np.arange(count) % arguments.folds)
-        results = {
-            name: Results(base.counts.copy(), base.right.copy())
-            for name in (["chosen"] if arguments.choose else map(str, options))
-        }
-        choices = []
+        results = {option: Results(base.counts.copy(), base.right.copy()) for option in options}
         for fold in range(arguments.folds):
             out, rest = np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
             fields, found = pages.mined(rest.tolist(), seed)
-            sets = {option: pages.with_mined(fields, found, option) for option in options}
-            if arguments.choose:
-                choices.append(chosen(sets, pages, rest, base))
-            for option, rules in sets.items():
-                if arguments.choose and option != choices[-1]:
-                    continue
-                name = "chosen" if arguments.choose else str(option)
-                used = rules
+            for option, of_all in results.items():
+                rules = pages.with_mined(fields, found, option)
                 if arguments.learn:
-                    used = learn([pages.scored[i] for i in rest.tolist()], rules, seed=seed).rules
-                now = pages.results(out, used)
-                results[name].counts[out], results[name].right[out] = now
+                    rules = learned([pages.scored[i] for i in rest.tolist()], rules, seed)
+                now = pages.results(out, rules)
+                of_all.counts[out], of_all.right[out] = now
                 if arguments.pages:
-                    explain(pages, out, used, base, now)
-        for name, now in results.items():
-            learned = ", learned weights" if arguments.learn else ""
-            show(f"seed {seed}, {name}{learned}", base, now, random)
-        if choices:
-            print(f"  chosen: {'; '.join(map(str, choices))}", flush=True)
+                    explain(pages, out, rules, base, now)
+        for option, of_all in results.items():
+            weights = ", learned" if arguments.learn else ""
+            show(f"seed {seed}, {option}{weights}", base, of_all, random)
 
 
 def explain(
