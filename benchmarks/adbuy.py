@@ -3,6 +3,8 @@
     python -m benchmarks.adbuy train --base MiniLM/ --device cuda --out build/adbuy
     python -m benchmarks.adbuy measure build/adbuy
 
+With the folders of several runs, ``measure`` takes the mean of their models' probabilities.
+
 Needs the documents in ``../shared/data/adbuy``, which are not part of the project. They are split
 in halves: a model is trained on the values of one half and tested on the other, both ways. A value
 is right if it is the one that a person read, wherever it stands: amounts and dates by value, names
@@ -17,7 +19,7 @@ import gzip
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from math import exp, inf, log
@@ -32,6 +34,7 @@ from lawful.document import Box
 from lawful.field_spans import field_spans
 from lawful.files.page import Page, Word, make_document
 from lawful.packs import PACKS
+from lawful.scores import log_softmax
 from lawful.span_scores import SpanScores
 from lawful.truth import Truth
 from lawful.truth.occurrences import Occurrences, distance, fold
@@ -155,15 +158,23 @@ class Answer:
     seconds: float
 
 
+def mean_scores(paths: Sequence[Path]) -> Iterator[tuple[str, Scores]]:
+    """The means of the probabilities in files of scores, by document."""
+    files = [np.load(path) for path in paths]
+    labels = files[0]["labels"].tolist()
+    if any(file["labels"].tolist() != labels for file in files):
+        raise SystemExit(f"models of other labels: {', '.join(map(str, paths))}")
+    for id_ in sorted(set(files[0].files) - {"labels"}):
+        probs = [np.exp(log_softmax(file[id_].astype(np.float64))) for file in files]
+        yield id_, Scores.from_probs(np.mean(probs, axis=0), labels)
+
+
 def answers(
-    ads: Mapping[str, tuple[Document, Truth]], path: Path, rules: Rules
+    ads: Mapping[str, tuple[Document, Truth]], paths: Sequence[Path], rules: Rules
 ) -> Iterator[Answer]:
-    """The answers for the documents of a file of scores."""
-    arrays = np.load(path)
-    labels = arrays["labels"].tolist()
-    for id_ in sorted(set(arrays.files) - {"labels"}):
+    """The answers for the documents of a file of scores, or of the mean of several."""
+    for id_, scores in mean_scores(paths):
         document, truth = ads[id_]
-        scores = Scores.from_logits(arrays[id_].astype(np.float64), labels)
         began = perf_counter()
         spans = field_spans(document, scores, rules)
         found = decode(document, spans, rules, budget=Budget(seconds=10))
@@ -214,7 +225,7 @@ def automated(pages: Iterable[tuple[float, bool]], share: float = 0.99) -> float
     return most / max(len(ranked), 1)
 
 
-def measure(ads: list[tuple[Document, Truth]], folder: Path, number: int) -> None:
+def measure(ads: list[tuple[Document, Truth]], folders: Sequence[Path], number: int) -> None:
     """Prints how often fields are right, without and with rules, and what needs no person."""
     by_id = {document.id: (document, truth) for document, truth in ads}
     printed: Counter[str] = Counter()
@@ -230,7 +241,9 @@ def measure(ads: list[tuple[Document, Truth]], folder: Path, number: int) -> Non
         found = [
             answer
             for half in (0, 1)
-            for answer in answers(by_id, folder / f"scores-{number}-{half}.npz", rules)
+            for answer in answers(
+                by_id, [folder / f"scores-{number}-{half}.npz" for folder in folders], rules
+            )
         ]
         print(f"{title}, {len(found)} documents, {sum(a.seconds for a in found):.0f} s")
         print("| field | right | of the printed | no person needed, 99 % right |")
@@ -267,14 +280,14 @@ def main() -> None:
     training.add_argument("--seed", type=int, default=0)
     training.add_argument("--out", type=Path, required=True)
     measuring = commands.add_parser("measure")
-    measuring.add_argument("folder", type=Path)
+    measuring.add_argument("folders", type=Path, nargs="+", metavar="folder")
     measuring.add_argument("--round", type=int, default=2)
     given = parser.parse_args()
     if not given.data.is_file():
         parser.error(f"needs {given.data}")
     ads = list(read_ads(given.data))
     if given.command == "measure":
-        measure(ads, given.folder, given.round)
+        measure(ads, given.folders, given.round)
         return
     run = Run(
         given.base, given.device, given.split, given.rounds, given.epochs, given.layers,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
 import numpy as np
 import pytest
 
-from lawful import Document, Field, InputError, Rules, Scored, Scores, decode
+from lawful import Box, Document, Field, InputError, Rules, Scored, Scores, decode
 from lawful.field_spans import SURE, field_spans
 from lawful.io.jsonl import scored_line
 from tests.helpers import run
@@ -76,6 +77,39 @@ def test_a_text_begins_where_its_span_begins():
     )
     found = candidates(document, scores)
     assert max(found, key=found.get) == (0, 3, "name")
+
+
+def on_a_line(document, *lefts):
+    """The document with its words on one line, ten points high, from these places on."""
+    widths = [5 * len(word) for word in document.words]
+    boxes = [Box(x, 0, x + w, 10) for x, w in zip(lefts, widths, strict=True)]
+    return replace(document, boxes=tuple(boxes))
+
+
+def test_a_text_fills_its_cell():
+    document, scores = scored(
+        ("Sold", {}), ("Blue", {"B-name": 0.9}), ("Sky", {"I-name": 0.3}), ("Date", {})
+    )
+    apart = on_a_line(document, 0, 60, 84, 200)
+    found = candidates(apart, scores)
+    assert max(found, key=found.get) == (1, 3, "name")
+    together = on_a_line(document, 0, 60, 120, 200)
+    found = candidates(together, scores)
+    assert max(found, key=found.get) == (1, 2, "name")
+
+
+def test_a_number_is_not_the_end_of_a_longer_one():
+    document, scores = scored(
+        ("1", {"B-total": 0.4}), ("490.00", {"I-total": 0.5, "B-total": 0.4}), ("x", {})
+    )
+    found = candidates(on_a_line(document, 0, 6, 90), scores)
+    assert max(found, key=found.get) == (0, 2, "total")
+
+
+def test_dates_may_share_a_cell():
+    document, scores = scored(("1/2/24", {}), ("-", {}), ("1/9/24", {"B-day": 0.9}))
+    inside = candidates(on_a_line(document, 0, 33, 41), scores)
+    assert inside == candidates(document, scores)
 
 
 def test_probabilities_of_a_list_are_those_of_its_words():

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawful import Box, Document
-from lawful.lines import in_reading_order, printed_lines, reading_order
+from lawful.lines import cell_starts, in_reading_order, printed_lines, reading_order
 from tests.fixtures.outputs import SHARED
 from tests.fixtures.pages import block
 
@@ -205,3 +205,19 @@ def test_words_in_random_order_on_a_page_on_its_side_are_read_upwards():
 
 def test_a_page_of_single_digits_is_upright():
     assert read(block("1   2   3\n4   5   6\n7   8   9")) == "1 2 3 4 5 6 7 8 9"
+
+
+def test_cells_end_at_gaps_lines_and_captions():
+    words = ["Order", "#", "123", "Blue", "Sky", "Inc", "Total:", "5.00", "x"]
+    lefts = [0, 28, 36, 90, 113, 200, 0, 35, 46]  # the last one lies over its neighbour
+    boxes = [
+        Box(x, 20 * (i > 5), x + 5 * len(word), 20 * (i > 5) + 10)
+        for i, (x, word) in enumerate(zip(lefts, words, strict=True))
+    ]
+    starts = cell_starts(Document("d", words, boxes=tuple(boxes)))
+    assert np.flatnonzero(starts).tolist() == [0, 2, 3, 5, 6, 7, 8, 9]
+
+
+def test_without_boxes_all_words_are_one_cell():
+    assert cell_starts(Document("d", ["a", "b", "c"])).tolist() == [True, False, False, True]
+    assert cell_starts(Document("d", [])).tolist() == [True]

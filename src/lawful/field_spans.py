@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lawful.document import Document
 from lawful.errors import InputError
+from lawful.lines import cell_starts
 from lawful.rules.definitions import Field
 from lawful.rules.rule_set import Rules
 from lawful.scores import Scores
@@ -24,6 +25,9 @@ LONGEST = {"number": 3, "date": 5, "text": 12}
 
 LEAST = 0.001
 """Least probability of a candidate, except that a field's most probable one is always kept."""
+
+PART = 0.05
+"""Factor of a span that begins or ends within a printed cell, or goes on in the next one."""
 
 SURE = 1 - 1e-6
 """Probability of a span, at most: no model is more certain, whatever it says."""
@@ -38,6 +42,9 @@ def field_spans(
     it is in the field. Spans of a list, or of rows, are independent of each other; those of any
     other field share its probability, so that two of them are never more probable than one. Fields
     that share a label share their spans, too.
+
+    A text or a number usually fills a printed cell (``lines.cell_starts``), so spans that are parts
+    of cells are less probable. Two dates often share a cell.
     """
     if len(scores) != len(document):
         raise InputError(
@@ -51,8 +58,10 @@ def field_spans(
         if f"B-{f.label}" in scores.labels:
             by_label.setdefault(f.label, []).append(f)
     found: list[tuple[int, int, str, float]] = []
+    cells = None if document.boxes is None else cell_starts(document)
     for label, fields in by_label.items():
-        spans = _spans(document, scores, label, fields, least)
+        dates = all(type_named(f.type).kind == "date" for f in fields)
+        spans = _spans(document, scores, label, fields, least, None if dates else cells)
         if len(fields) == 1 and not fields[0].many and fields[0].name not in rows:
             spans = _exclusive(spans, least)
         else:
@@ -67,7 +76,12 @@ Found = list[tuple[int, int, float]]
 
 
 def _spans(
-    document: Document, scores: Scores, label: str, fields: list[Field], least: float
+    document: Document,
+    scores: Scores,
+    label: str,
+    fields: list[Field],
+    least: float,
+    cells: NDArray[np.bool_] | None,
 ) -> Found:
     """The readable spans of a label; those below ``least`` only if nothing else is there."""
     begin, inside = (_column(scores, f"{mark}-{label}") for mark in "BI")
@@ -76,6 +90,10 @@ def _spans(
         inside = both  # two texts of one field do not stand side by side
     before = np.concatenate([[0.0], both[:-1]])
     starts = both - before * inside  # in the field, and not as the continuation of a span
+    edge, across = np.ones(len(document) + 1), np.ones(len(document) + 1)
+    if cells is not None:
+        edge[~cells], across[cells] = PART, PART
+    starts *= edge[:-1]
     longest = max(f.max_words or LONGEST[type_named(f.type).kind] for f in fields)
     for limit in (least / 10, 0.0):
         found: Found = []
@@ -86,8 +104,8 @@ def _spans(
                 after = float(inside[end]) if end < len(document) else 0.0
                 text = document.text(start, end)
                 if any(read(text, f.type) for f in fields):
-                    found.append((start, end, p * (1 - after)))
-                p *= after
+                    found.append((start, end, p * (1 - after) * edge[end]))
+                p *= after * across[end]
                 if p <= limit:
                     break
         if found:

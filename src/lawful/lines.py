@@ -34,6 +34,12 @@ LEAST_DOWN = 0.75
 LEAST_OVERLAP = 0.3
 """Share of the smaller height by which two neighbouring words of a printed line overlap."""
 
+WIDEST_BLANK = 0.8
+"""Distance of two words of a cell, at most, in heights of the higher one."""
+
+MOST_COVERED = 0.5
+"""Distance by which a word may begin before the end of the one before it, in the same heights."""
+
 
 def printed_lines(document: Document) -> list[int]:
     """By word, the number of its printed line.
@@ -57,6 +63,27 @@ def _printed_lines(boxes: tuple[Box, ...], pages: tuple[int, ...] | None) -> tup
         level = _level(there, _slope(there, _lines(there)))
         lines[words] = _lines(level) + lines.max() + 1
     return tuple(lines.tolist())
+
+
+def cell_starts(document: Document) -> NDArray[np.bool_]:
+    """By word, and after the last one, whether a printed cell begins there.
+
+    A cell is a run of words of one line with no more than a blank between them: an entry of a
+    table or of a form, or a line of running text. What follows ``:`` or ``#`` is a cell of its own,
+    apart from its caption. Without boxes, all words are one cell.
+    """
+    starts = np.zeros(len(document) + 1, np.bool_)
+    starts[[0, -1]] = True
+    if document.boxes is None or len(document) < 2:
+        return starts
+    pages = document.pages or (0,) * len(document)
+    x0, y0, x1, y1 = upright(document.boxes, pages).T
+    high = np.maximum(y1[1:] - y0[1:], y1[:-1] - y0[:-1])
+    gap = x0[1:] - x1[:-1]
+    starts[1:-1] = (gap > WIDEST_BLANK * high) | (gap < -MOST_COVERED * high)
+    starts[1:-1] |= np.diff(printed_lines(document)) != 0
+    starts[1:-1] |= [word.endswith((":", "#")) for word in document.words[:-1]]
+    return starts
 
 
 def reading_order(boxes: Sequence[Box], pages: Sequence[int] | None = None) -> list[int]:
