@@ -21,6 +21,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from hashlib import sha256
 from math import exp, inf, log
 from pathlib import Path
@@ -55,6 +56,7 @@ FOUR = ("gross", "contract", "flight_from", "flight_to")
 """The fields that are not names."""
 
 
+@cache
 def ad_rules() -> Rules:
     """The rule pack, whose five fields every document has."""
     rules = Rules.load(PACKS["ad-order"])
