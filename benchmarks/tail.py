@@ -1,24 +1,29 @@
 """The slowest pages: times, proofs and memory of the exact search on the outputs of real models.
 
     python -m benchmarks.tail [--pages N] [--rules default,hard] [--units words|pieces] [--worst 5]
-        [--repeats 1] [--out build/tail.json]
+        [--repeats 1] [--against ../earlier] [--out build/tail.json]
 
 Each page is decoded by ``exact`` with its default budget, one after another in this process. Times
 are of the processor, and of several repeats the least counts, so other load hardly matters. A table
 per model and rules has the times, the share of pages whose optimum is proven, the most partial
 readings that were extended and the most memory that a search held; then come the worst pages. Where
 an optimum is not proven, ``gap`` is how much more another labelling could be worth, in nats.
+
+With ``--against``, a checkout of another commit, installed in its own ``.venv``, decodes the same
+pages in between, in turns with this one, and has its own line in the tables.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from math import inf
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
 from unittest import mock
@@ -104,6 +109,43 @@ def row(outputs: str, meaning: str, pages: list[Page]) -> str:
     )
 
 
+def least(one: Page, other: Page) -> Page:
+    """The faster of two decodings of a page."""
+    return min(one, other, key=lambda page: page.ms)
+
+
+def elsewhere(checkout: Path, options: list[str]) -> dict[str, list[Page]]:
+    """The pages by outputs and rules, decoded by a checkout with an environment of its own."""
+    with TemporaryDirectory() as folder:
+        out = Path(folder) / "tail.json"
+        python = checkout.resolve() / ".venv" / "bin" / "python"
+        command = [str(python), "-m", "benchmarks.tail", *options, "--worst", "0"]
+        command += ["--out", str(out)]
+        subprocess.run(command, cwd=checkout, check=True, stdout=subprocess.DEVNULL)
+        record = json.loads(out.read_text())
+    return {name: [Page(**page) for page in pages] for name, pages in record.items()}
+
+
+def compare(checkout: Path, options: list[str], turns: int, worst: int) -> None:
+    """Prints the tables of this checkout and of another one, from several turns of both."""
+    found: dict[Path, dict[str, list[Page]]] = {}
+    for _ in range(turns):
+        for where in (checkout, Path()):
+            for name, pages in elsewhere(where, options).items():
+                known = found.setdefault(where, {}).get(name, pages)
+                found[where][name] = list(map(least, known, pages))
+    print(HEADER)
+    for name, pages in found[Path()].items():
+        outputs, meaning = name.split()
+        print(row("earlier", "", found[checkout][name]))
+        print(row(outputs, meaning, pages))
+        both = zip(found[checkout][name], pages, strict=True)
+        faster = sorted((old.ms / new.ms for old, new in both))
+        low, middle, high = np.percentile(faster, (5, 50, 95))
+        print(f"  times as fast, page by page: {middle:.2f} (5 % {low:.2f}, 95 % {high:.2f})")
+        print(*sorted(pages, key=lambda page: -page.ms)[:worst], sep="\n", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pages", type=int, help="pages per model; default: all")
@@ -111,12 +153,18 @@ def main() -> None:
     parser.add_argument("--units", choices=("words", "pieces"), default="words")
     parser.add_argument("--worst", type=int, default=5, help="pages listed; default: %(default)s")
     parser.add_argument("--repeats", type=int, default=1, help="default: %(default)s")
+    parser.add_argument("--against", type=Path, help="a checkout of another commit")
     parser.add_argument("--out", type=Path, default=Path("build/tail.json"))
     arguments = parser.parse_args()
     require_outputs(parser)
     meanings = arguments.rules.split(",")
     if unknown := set(meanings) - set(MEANINGS):
         parser.error(f"unknown rules {', '.join(unknown)}; known are {', '.join(MEANINGS)}")
+    if arguments.against:
+        options = ["--rules", arguments.rules, "--units", arguments.units]
+        options += ["--pages", str(arguments.pages)] if arguments.pages else []
+        compare(arguments.against, options, arguments.repeats, arguments.worst)
+        return
     record = {}
     print(HEADER)
     for name, data in OUTPUTS.items():
