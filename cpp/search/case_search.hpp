@@ -37,9 +37,9 @@ public:
     const ReadingGraph& graph() const { return *graph_; }
 
 private:
-    static constexpr std::size_t kSlice = 64;      // extensions of one case at a time
-    static constexpr std::size_t kSplitAfter = 8;  // times the patience of the search
-    static constexpr std::size_t kPerCase = 256;   // extensions for each case, before more are made
+    static constexpr std::size_t kSlice = 8;        // extensions of one case at a time
+    static constexpr std::size_t kSplitAfter = 4;   // times the patience: finer bounds are due
+    static constexpr std::size_t kPerCase = 256;    // extensions per case, before more are made
     static constexpr std::size_t kMostValues = 64;  // of a field that is split
     static constexpr std::size_t kMostDives = 8;    // cases that are tried for a good reading
 
