@@ -19,6 +19,8 @@ namespace lawful {
 class Residues {
 public:
     static constexpr std::uint32_t kFree = std::numeric_limits<std::uint32_t>::max();
+    /// Whether a span value shifts long ranges of classes, and costs nothing.
+    static constexpr bool kShifts = true;
 
     /// A span value, as far as equations depend on it.
     struct FieldValue {

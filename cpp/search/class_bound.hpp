@@ -120,6 +120,7 @@ public:
 private:
     using Cell = typename Costs::Cell;
     static constexpr double kRounding = 1e-9;
+    static constexpr std::size_t kSparse = 16;  // cells that one instruction can look at
     static constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
 
     Cell* row(std::uint32_t node) const {
@@ -189,7 +190,7 @@ private:
             for (std::size_t i = 0; i < steps.size(); ++i) {
                 const double cost = excess[node][i];
                 if (cost == kForbidden) continue;
-                clock.tick(2 * alive.size() + 1);
+                clock.tick(std::min(2 * alive.size(), classes) + 1);
                 const bool ended = steps[i].to == ReadingGraph::kEnd;
                 Cell* const there =
                     ended ? nullptr : reach.data() + row_[steps[i].to] * (classes + 1);
@@ -200,6 +201,17 @@ private:
                 }
                 const Cell step = costs_.cell(cost);
                 Cell least = Costs::kNever;  // what a class adds to the rest of steps it needs
+                if (Classes::kShifts && !ended && alive.size() > classes / kSparse &&
+                    !classes_.frees(steps[i].choice)) {
+                    classes_.each_range(steps[i].choice, [&](std::size_t before, std::size_t after,
+                                                             std::size_t length, auto...) {
+                        least = std::min(least, pass_cells(there + after, reached + before,
+                                                           here + before, row(steps[i].to) + after,
+                                                           length, step, limit, Costs::kNever));
+                    });
+                    excess[node][i] = left_after(cost, left, least);
+                    continue;
+                }
                 for (const std::uint32_t c : alive) {
                     if (ended) {
                         if (ends_[c] < Costs::kNever && reached[c] + step + ends_[c] <= limit)
@@ -221,10 +233,15 @@ private:
                     Cell& reach_after = there[after == kFree ? classes : after];
                     reach_after = std::min<Cell>(reach_after, reached[c] + more);
                 }
-                if (least < Costs::kNever) left = std::min(left, cost + costs_.difference(least));
-                excess[node][i] = left == kForbidden ? left : std::clamp(left, 0.0, cost);
+                excess[node][i] = left_after(cost, left, least);
             }
         }
+    }
+
+    /// The excess that is left of a step's, of which `left` or, by the table, `least` is needed.
+    double left_after(double cost, double left, Cell least) const {
+        if (least < Costs::kNever) left = std::min(left, cost + costs_.difference(least));
+        return left == kForbidden ? left : std::clamp(left, 0.0, cost);
     }
 
     Classes classes_;

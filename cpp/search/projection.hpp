@@ -38,6 +38,7 @@ std::vector<Subject> subjects(const Plan& plan, const DocumentTables& tables,
 class Projection {
 public:
     static constexpr std::uint32_t kFree = std::numeric_limits<std::uint32_t>::max();
+    static constexpr bool kShifts = false;
 
     /// `values` are the span values of a graph.
     Projection(const Plan& plan, const DocumentTables& tables, const Subject& subject,
