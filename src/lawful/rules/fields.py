@@ -24,6 +24,7 @@ from lawful.rules.places import Places
 from lawful.rules.reading import Occurrence, Spans
 from lawful.rules.rule_set import Rules, ValueKey
 from lawful.rules.span_rules import WordRule
+from lawful.rules.unreadable import UnreadableSpans
 from lawful.values import format_value, identity, read
 from lawful.values.money import Printed, read_currency
 
@@ -54,8 +55,8 @@ class DocumentFields:
         self._values: dict[ValueKey, Cache[tuple[int, int], tuple[Any, ...]]] = {}
         self._values_of = self._caches()
         self._faults: Cache[tuple[int, int, int], tuple[Fault, ...]] = Cache(MOST_BYTES)
-        self.unreadable: set[tuple[str, int, int]] = set()
-        """Spans that are known to be unreadable, by type of values; kept by searches."""
+        self.unreadable = UnreadableSpans(len(document), [f.type for f in rules.fields])
+        """Spans that are known to be unreadable; kept by searches."""
 
     def share_values(self, other: DocumentFields) -> None:
         """Uses what other rules have read of the same document: values do not depend on rules."""

@@ -42,6 +42,7 @@ from lawful.rules.reading import Cost, Occurrence, Reading, Spans
 from lawful.rules.rows import PREVIOUS, Row, RowKind, RowNumbers, rows_of, table_numbers
 from lawful.rules.rule_set import ParsedRule, Rules
 from lawful.rules.settle import Settler
+from lawful.rules.unreadable import UnreadableSpans
 from lawful.values import identity, unprinted
 
 Labels: TypeAlias = NDArray[np.integer[Any]]  # (words,): label indices
@@ -521,8 +522,8 @@ class Judge:
         self._fields.share_values(other._fields)
 
     @property
-    def unreadable(self) -> set[tuple[str, int, int]]:
-        """Spans that are known to be unreadable, by type of values, for searches to add to."""
+    def unreadable(self) -> UnreadableSpans:
+        """Spans that are known to be unreadable, for searches to add to."""
         return self._fields.unreadable
 
     # For searches: the penalties of a single span, and of a field without spans.

@@ -84,6 +84,8 @@ class Lattice:
         self.plan = plan
         self.tables = Tables(judge.rules, plan, judge.document.id, judge.given)
         self._unreadable = [judge.only_if_unreadable(i) for i in range(len(judge.rules.fields))]
+        self._is_simple = np.array([price is not None for price in self._unreadable])
+        self._must_read = np.array([price == inf for price in self._unreadable])
         self._read: dict[tuple[int, int, int], list[tuple[SpanValue, float]]] = {}
 
     @property
@@ -175,7 +177,12 @@ class Lattice:
         index: list[int] = []
         prices: list[float] = []
         known = self._read
-        for at, span in enumerate(self.spans_by_field(spans)):
+        for at, is_unreadable, span in self._open_spans(spans):
+            if is_unreadable:
+                values.append((*span, _core.UNREADABLE))
+                index.append(at)
+                prices.append(self._unreadable[span[0]] or 0.0)
+                continue
             found = known.get(span)
             if found is None:
                 found = known[span] = self._values(span, until)
@@ -184,6 +191,21 @@ class Lattice:
                 index.append(at)
                 prices.append(price)
         return values, index, prices
+
+    def _open_spans(self, spans: _core.Spans) -> Iterator[tuple[int, bool, tuple[int, int, int]]]:
+        """The index of each span, whether it is known to be unreadable, and the span.
+
+        Most spans of a page are unreadable: those that may not be are left out.
+        """
+        unreadable = self.judge.unreadable
+        if self.judge.rules.shared_labels or not unreadable:
+            return ((at, False, span) for at, span in enumerate(self.spans_by_field(spans)))
+        field, start = spans.field, spans.start
+        end = self.judge.scheme.text_ends(start, spans.end)
+        known = unreadable.known(field, start, end) & self._is_simple[field]
+        at = np.flatnonzero(~(known & self._must_read[field]))
+        rows = zip(field[at].tolist(), start[at].tolist(), end[at].tolist(), strict=True)
+        return zip(at.tolist(), known[at].tolist(), rows, strict=True)
 
     def _values(self, span: tuple[int, int, int], until: float) -> list[tuple[SpanValue, float]]:
         """The values of a span that no hard rule refuses, and their prices.
@@ -194,18 +216,14 @@ class Lattice:
         field, start, end = span
         if until != inf and perf_counter() > until:
             raise TimeBudgetError("the time is up")
-        faults = self._unreadable[field]
-        if faults == inf:
-            key = (judge.rules.fields[field].type, start, end)
-            if key in judge.unreadable:
-                return []  # most spans of a page, and known to other searches on it
         values = judge.values(field, start, end)
+        faults = self._unreadable[field]
         if faults is None:
             faults = judge.faults(field, start, end)
         elif values:
             faults = 0.0
-        elif faults == inf and len(judge.unreadable) < MOST_SPANS:
-            judge.unreadable.add(key)
+        else:
+            judge.unreadable.add(field, start, end)
         if faults == inf:
             return []
         if not values:
