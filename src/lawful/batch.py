@@ -209,7 +209,7 @@ def score_records(
     yield from waiting
 
 
-AnyScored = TypeVar("AnyScored", Scored, SpanScored)
+AnyScored = TypeVar("AnyScored", bound=Scored | SpanScored)
 
 
 def _corrected(scored: AnyScored) -> AnyScored:
