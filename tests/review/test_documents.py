@@ -14,6 +14,7 @@ import pytest
 from lawful import Document, Scored, Scores
 from lawful.document import BadLine, SpanScored
 from lawful.io.jsonl import write_npz
+from lawful.review import documents as documents_module
 from lawful.review.documents import ChangedInputError, Documents
 from tests.helpers import demo_lines, without
 
@@ -67,6 +68,22 @@ def test_scores_of_spans_and_scores_next_to_the_file_are_found(path):
     with opened(path) as documents:
         assert isinstance(documents.read(0), Scored)
         assert isinstance(documents.read(1), SpanScored)
+
+
+@pytest.mark.parametrize("how", ["replaced", "written to"])
+def test_a_file_that_changes_while_it_is_read_is_noticed(path, monkeypatch, how):
+    path.write_text(demo_lines(2))
+    read = documents_module.read_places
+
+    def read_and_change(name):
+        yield from read(name)
+        other = path.with_suffix(".new") if how == "replaced" else path
+        other.write_text(demo_lines(3))
+        other.replace(path)
+
+    monkeypatch.setattr(documents_module, "read_places", read_and_change)
+    with pytest.raises(ChangedInputError, match="was changed while it was being read"):
+        Documents.open(str(path))
 
 
 def test_a_document_is_the_same_while_people_see_the_same(path):

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -35,6 +35,9 @@ class ChangedInputError(InputError):
 
     Nothing can be read from it until the review is started again.
     """
+
+
+Stamp: TypeAlias = tuple[int, int, int, int]
 
 
 class Slip(NamedTuple):
@@ -74,22 +77,37 @@ class Documents:
     Safe to use from several threads. A bad line has a slip with an ``error``.
     """
 
-    def __init__(self, path: str, file: IO[bytes], slips: list[Slip]) -> None:
-        """``file`` has the lines where the slips say; ``path`` is where scores may be next to."""
+    def __init__(
+        self, path: str, file: IO[bytes], slips: list[Slip], stamp: Stamp | None = None
+    ) -> None:
+        """``file`` has the lines where the slips say; ``path`` is where scores may be next to.
+
+        ``stamp`` is that of the file before the slips were made, if others can change it.
+        """
         self.path = path
         self.slips = slips
         self._file = file
         self._lock = threading.Lock()
         self._parser = LineParser(path)
-        self._stamp = _stamp(file)
+        self._stamp = stamp or _stamp(file)
 
     @classmethod
     def open(cls, path: str) -> Documents:
         """The documents of a file; a gzipped one, a pipe and standard input are copied first."""
         if path == "-" or is_special(Path(path)) or _is_packed(path):
             return cls.of_lines(path, ((number, text) for number, _, text in read_places(path)))
-        slips = list(_slips(read_places(path)))
-        return cls(path, Path(path).open("rb"), slips)
+        file = Path(path).open("rb")  # noqa: SIM115 - open as long as the documents are
+        try:
+            stamp = _stamp(file)
+            slips = list(_slips(read_places(path)))
+            if _stamp(path) != stamp:
+                raise ChangedInputError(f"{path} was changed while it was being read: try again")
+        except BaseException as error:
+            file.close()
+            if isinstance(error, OSError):  # it was removed
+                raise InputError(f"cannot read {path}: {error.strerror}") from None
+            raise
+        return cls(path, file, slips, stamp)
 
     @classmethod
     def of_records(cls, records: Iterable[Scored | BadLine]) -> Documents:
@@ -151,9 +169,10 @@ def _is_packed(path: str) -> bool:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
 
 
-def _stamp(file: IO[bytes]) -> tuple[int, int]:
-    found = os.fstat(file.fileno())
-    return found.st_size, found.st_mtime_ns
+def _stamp(file: IO[bytes] | str) -> Stamp:
+    """What tells a file from another one in its place, and from itself before it was changed."""
+    found = Path(file).stat() if isinstance(file, str) else os.fstat(file.fileno())
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _line_of(record: Scored | BadLine) -> tuple[int, bytes | BadLine]:
