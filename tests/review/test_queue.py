@@ -83,6 +83,36 @@ def test_decoding_in_the_background_sorts_them(desk):
     )  # fmt: skip
 
 
+def test_the_queue_has_a_reason_for_every_document_with_a_doubtful_field(desk):
+    desk.queue.start()
+    assert desk.queue.wait(300)
+    usable = [each for each in desk.listing()["documents"] if "error" not in each]
+    looks = 0
+    for each in usable:
+        doubtful = desk.document(each["n"])["answer"]["doubtful"]
+        assert bool(each["reasons"]) >= bool(doubtful)
+        if each["reasons"] and each["reasons"][0].startswith("look at "):
+            assert each["reasons"][0].removeprefix("look at ").startswith(doubtful[0])
+            looks += 1
+    assert looks
+
+
+def test_reasons_are_those_of_the_answer_after_a_pin(desk):
+    desk.queue.start()
+    assert desk.queue.wait(300)
+    worst = desk.listing()["documents"][0]
+    assert worst["violated"]
+    field = next(name for name in desk.document(worst["n"])["answer"]["doubtful"])
+    done = desk.pin(worst["n"], 0, [{"field": field, "value": None}], "ada")
+    entry = desk.listing()["documents"][0]
+    assert done["entry"] == entry
+    assert entry["pins"] == 1
+    assert entry["reasons"] != worst["reasons"]
+    assert (entry["violated"] == []) == ("is not" not in " ".join(entry["reasons"]))
+    undone = desk.step(worst["n"], done["seq"], "undo", "ada")
+    assert undone["entry"]["reasons"] == worst["reasons"]
+
+
 def test_a_queue_that_is_as_it_was_is_not_sent_again(desk):
     client = client_of(desk)
     first = client.get("/api/queue")

@@ -92,6 +92,13 @@ class Answers:
                 ranks[f.name] = (3, sure)
         return sorted(ranks, key=ranks.__getitem__)
 
+    def to_look_at(self, scored: Scored | SpanScored, best: Decoding) -> list[str]:
+        """The doubtful fields, and those whose confidence is low, the least sure first."""
+        known = ((name, sure) for name, sure in best.confidence.items() if is_known(sure))
+        unsure = [name for name, sure in known if sure.low < SURE]
+        unsure.sort(key=lambda name: best.confidence[name].low)
+        return list(dict.fromkeys([*self.doubtful(scored, best), *unsure]))
+
     def _fields_of(self, checks: Iterable[Check]) -> set[str]:
         return {name for check in checks for name in self.words.fields_of(check)}
 

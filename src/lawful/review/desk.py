@@ -15,7 +15,6 @@ from lawful.document import Scored, SpanScored
 from lawful.errors import InputError, LawfulError
 from lawful.pins import Pin, as_pins
 from lawful.review.answer import (
-    SURE,
     Answers,
     digest,
     finite,
@@ -38,6 +37,12 @@ QUICK = Budget(seconds=0.25)
 OPENING = Budget(seconds=1.0)
 RANKING = Budget(seconds=2.0)
 ALTERNATIVES = 3
+
+UNKNOWN = (
+    "not known: the time was up before enough other answers had been compared with this one. The "
+    "value may be right or wrong; compare it with the page"
+)
+"""What is said instead of a confidence whose bounds are far apart."""
 
 LONGEST_NOTE = 10_000
 
@@ -168,13 +173,14 @@ class Desk:
                 name: {
                     "low": sure.low,
                     "high": sure.high,
-                    "text": str(sure) if is_known(sure) else "not known: out of time",
+                    "known": is_known(sure),
+                    "text": str(sure) if is_known(sure) else UNKNOWN,
                 }
                 for name, sure in best.confidence.items()
             },
             "margin": finite(best.margin),
             "optimal": best.optimal,
-            "doubtful": _by_confidence(self._answers.doubtful(opened.scored, best), best),
+            "doubtful": self._answers.to_look_at(opened.scored, best),
         }
 
     def picture(self, n: int, page: int) -> bytes | None:
@@ -347,6 +353,7 @@ class Desk:
             "redo": state.chain.can_redo,
             "stale": state.stale or _other_answer(state.last, decoding),
             "answer": self._answers.answer(scored, decoding, moved),
+            "entry": self.queue.listed(n, self.store, self.shared.rules_hash),
         }
 
 
@@ -375,11 +382,3 @@ def _other_answer(row: Row | None, decoding: Decoding) -> dict[str, Any] | None:
     if labels_of(row.after) == decoding.labels:
         return None
     return _stale("answer", "the answer is not the one that was reviewed", row)
-
-
-def _by_confidence(doubtful: list[str], best: Decoding) -> list[str]:
-    """The doubtful fields, and those whose confidence is low, the least sure first."""
-    known = ((name, sure) for name, sure in best.confidence.items() if is_known(sure))
-    unsure = [name for name, sure in known if sure.low < SURE]
-    unsure.sort(key=lambda name: best.confidence[name].low)
-    return list(dict.fromkeys([*doubtful, *unsure]))

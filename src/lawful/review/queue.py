@@ -7,20 +7,20 @@ work on them.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from math import inf
+from math import floor, inf
 from typing import Any, NamedTuple, TypeAlias
 
 from lawful.decoders import decode
 from lawful.decoding import Budget, Confidence, Decoding
-from lawful.document import BadLine
+from lawful.document import BadLine, Scored, SpanScored
 from lawful.errors import LawfulError
 from lawful.io.jsonl import LineParser
-from lawful.review.answer import finite, is_known
+from lawful.review.answer import Answers, finite, is_known
 from lawful.review.documents import Documents, Slip
-from lawful.review.rows import State
+from lawful.review.rows import Key, State
 from lawful.review.store import Store
 from lawful.review.wording import Wording
 from lawful.rules.rule_set import Rules
@@ -33,6 +33,9 @@ NARROW = 1.0
 """Nats: an answer with a smaller margin is nearly as likely as the next one."""
 
 UNSURE = 0.9
+
+MOST_NAMED = 3
+"""Fields that a reason names; more are counted."""
 
 
 class Entry(NamedTuple):
@@ -80,14 +83,14 @@ class Survey:
 
     def start(self) -> Callable[[Item], tuple[int, Entry | None]]:
         """The work function, with a parser of its own."""
-        parser, words = LineParser(self.path), Wording(self.rules)
-        return lambda item: (item[0], self._entry(parser, words, item))
+        parser, answers = LineParser(self.path), Answers(self.rules)
+        return lambda item: (item[0], self._entry(parser, answers, item))
 
     def lost(self, item: Item, why: str) -> tuple[int, Entry | None]:
         """The entry of a document whose worker died."""
         return item[0], None if item[3] else Entry(error=why)
 
-    def _entry(self, parser: LineParser, words: Wording, item: Item) -> Entry | None:
+    def _entry(self, parser: LineParser, answers: Answers, item: Item) -> Entry | None:
         _, line, text, alternatives = item
         scored = parser.parse_any(line, text)
         if isinstance(scored, BadLine):
@@ -100,13 +103,17 @@ class Survey:
         except (LawfulError, MemoryError) as error:
             # Some scores allow no alternatives; the entry without them stays.
             return None if alternatives else Entry(error=str(error) or "not enough memory")
-        return entry_of(decoding, words)
+        return entry_of(scored, decoding, answers)
 
 
-def entry_of(decoding: Decoding, words: Wording) -> Entry:
+def entry_of(scored: Scored | SpanScored, decoding: Decoding, answers: Answers) -> Entry:
     """What the queue says about a decoding."""
+    reasons = [*answers.words.reasons(decoding)]
     known = {name: sure for name, sure in decoding.confidence.items() if is_known(sure)}
     sure = min(known.items(), key=lambda pair: pair[1].low, default=None)
+    reasons += _close(decoding, sure)
+    if not reasons and (doubtful := answers.to_look_at(scored, decoding)):
+        reasons.append(f"look at {_named(doubtful)}")
     return Entry(
         decoding.status,
         decoding.optimal,
@@ -114,15 +121,21 @@ def entry_of(decoding: Decoding, words: Wording) -> Entry:
         sum(check.state == "vacuous" for check in decoding.rules),
         finite(decoding.margin),
         None if sure is None else sure[1].low,
-        (*words.reasons(decoding), *_close(decoding, sure)),
+        tuple(reasons),
     )
+
+
+def _named(fields: list[str]) -> str:
+    """Names of fields for a reason, the first ones if there are many."""
+    more = len(fields) - MOST_NAMED
+    return ", ".join(fields[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _close(decoding: Decoding, sure: tuple[str, Confidence] | None) -> Iterator[str]:
     if decoding.margin is not None and decoding.margin < NARROW:
         yield "another answer is nearly as likely"
     if sure is not None and sure[1].low < UNSURE:
-        yield f"{sure[0]}: {sure[1]}"
+        yield f"{sure[0]}: {floor(100 * sure[1].low)} % sure"  # as the page rounds
 
 
 class Queue:
@@ -131,6 +144,7 @@ class Queue:
     def __init__(self, documents: Documents, rules: Rules, *, workers: int = 1) -> None:
         self._documents = documents
         self._survey = Survey(documents.path, rules)
+        self._words = Wording(rules)
         self._workers = workers
         self._entries: list[Entry] = [
             UNKNOWN if slip.error is None else Entry(error=slip.error) for slip in documents.slips
@@ -185,45 +199,48 @@ class Queue:
         """The queue as the page gets it, with the reviews so far."""
         states = store.states()
         order = sorted(self._documents.slips, key=lambda s: (self._entries[s.n].doubt, s.n))
-        listed = [
-            _listed(slip, self._entries[slip.n], states.get((slip.id, slip.hash)), rules_hash)
-            for slip in order
-        ]
-        usable = [each for each in listed if "error" not in each]
+        documents = [self._listed(slip, states, rules_hash) for slip in order]
+        usable = [each for each in documents if "error" not in each]
         progress: dict[str, int] = {"documents": len(usable)}
         for verdict in ("accepted", "rejected", "skipped"):
             progress[verdict] = sum(each["verdict"] == verdict for each in usable)
         progress["open"] = sum(each["verdict"] is None for each in usable)
         found: dict[str, Any] = {
-            "documents": listed, "progress": progress, "decoded": self.decoded,
+            "documents": documents, "progress": progress, "decoded": self.decoded,
         }  # fmt: skip
         if self.failure is not None:
             found["failure"] = self.failure
         return found
 
+    def listed(self, n: int, store: Store, rules_hash: str) -> dict[str, Any]:
+        """One document of the queue."""
+        return self._listed(self._documents.slips[n], store.states(), rules_hash)
 
-def _listed(slip: Slip, entry: Entry, state: State | None, rules_hash: str) -> dict[str, Any]:
-    """One document of the queue; what a review has found replaces what the background has."""
-    if slip.error is not None or entry.error is not None:
-        return {"n": slip.n, "id": slip.id, "line": slip.line, "error": slip.error or entry.error}
-    seen: Entry | State = entry
-    if state is not None and state.rules_hash == rules_hash and state.status is not None:
-        seen = state
-    is_reviewed = state is not None and state.rules_hash == rules_hash
-    return {
-        "n": slip.n,
-        "id": slip.id,
-        "words": slip.words,
-        "pages": slip.pages,
-        "status": seen.status,
-        "optimal": seen.optimal,
-        "violated": list(seen.violated),
-        "unchecked": seen.unchecked,
-        "margin": entry.margin,
-        "confidence": entry.confidence,
-        "reasons": list(entry.reasons),
-        "verdict": state.verdict if state is not None and is_reviewed else None,
-        "reviewer": None if state is None else state.reviewer,
-        "pins": state.pins if state is not None and is_reviewed else 0,
-        "seq": 0 if state is None else state.seq,
-    }
+    def _listed(self, slip: Slip, states: Mapping[Key, State], rules_hash: str) -> dict[str, Any]:
+        """One document; what a review has found replaces what the background has."""
+        entry, state = self._entries[slip.n], states.get((slip.id, slip.hash))
+        if slip.error is not None or entry.error is not None:
+            error = slip.error or entry.error
+            return {"n": slip.n, "id": slip.id, "line": slip.line, "error": error}
+        ours = state if state is not None and state.rules_hash == rules_hash else None
+        seen = entry if ours is None or ours.status is None else ours
+        reasons = entry.reasons
+        if isinstance(seen, State) and seen.pins:  # the answer is another one
+            reasons = tuple(self._words.reasons_of(seen))
+        return {
+            "n": slip.n,
+            "id": slip.id,
+            "words": slip.words,
+            "pages": slip.pages,
+            "status": seen.status,
+            "optimal": seen.optimal,
+            "violated": list(seen.violated),
+            "unchecked": seen.unchecked,
+            "margin": entry.margin,
+            "confidence": entry.confidence,
+            "reasons": list(reasons),
+            "verdict": None if ours is None else ours.verdict,
+            "reviewer": None if state is None else state.reviewer,
+            "pins": 0 if ours is None else ours.pins,
+            "seq": 0 if state is None else state.seq,
+        }

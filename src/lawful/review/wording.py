@@ -10,6 +10,7 @@ from lawful.decoding import Decoding
 from lawful.errors import LawfulError
 from lawful.pins import PREFIX
 from lawful.report.plain import counted, less_likely
+from lawful.review.rows import State
 from lawful.rules.arithmetic import EXACT
 from lawful.rules.checks import Check
 from lawful.rules.nodes import COUNT, plain
@@ -88,11 +89,14 @@ class Wording:
         parsed = self._parsed.get(check.id)
         if parsed is None or parsed.expression is None or parsed.message is not None:
             return check.message or f"{check.id} does not hold"
-        root = parsed.expression.root
         row = f"{parsed.each.name} {check.row}: " if parsed.each is not None and check.row else ""
+        return f"{row}{self._complaint(parsed)}"
+
+    def _complaint(self, rule: ParsedRule) -> str:
+        root = None if rule.expression is None else rule.expression.root
         if not isinstance(root, Comparison):
-            return f"{row}{self._sources[check.id]} does not hold"
-        return f"{row}{root.left.text} {_FALSE[root.sign]} {root.right.text}"
+            return f"{self._sources[rule.id]} does not hold"
+        return f"{root.left.text} {_FALSE[root.sign]} {root.right.text}"
 
     def fields_of(self, check: Check) -> frozenset[str]:
         """The fields that a check is about."""
@@ -185,15 +189,30 @@ class Wording:
     def reasons(self, decoding: Decoding) -> Iterator[str]:
         """Why a person should look at a document."""
         yield from dict.fromkeys(map(self.complaint, decoding.violations))
-        if decoding.status == "infeasible":
-            yield "the hard rules cannot hold together"
         vacuous = sum(check.state == "vacuous" for check in decoding.rules)
-        if vacuous and vacuous == len(decoding.rules):
-            yield "no rule could be checked"
-        elif vacuous:
-            yield f"{counted(vacuous, 'rule')} could not be checked"
-        if not decoding.optimal and decoding.status != "infeasible":
-            yield "not proven to be the best answer"
+        is_none_checked = vacuous == len(decoding.rules)
+        yield from _reasons(decoding.status, decoding.optimal, vacuous, is_none_checked)
+
+    def reasons_of(self, state: State) -> Iterator[str]:
+        """The same about the answer of a document that somebody has pinned."""
+        for id_ in state.violated:
+            parsed = self._parsed.get(id_)
+            yield f"broken: {self.rule(id_)}" if parsed is None else self._complaint(parsed)
+        is_none_checked = state.status == "unchecked"
+        yield from _reasons(state.status, state.optimal, state.unchecked, is_none_checked)
+
+
+def _reasons(
+    status: str | None, optimal: bool, vacuous: int, is_none_checked: bool
+) -> Iterator[str]:
+    if status == "infeasible":
+        yield "the hard rules cannot hold together"
+    if vacuous and is_none_checked:
+        yield "no rule could be checked"
+    elif vacuous:
+        yield f"{counted(vacuous, 'rule')} could not be checked"
+    if not optimal and status != "infeasible":
+        yield "not proven to be the best answer"
 
 
 def odds(nats: float) -> str:
