@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 
 from tests.web.pages import (
@@ -196,6 +197,38 @@ def test_a_pin_shows_what_moved_because_of_it(review, visit):
     expect(value(page, "total")).to_contain_text("↷")
     expect(page.locator(".marks .moved rect")).to_have_count(2)
     expect(live(page)).to_contain_text("“50.00” is now total")
+
+
+def test_the_queue_says_what_the_page_says(review, visit):
+    page = visit(review([broken(), unsure()], RULES))
+    row = page.locator(".row.current")
+    expect(row).to_contain_text("✗ total is not subtotal + tax")
+    value(page, "total").focus()
+    page.keyboard.press("x")
+    expect(row).to_contain_text("? no rule could be checked")
+    expect(row).to_contain_text("⚑ 1")
+    page.keyboard.press("n")
+    expect(title(page)).to_have_text("unsure")
+    expect(page.locator("tr.doubtful").first).to_be_visible()
+    expect(row).to_contain_text("?")
+    expect(row).not_to_contain_text("nothing doubtful")
+
+
+def test_a_confidence_that_is_not_known_is_explained(review, visit):
+    page = visit(review([right()], RULES), wait=".facts")
+
+    def unknown(route):
+        answer = route.fetch()
+        found = answer.json()
+        why = "not known: the time was up"
+        found["confidence"]["total"] = {"low": 0, "high": 1, "known": False, "text": why}
+        route.fulfill(response=answer, json=found)
+
+    page.route("**/alternatives", unknown)
+    page.reload()
+    expect(page.locator("td.sure").first).to_contain_text("not known")
+    expect(page.locator("td.sure span").first).to_have_attribute("title", re.compile("time was up"))
+    expect(page.locator(".facts")).to_contain_text("not known: the time was up")
 
 
 def test_alternatives_are_taken_by_key_and_by_mouse(review, visit):

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from tests.web.pages import RULES, broken, expect, live, right, said, title, value, word
+from tests.web.pages import (
+    BEST,
+    RULES,
+    WORDS,
+    boxes,
+    broken,
+    expect,
+    live,
+    right,
+    said,
+    scored,
+    title,
+    value,
+    word,
+)  # fmt: skip
 
 
 def be(page, name):
@@ -47,6 +61,8 @@ def test_a_lost_connection_loses_nothing(review, visit):
     value(page, "seller").focus()
     page.keyboard.press("0")
     expect(page.locator(".message.bad")).to_contain_text("2 changes of yours will be sent")
+    message, pane = (page.locator(each).bounding_box() for each in (".message.bad", "main"))
+    assert message["y"] >= pane["y"] + pane["height"]  # it covers nothing
     page.context.set_offline(False)
     expect(page.locator(".message.bad")).to_have_count(0)
     expect(said(page).locator("li")).to_have_count(2)
@@ -111,6 +127,29 @@ def test_a_narrow_window_shows_everything(review, visit, scheme):
     value(page, "seller").click()
     page.get_by_role("button", name="nothing").click()
     expect(value(page, "seller")).to_contain_text("–")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_words_and_captions_can_be_read_at_any_width(review, visit, width):
+    wide = [[4 * x0, y0, 4 * x1, y1] for x0, y0, x1, y1 in boxes(WORDS)]
+    line = scored(WORDS, BEST, id="wide", boxes=wide)
+    page = visit(review([line], RULES), width=width, height=844)
+    expect(page.locator(".captions text")).to_have_count(4)
+    page.wait_for_function(
+        "document.querySelector('.captions text').getBoundingClientRect().height >= 10"
+    )
+    assert word(page, 1).bounding_box()["height"] >= 11
+    for caption in page.locator(".captions text").all():
+        box = caption.bounding_box()
+        for at in range(len(WORDS)):
+            assert not covers(box, word(page, at).bounding_box()), WORDS[at]
+
+
+def covers(box, other):
+    """Whether a box lies over the middle of another one."""
+    x, y = other["x"] + other["width"] / 2, other["y"] + other["height"] / 2
+    across = box["x"] < x < box["x"] + box["width"]
+    return across and box["y"] < y < box["y"] + box["height"]
 
 
 CONTRAST = """

@@ -117,10 +117,18 @@ export interface Alternative {
   pins: Pin[];
 }
 
+/** Bounds of how likely a value is; far apart, and then not known, if the time was up. */
+export interface Sure {
+  low: number;
+  high: number;
+  known: boolean;
+  text: string;
+}
+
 export interface Alternatives {
   seq: number;
   alternatives: Alternative[];
-  confidence: Record<string, { low: number; high: number; text: string }>;
+  confidence: Record<string, Sure>;
   margin: number | null;
   optimal: boolean;
   doubtful?: string[];
@@ -146,6 +154,8 @@ export interface Doc {
   /** An earlier review that was made for other words, other rules or another answer. */
   stale?: { what: "document" | "rules" | "answer"; message: string; pins: Pin[] } | null;
   answer: Answer;
+  /** What the queue says about it now. */
+  entry: Entry;
 }
 
 interface Problem {

@@ -3,21 +3,23 @@
 import { computed } from "./signals";
 import { Fragment, h, type VNode } from "preact";
 import type { Doc } from "./api";
-import { boxOf, linesOf, type Box, type Sheet } from "./sheets";
+import { boxOf, linesOf, widths, type Box, type Sheet, type View } from "./sheets";
 import {
   doc,
   kinds,
   labelName,
   lit,
   moved,
+  paneWidth,
   pinnedWords,
   selected,
   stops,
   wordText,
+  zoom,
 } from "./state";
 import { visible } from "./text";
 
-type View = NonNullable<Sheet["view"]>;
+const SMALLEST = 10; // pixels, the size of captions
 
 interface Props {
   sheet: Sheet;
@@ -143,11 +145,26 @@ function Marks({ sheet }: { sheet: Sheet }) {
   );
 }
 
-/** The names of fields above their first words, with signs: a flag for pins, an arrow for moves. */
+/** Where a caption is: before its words if there is room on their line, else above them. */
+function place([x0, y0, , y1]: Box, text: string, size: number, { box }: View, words: Box[]) {
+  const width = 0.65 * size * text.length;
+  const middle = (y0 + y1) / 2;
+  const line = words.filter((word) => word[0] < x0 && word[1] < middle && word[3] > middle);
+  const left = Math.max(box[0], ...line.map((word) => word[2]));
+  return x0 - left > width + size
+    ? { x: x0 - 0.4 * size, y: middle + 0.35 * size, "text-anchor": "end" }
+    : { x: Math.max(box[0], Math.min(x0, box[2] - width)), y: y0 - 0.25 * size };
+}
+
+/** The names of fields at their first words, with signs: a flag for pins, an arrow for moves. */
 function Captions({ sheet, view }: { sheet: Sheet; view: View }) {
   const now = doc.value;
   if (!now) return null;
-  const size = view.height * 0.5;
+  // Half as high as words, but not too small to read.
+  const [largest, smallest] = widths(view);
+  const width = zoom.value * Math.max(smallest, Math.min(paneWidth.value, largest));
+  const size = Math.max(view.height * 0.5, (SMALLEST * (view.box[2] - view.box[0])) / width);
+  const all = sheet.words.map((word) => boxOf(now, word));
   const spans = spansOn(now, sheet);
   const named = new Set(spans.flatMap(({ words }) => words));
   const gone = sheet.words.filter((word) => moved.value.has(word) && !named.has(word));
@@ -157,22 +174,23 @@ function Captions({ sheet, view }: { sheet: Sheet; view: View }) {
         const first = lines[0];
         const move = words.map((word) => moved.value.get(word)).find(Boolean);
         const pin = words.some((word) => pinnedWords.value.has(word)) ? "⚑ " : "";
+        const [old, name] = [move ? labelName(move.from) : "", visible(stop.field, 40)];
         return (
           first && (
-            <text key={`${stop.field}/${stop.index}`} x={first[0]} y={first[1] - size * 0.25}>
+            <text key={`${stop.field}/${stop.index}`} {...place(first, pin + old + name, size, view, all)}>
               {pin}
-              {move && <tspan class="old">{labelName(move.from)}</tspan>}
+              {move && <tspan class="old">{old}</tspan>}
               {move && " ↷ "}
-              {visible(stop.field, 40)}
+              {name}
             </text>
           )
         );
       })}
       {gone.map((word) => {
-        const box = boxOf(now, word);
+        const old = labelName(moved.value.get(word)?.from ?? "O");
         return (
-          <text key={word} x={box[0]} y={box[1] - size * 0.25}>
-            <tspan class="old">{labelName(moved.value.get(word)?.from ?? "O")}</tspan> ↷ no field
+          <text key={word} {...place(boxOf(now, word), `${old} ↷ no field`, size, view, all)}>
+            <tspan class="old">{old}</tspan> ↷ no field
           </text>
         );
       })}

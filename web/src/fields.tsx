@@ -10,7 +10,6 @@ import {
   current,
   doc,
   doubtful,
-  isKnown,
   isLow,
   isPinned,
   kinds,
@@ -78,9 +77,15 @@ function Sure({ kind }: { kind: FieldKind }) {
   const about = sure.high - sure.low < 0.01 ? "" : "≥ ";
   return (
     <span class={isLow(sure) ? "low" : "quiet"} title={sure.text}>
-      {isKnown(sure) ? about + percent(sure.low) : "not known"}
+      {sure.known ? about + percent(sure.low) : "not known"}
     </span>
   );
+}
+
+/** Why it is not known how sure some fields are. */
+function Unknown() {
+  const found = Object.values(others.value?.confidence ?? {}).find((sure) => !sure.known);
+  return found ? <p class="quiet">How sure some fields are is {found.text}.</p> : null;
 }
 
 function Others({ kind }: { kind: FieldKind }) {
@@ -157,6 +162,7 @@ export function FieldList() {
           ))}
         </tbody>
       </table>
+      <Unknown />
       {tables.value.map((table) => (
         <RowTable key={table.kind} table={table} />
       ))}

@@ -46,8 +46,8 @@ function App() {
           </div>
         </div>
       </main>
-      <BottomBar />
       <Messages />
+      <BottomBar />
       <Dialogs />
     </>
   );

@@ -1,6 +1,6 @@
 // Going from document to document, worst first.
 
-import { getAlternatives, getDocument, getQueue, isLocked, Offline, type Doc, type Verdict } from "./api";
+import { getAlternatives, getDocument, getQueue, isLocked, Offline, type Doc, type Entry, type Verdict } from "./api";
 import { trouble } from "./connection";
 import {
   current,
@@ -71,6 +71,7 @@ export function show(next: Doc): void {
   if (doc.value?.n !== next.n) others.value = null;
   doc.value = next;
   lit.value = [];
+  update(next.n, next.entry);
   loadOthers(next);
 }
 
@@ -96,20 +97,20 @@ export async function openNext(n: number, verdict: Verdict): Promise<void> {
   const at = list.findIndex((entry) => entry.n === n);
   const rest = [...list.slice(at + 1), ...list.slice(0, Math.max(at, 0))];
   const next = rest.find((entry) => entry.verdict === null && !entry.error);
-  settle(n, verdict);
+  update(n, { verdict });
   if (next) await open(next.n);
   else await open(n);
   if (!next) live.value = "No open document is left in this list.";
   await loadQueue();
 }
 
-/** Writes the verdict into the queue on the page, until the server's comes. */
-function settle(n: number, verdict: Verdict): void {
+/** Writes what is known of a document into the queue on the page, until the server's comes. */
+function update(n: number, known: Partial<Entry>): void {
   const old = queue.value;
   if (!old) return;
   queue.value = {
     ...old,
-    documents: old.documents.map((entry) => (entry.n === n ? { ...entry, verdict } : entry)),
+    documents: old.documents.map((entry) => (entry.n === n ? { ...entry, ...known } : entry)),
   };
 }
 

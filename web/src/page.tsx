@@ -8,16 +8,18 @@ import { goTo } from "./navigation";
 import { near, pictures } from "./pictures";
 import { same } from "./pins";
 import { afterDrawing } from "./signals";
-import { sheetOf, sheets, type Sheet } from "./sheets";
-import { boxesShown, doc, lit, selected, selection, valueAt, zoom } from "./state";
+import { sheetOf, sheets, widths, type Sheet, type View } from "./sheets";
+import { boxesShown, doc, lit, paneWidth, selected, selection, valueAt, zoom } from "./state";
 import { count } from "./text";
-
-const READABLE = 20; // pixels, the height of a word of median height
 
 const wordAt = (event: Event): number | null => {
   const found = (event.target as Element).closest("[data-word]")?.getAttribute("data-word");
   return found ? Number(found) : null;
 };
+
+const sizes = new ResizeObserver(([pane]) => pane && (paneWidth.value = pane.contentRect.width));
+
+const watchSize = (pane: Element | null): void => void (pane && sizes.observe(pane));
 
 let drag: { from: number; moved: boolean } | null = null;
 
@@ -94,6 +96,7 @@ export function Pages() {
   return (
     <div
       class={boxesShown.value ? "pages" : "pages bare"}
+      ref={watchSize}
       tabIndex={0}
       role="application"
       aria-roledescription="document page"
@@ -138,7 +141,7 @@ function SheetView({ at, sheet, heading }: { at: number; sheet: Sheet; heading: 
 }
 
 interface PaperProps {
-  view: NonNullable<Sheet["view"]>;
+  view: View;
   photo: boolean;
   children: ComponentChildren;
 }
@@ -147,13 +150,13 @@ interface PaperProps {
 function Paper({ view, photo, children }: PaperProps) {
   const [x0, y0, x1, y1] = view.box;
   const [width, height] = [x1 - x0, y1 - y0];
-  const widest = Math.round(((width * READABLE) / view.height) * zoom.value);
+  const [largest, smallest] = widths(view);
   return (
     <svg
       class={photo ? "paper photo" : "paper"}
       viewBox={`${x0} ${y0} ${width} ${height}`}
       style={{
-        width: zoom.value === 1 ? `min(100%, ${widest}px)` : `${widest}px`,
+        width: `calc(${zoom.value} * clamp(${smallest}px, 100%, ${largest}px))`,
         aspectRatio: `${width} / ${height}`,
       }}
     >

@@ -5,7 +5,7 @@ import { signal } from "./signals";
 import type { Entry } from "./api";
 import { open } from "./navigation";
 import { afterDrawing } from "./signals";
-import { doc, entries, filter, FILTERS, queue, queueShown, search } from "./state";
+import { doc, doubtful, entries, filter, FILTERS, queue, queueShown, search } from "./state";
 import { count, percent, VERDICTS, visible } from "./text";
 
 const HEIGHT = 30; // pixels of a row, as in the style sheet
@@ -16,10 +16,13 @@ const top = signal(0);
 function reason(entry: Entry): [style: string, text: string] {
   if (entry.error) return ["violated", `✗ ${entry.error}`];
   if (entry.status === null) return ["quiet", "… not decoded yet"];
-  const text = entry.reasons?.join("; ") || entry.violated.join(", ");
+  const text = entry.reasons.join("; ");
   if (entry.violated.length || entry.status === "infeasible") return ["violated", `✗ ${text}`];
   if (text) return ["relaxed", `? ${text}`];
-  return ["satisfied", "✓ nothing doubtful"];
+  // Of the open document, the page knows more.
+  const look = doc.value?.n === entry.n ? [...doubtful.value] : [];
+  if (look.length) return ["relaxed", `? look at ${look.join(", ")}`];
+  return ["satisfied", entry.pins ? "✓ no rule is broken" : "✓ nothing doubtful"];
 }
 
 function Row({ entry }: { entry: Entry }) {
@@ -36,7 +39,7 @@ function Row({ entry }: { entry: Entry }) {
       <bdi class="id">{visible(entry.id ?? `line ${entry.n + 1}`, 60)}</bdi>
       <span class={`why ${style}`}>{visible(text, 160)}</span>
       <span class="size">{entry.error ? "" : count(entry.words, "word")}</span>
-      <span class="size">{entry.confidence != null ? `${percent(entry.confidence)} sure` : ""}</span>
+      <span class="size">{entry.confidence != null && !entry.pins ? `${percent(entry.confidence)} sure` : ""}</span>
       <span class="verdict">
         {entry.verdict ? VERDICTS[entry.verdict] : entry.pins ? `⚑ ${entry.pins}` : ""}
         {entry.verdict && entry.reviewer ? ` by ${visible(entry.reviewer, 20)}` : ""}

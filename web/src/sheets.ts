@@ -6,13 +6,27 @@ import { doc } from "./state";
 
 export type Box = readonly [x0: number, y0: number, x1: number, y1: number];
 
+/** What is shown of a page with boxes, and the median height of a word. */
+export interface View {
+  box: Box;
+  height: number;
+}
+
 export interface Sheet {
   page: number;
   words: number[];
-  /** Of a page with boxes: what of it is shown, and the median height of a word. */
-  view: { box: Box; height: number } | null;
+  view: View | null;
   picture: boolean;
 }
+
+/** Pixels, the height of a word of median height where there is room, and where there is little. */
+const [READABLE, LEAST] = [20, 12];
+
+/** The largest and smallest width of a page, in pixels; in between, it is as wide as its pane. */
+export const widths = ({ box, height }: View): [largest: number, smallest: number] => {
+  const width = (box[2] - box[0]) / height;
+  return [Math.round(width * READABLE), Math.round(width * LEAST)];
+};
 
 const CHUNK = 400; // words of running text on one sheet
 

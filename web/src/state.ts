@@ -1,7 +1,7 @@
 // What the page knows, as signals; actions.ts changes it, the views draw it.
 
 import { computed, signal } from "./signals";
-import type { Alternatives, Doc, Entry, FieldKind, Queue, Range, Session, Value } from "./api";
+import type { Alternatives, Doc, Entry, FieldKind, Queue, Range, Session, Sure, Value } from "./api";
 import { fieldOf, overlap, wordsOf } from "./pins";
 import type { Change } from "./changes";
 
@@ -37,15 +37,7 @@ export const draft = signal("");
 
 const LOW = 0.9;
 
-interface Sure {
-  low: number;
-  high: number;
-}
-
-/** Whether the bounds of a confidence say anything: when time is short, they are far apart. */
-export const isKnown = ({ low, high }: Sure): boolean => high - low < 0.2;
-
-export const isLow = (sure: Sure): boolean => isKnown(sure) && sure.low < LOW;
+export const isLow = (sure: Sure): boolean => sure.known && sure.low < LOW;
 
 export const FILTERS: Record<string, (entry: Entry) => boolean> = {
   open: (entry) => entry.verdict === null && !entry.error,
@@ -142,14 +134,9 @@ export const stopId = (stop: { field: string; index: number }): string =>
   `field-${[...kinds.value.keys()].indexOf(stop.field)}-${stop.index}`;
 
 /** Fields that a person should look at. */
-export const doubtful = computed<Set<string>>(() => {
-  const names = new Set(doc.value?.answer.doubtful);
-  for (const name of others.value?.doubtful ?? []) names.add(name);
-  for (const [name, sure] of Object.entries(others.value?.confidence ?? {})) {
-    if (isLow(sure)) names.add(name);
-  }
-  return names;
-});
+export const doubtful = computed<Set<string>>(
+  () => new Set([...(doc.value?.answer.doubtful ?? []), ...(others.value?.doubtful ?? [])]),
+);
 
 // --- the words ---------------------------------------------------------------------------------
 
@@ -162,6 +149,8 @@ export const lit = signal<Range[]>([]);
 export const moved = signal<Map<number, { from: string; to: string; pinned: boolean }>>(new Map());
 export const boxesShown = signal(true);
 export const zoom = signal(1);
+/** Pixels that a page can be wide. */
+export const paneWidth = signal(Infinity);
 
 export const selected = computed<Range | null>(() => {
   const chosen = selection.value;
