@@ -10,7 +10,7 @@ readings that were extended and the most memory that a search held; then come th
 an optimum is not proven, ``gap`` is how much more another labelling could be worth, in nats.
 
 With ``--against``, a checkout of another commit, installed in its own ``.venv``, decodes the same
-pages in between, in turns with this one, and has its own line in the tables.
+pages, too, in two turns with this one, and has its own lines in the tables.
 """
 
 from __future__ import annotations
@@ -126,10 +126,10 @@ def elsewhere(checkout: Path, options: list[str]) -> dict[str, list[Page]]:
     return {name: [Page(**page) for page in pages] for name, pages in record.items()}
 
 
-def compare(checkout: Path, options: list[str], turns: int, worst: int) -> None:
-    """Prints the tables of this checkout and of another one, from several turns of both."""
+def compare(checkout: Path, options: list[str], worst: int) -> None:
+    """Prints the tables of this checkout and of another one, from two turns of both."""
     found: dict[Path, dict[str, list[Page]]] = {}
-    for _ in range(turns):
+    for _ in range(2):
         for where in (checkout, Path()):
             for name, pages in elsewhere(where, options).items():
                 known = found.setdefault(where, {}).get(name, pages)
@@ -162,8 +162,9 @@ def main() -> None:
         parser.error(f"unknown rules {', '.join(unknown)}; known are {', '.join(MEANINGS)}")
     if arguments.against:
         options = ["--rules", arguments.rules, "--units", arguments.units]
+        options += ["--repeats", str(arguments.repeats)]
         options += ["--pages", str(arguments.pages)] if arguments.pages else []
-        compare(arguments.against, options, arguments.repeats, arguments.worst)
+        compare(arguments.against, options, arguments.worst)
         return
     record = {}
     print(HEADER)
