@@ -67,11 +67,13 @@ class Row:
     right: float  # share of satisfied answers
     median_ms: float
     worst_ms: float
+    gap: float  # the most that an answer may be below the optimum, in nats
 
     def __str__(self) -> str:
         return (
             f"{self.items:>5}  {self.weight:<6}{'adds up' if self.adds_up else 'never':<9}"
             f"{self.proven:>8.0%}{self.right:>8.0%}{self.median_ms:>11.1f}{self.worst_ms:>11.1f}"
+            f"{self.gap:>7.1f}"
         )
 
 
@@ -92,6 +94,7 @@ def measure(items: int, rules: Rules, *, adds_up: bool, receipts: int, decoder: 
         sum(d.status == "satisfied" for d in found) / receipts,
         float(np.median(times)),
         max(times),
+        max((d.bound - d.worth for d in found if not d.optimal and d.worth > -inf), default=0.0),
     )
 
 
@@ -106,7 +109,7 @@ def main() -> None:
     native, python = check_speed()
     print(f"to extend a partial reading by all next steps, with compiled rules: {native:.1f} us")
     print(f"to judge a labelling in Python: {python:.0f} us")
-    print(f"\n{'items':>5}  weight subtotal   proven satisfied  median ms   worst ms")
+    print(f"\n{'items':>5}  weight subtotal   proven satisfied  median ms   worst ms    gap")
     rows = []
     for items in (10, 20, 30, 40, 50, 60, 80, 100):
         for weight in (10.0, float("inf")):
