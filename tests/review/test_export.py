@@ -240,3 +240,13 @@ def test_a_task_that_cannot_be_used_is_said_and_the_rest_go_on(
     with closing(desk_of(documents, db)) as desk:
         assert desk.document(2)["reviewer"] == "7"
         assert desk.document(2)["answer"]["fields"] == {}
+
+
+def test_tasks_of_documents_that_nobody_reviewed_are_exported_and_counted(documents, db, tmp_path):
+    with closing(desk_of(documents, db)) as desk:
+        desk.judge(0, 0, "accepted", "ada", confirmed=True)
+    found = run("review", "export", documents, "--rules", RULES, "--db", db, "--format",
+                "label-studio", "--out", tmp_path / "tasks.json")  # fmt: skip
+    assert found.stderr.startswith("30 tasks;")
+    assert "without an annotation: 29 not reviewed" in found.stderr
+    assert "left out" not in found.stderr

@@ -176,14 +176,14 @@ def export(
         if format_ == "gold":
             accepted = Accepted(desk, any_rules=any_rules)
             say(f"{plural(_write(out, accepted.lines()))} with gold labels")
+            _say_others("left out", accepted)
         else:
             tasks = Tasks(desk, any_rules=any_rules)
-            accepted = tasks.accepted
             count = _write(out, _listed(encode(task).decode() for task in tasks.all()))
             say(
                 f"{plural(count - 2, 'task')}; the labelling interface for them:\n{tasks.interface}"
             )
-        _say_left_out(accepted)
+            _say_others("without an annotation", tasks.accepted)
 
 
 @app.command(
@@ -259,10 +259,11 @@ def _listed(items: Iterable[str]) -> Iterator[str]:
     yield "\n]\n"
 
 
-def _say_left_out(accepted: Accepted) -> None:
-    left = "; ".join(f"{count:,} {why}" for why, count in accepted.left_out.items())
-    if left:
-        say(f"left out: {left}")
+def _say_others(what: str, accepted: Accepted) -> None:
+    """Says how many documents are not accepted, and why."""
+    others = "; ".join(f"{count:,} {why}" for why, count in accepted.left_out.items())
+    if others:
+        say(f"{what}: {others}")
 
 
 def _user() -> str:
