@@ -377,7 +377,7 @@ def big_file(tmp_path, count):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_leaves_a_run_that_resumes(tmp_path, workers):
-    path, out = big_file(tmp_path, 2_000), tmp_path / "out.jsonl"
+    path, out = big_file(tmp_path, 1_000), tmp_path / "out.jsonl"
     command = [sys.executable, "-m", "lawful", "decode", str(path), "-r", RULES, "-o", str(out),
                "--workers", str(workers)]  # fmt: skip
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)

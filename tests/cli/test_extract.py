@@ -69,7 +69,7 @@ def test_a_page_with_nothing_to_check_needs_a_person_unless_told_otherwise(tmp_p
 
 @pytest.mark.parametrize("at", [3, 8, 11])
 def test_a_resumed_run_gives_the_scores_of_an_unbroken_one(tmp_path, at):
-    documents = [page.document for page in demo.generate(12, seed=5)]
+    documents = [page.document for page in demo.generate(12, seed=5, words=(16, 40))]
     lines = [json.dumps({"id": d.id, "words": d.words, "boxes": d.boxes}) for d in documents]
     path, out, whole = tmp_path / "d.jsonl", tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
     command = (path, "--batch", 2, "--unchecked", "pass")
@@ -96,7 +96,7 @@ def test_bad_lines_are_told_and_the_rest_goes_on(tmp_path):
 @pytest.fixture
 def words(tmp_path):
     """Words and boxes of some receipts, with two bad lines among them."""
-    documents = [page.document for page in demo.generate(6, seed=9, words=(24, 60))]
+    documents = [page.document for page in demo.generate(6, seed=9, words=(16, 40))]
     lines = [json.dumps({"id": d.id, "words": d.words, "boxes": d.boxes}) for d in documents]
     lines.insert(3, '{"id": 3}')
     lines.append("{")

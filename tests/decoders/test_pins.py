@@ -16,7 +16,7 @@ from tests.helpers import ENOUGH
 EXACT = ("auto", "exact", "readings", "paths", "lazyk", "best_first", "lazy_ilp")
 
 
-@pytest.mark.parametrize("seed", range(4))  # make fuzz draws five thousand
+@pytest.mark.parametrize("seed", range(2))  # make fuzz draws five thousand
 def test_nothing_false_is_said_under_pins(seed):
     count = run(100, seed)
     assert count["cases"] == 100

@@ -362,7 +362,7 @@ def classes_of(found):
 @pytest.mark.parametrize("decoder", ["auto", "exact", "readings", "paths", "lazyk", "lazy_ilp"])
 def test_the_best_labels_and_classes_are_found(decoder):
     statuses = set()
-    for seed in range({"exact": 200, "lazy_ilp": 12}.get(decoder, 50)):
+    for seed in range({"exact": 200, "lazy_ilp": 6}.get(decoder, 50)):
         document, scores, rules, worth = random_case(seed)
         best = max(worth.values())
         found = decode(document, scores, rules, decoder=decoder, budget=ENOUGH)

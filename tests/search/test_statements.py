@@ -21,7 +21,7 @@ from tests.oracles.row_checks_by_hand import hand_made
 from tests.oracles.statements import Oracle, Span, is_legal, plain, spans_of
 
 
-@pytest.mark.parametrize("seed", range(5))  # make fuzz draws twenty thousand
+@pytest.mark.parametrize("seed", range(3))  # make fuzz draws twenty thousand
 def test_nothing_false_is_said(seed):
     count = run(200, seed)
     assert count["cases"] == 200

@@ -52,7 +52,7 @@ def test_a_table_may_allow_anything(data):
     assert_yields(lawful.paths(costs, scheme, kind="costs"), expected, cost_of)
 
 
-@settings(max_examples=1500)
+@settings(max_examples=1000)
 @given(data=st.data())
 def test_learned_transition_scores_decode_exactly(data):
     size = data.draw(st.integers(1, 4))
