@@ -24,7 +24,8 @@ demo: .venv/ready  ## decode the shipped receipts under rules, and two PDF files
 
 demo-files: .venv/with-ocr demo  ## the same with a photo, which needs OCR
 
-test: lint sanitize unit  ## all checks and tests, except those that need torch
+test: lint unit  ## all checks and tests, except those with a target of their own
+	@echo "left out: the core under the sanitizers: make sanitize"
 	@echo "left out: tests/models/with_torch, which needs torch and transformers: make test-models"
 	@echo "left out: tests/files/with_ocr, which needs rapidocr: make test-files"
 	@echo "left out: tests/server and tests/review, which start servers: make test-server"
