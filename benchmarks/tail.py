@@ -161,6 +161,8 @@ def main() -> None:
     if unknown := set(meanings) - set(MEANINGS):
         parser.error(f"unknown rules {', '.join(unknown)}; known are {', '.join(MEANINGS)}")
     if arguments.against:
+        if not (arguments.against / ".venv" / "bin" / "python").exists():
+            parser.error(f"--against: no .venv/bin/python in {arguments.against}")
         options = ["--rules", arguments.rules, "--units", arguments.units]
         options += ["--repeats", str(arguments.repeats)]
         options += ["--pages", str(arguments.pages)] if arguments.pages else []

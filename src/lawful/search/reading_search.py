@@ -195,7 +195,7 @@ class Lattice:
     def _open_spans(self, spans: _core.Spans) -> Iterator[tuple[int, bool, tuple[int, int, int]]]:
         """The index of each span, whether it is known to be unreadable, and the span.
 
-        Most spans of a page are unreadable: those that may not be are left out.
+        Most spans of a page are unreadable; where a hard rule forbids that, they are left out.
         """
         unreadable = self.judge.unreadable
         if self.judge.rules.shared_labels or not unreadable:
