@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostFields = 6;                           // of an equation
 constexpr std::size_t kMostCombinations = std::size_t{1} << 13;  // of values, per equation
-constexpr std::int64_t kMostNumber = std::int64_t{1} << 40;      // in units of an equation
+constexpr std::int64_t kMostNumber = std::int64_t{1} << 59;      // in units of an equation
 
 std::optional<std::int64_t> small(Wide number) {
     if (number > kMostNumber || number < -kMostNumber) return std::nullopt;
@@ -46,17 +46,22 @@ public:
         }
         first_.assign(distinct_.size(), true);
         occurs_.assign(values.size(), true);
-        for (const Equation& equation : plan.equations)
-            if (equation.weight == kForbidden && is_simple(equation))
-                equations_.emplace_back(equation, Residues(plan, equation, tables, distinct_));
+        // Sums of lists take longest: they come last, when few numbers are left to be reached.
+        for (const bool lists : {false, true})
+            for (const Equation& equation : plan.equations)
+                if (equation.weight == kForbidden && is_simple(equation) &&
+                    sums_a_list(equation) == lists)
+                    equations_.emplace_back(equation, Residues(plan, equation, tables, distinct_));
     }
 
     std::optional<std::vector<std::uint32_t>> find(Clock& clock) {
         for (bool changed = !equations_.empty(); changed;) {
             if (lacks_a_field()) return std::nullopt;
             changed = false;
-            for (const auto& [equation, residues] : equations_)
+            for (const auto& [equation, residues] : equations_) {
+                if (changed && sums_a_list(equation)) break;
                 changed = reduce(equation, residues, clock) || changed;
+            }
         }
         std::vector<std::uint32_t> admitted;
         for (std::uint32_t i = 0; i < values_.size(); ++i)
@@ -73,6 +78,11 @@ private:
         for (std::size_t f = 0; f < first.size(); ++f)
             if (first[f] && each[f]) return false;
         return equation.terms.size() <= kMostFields;
+    }
+
+    static bool sums_a_list(const Equation& equation) {
+        return std::ranges::any_of(
+            equation.terms, [](const Term& term) { return term.kind != Term::Kind::kFirst; });
     }
 
     /// Whether a field that must be present has no value that may be its first one.

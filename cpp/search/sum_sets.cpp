@@ -1,14 +1,18 @@
 #include "search/sum_sets.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <tuple>
 #include <utility>
 
 namespace lawful {
 
 namespace {
 
-constexpr std::size_t kMostSums = std::size_t{1} << 16;  // in one set
-constexpr std::size_t kMostBits = std::size_t{1} << 24;  // in all sets of one direction
+constexpr std::size_t kMostSums = std::size_t{1} << 16;    // in one set
+constexpr std::size_t kMostBits = std::size_t{1} << 24;    // in all sets of one direction
+constexpr std::size_t kMostListed = std::size_t{1} << 16;  // sums that are listed, in all places
+constexpr std::int64_t kMostSum = std::int64_t{1} << 62;
 
 /// Sets of sums from `least` on, as bits: one set per place in the text.
 class SumSets {
@@ -63,48 +67,140 @@ private:
     std::vector<std::uint64_t> bits_;
 };
 
-/// The least and the greatest sum of spans that do not overlap.
-std::pair<std::int64_t, std::int64_t> extremes(const std::vector<ListedSpan>& spans,
-                                               std::size_t places) {
-    std::vector<std::int64_t> least(places), greatest(places);
-    auto span = spans.begin();
-    for (std::size_t place = 0; place < places; ++place) {
-        if (place > 0) {
-            least[place] = std::min(least[place], least[place - 1]);
-            greatest[place] = std::max(greatest[place], greatest[place - 1]);
-        }
-        for (; span != spans.end() && span->start == place; ++span) {
-            least[span->end] = std::min(least[span->end], least[place] + span->number);
-            greatest[span->end] = std::max(greatest[span->end], greatest[place] + span->number);
-        }
-    }
-    return {least.back(), greatest.back()};
-}
+/// The least and the greatest sum of spans that do not overlap, from each place on.
+struct Extremes {
+    std::vector<std::int64_t> least, greatest;
 
-}  // namespace
+    /// `spans` are sorted by start.
+    Extremes(std::span<const ListedSpan> spans, std::size_t places)
+        : least(places), greatest(places) {
+        auto span = spans.rbegin();
+        for (std::size_t place = places; place-- > 0;) {
+            if (place + 1 < places) {
+                least[place] = least[place + 1];
+                greatest[place] = greatest[place + 1];
+            }
+            for (; span != spans.rend() && span->start == place; ++span) {
+                least[place] = std::min(least[place], least[span->end] + span->number);
+                greatest[place] = std::max(greatest[place], greatest[span->end] + span->number);
+            }
+        }
+    }
+};
 
-std::optional<std::vector<bool>> reached_sums(std::vector<ListedSpan>& spans,
-                                              std::span<const std::int64_t> wanted,
-                                              std::int64_t tolerance, Clock& clock) {
-    std::vector<bool> reached(wanted.size());
-    std::size_t places = 1;
-    for (const ListedSpan& span : spans) places = std::max<std::size_t>(places, span.end + 1);
-    if (wanted.empty()) {
-        for (ListedSpan& span : spans) span.admitted = false;
-        return reached;
+/// The sums of spans up to each place, one by one, as far as the rest may reach what is wanted.
+class SumLists {
+public:
+    /// All are sorted, spans by start.
+    SumLists(std::span<const ListedSpan> spans, std::span<const std::int64_t> wanted,
+             std::int64_t tolerance, const Extremes& extremes)
+        : spans_(spans),
+          wanted_(wanted),
+          tolerance_(tolerance),
+          extremes_(extremes),
+          sums_(extremes.least.size()),
+          leads_(sums_.size()) {}
+
+    /// Lists the sums; false if there are too many.
+    bool list(Clock& clock) {
+        std::size_t listed = 0;
+        join(0, std::vector<std::int64_t>{0}, 0);
+        auto next = spans_.begin();
+        for (std::size_t place = 0; place < sums_.size(); ++place) {
+            if (place > 0) join(place, sums_[place - 1], 0);
+            for (; next != spans_.end() && next->start == place; ++next) {
+                if (next != spans_.begin() && is_same(next[-1], *next)) continue;
+                listed += sums_[place].size();
+                clock.tick(4 * sums_[place].size());
+                if (listed > kMostListed) return false;
+                join(next->end, sums_[place], next->number);
+            }
+            leads_[place].assign(sums_[place].size(), false);
+        }
+        return true;
     }
-    std::stable_sort(spans.begin(), spans.end(),
-                     [](const ListedSpan& a, const ListedSpan& b) { return a.start < b.start; });
-    const auto [least, greatest] = extremes(spans, places);
-    // Sums so far from which the rest can reach what is wanted.
-    const std::int64_t low = std::max(least, wanted.front() - tolerance - greatest);
-    const std::int64_t high = std::min(greatest, wanted.back() + tolerance - least);
-    if (low > 0 || high < 0) {  // not even nothing is on the way
-        for (ListedSpan& span : spans) span.admitted = false;
-        return reached;
+
+    /// Finds the wanted numbers that are sums of all, and the spans that lead to one.
+    void mark(std::vector<bool>& reached, std::vector<ListedSpan>& spans) {
+        const std::vector<std::int64_t>& all = sums_.back();
+        for (std::size_t i = 0; i < wanted_.size(); ++i) reached[i] = has_near(all, wanted_[i]);
+        for (std::size_t i = 0; i < all.size(); ++i) leads_.back()[i] = has_near(wanted_, all[i]);
+        auto last = spans.rbegin();
+        for (std::size_t place = sums_.size(); place-- > 0;) {
+            if (place + 1 < sums_.size()) mark_before(place, place + 1, 0);
+            for (; last != spans.rend() && last->start == place; ++last)
+                last->admitted = mark_before(place, last->end, last->number);
+        }
     }
-    const auto sums = static_cast<std::size_t>(high - low + 1);
-    if (sums > kMostSums || sums * places > kMostBits) return std::nullopt;
+
+private:
+    /// Whether a sorted number is within the tolerance of another one.
+    bool has_near(std::span<const std::int64_t> numbers, std::int64_t number) const {
+        const auto next = std::ranges::lower_bound(numbers, number - tolerance_);
+        return next != numbers.end() && *next <= number + tolerance_;
+    }
+
+    /// Whether two spans differ only in their list.
+    static bool is_same(const ListedSpan& a, const ListedSpan& b) {
+        return a.start == b.start && a.end == b.end && a.number == b.number;
+    }
+
+    /// Adds numbers, each increased by `shift`, to the sums of a place.
+    void join(std::size_t place, const std::vector<std::int64_t>& numbers, std::int64_t shift) {
+        std::vector<std::int64_t> more;
+        auto next = wanted_.begin();
+        for (const std::int64_t number : numbers) {
+            const std::int64_t sum = number + shift;
+            while (next != wanted_.end() && *next + tolerance_ < sum + extremes_.least[place])
+                ++next;
+            if (next == wanted_.end()) break;
+            if (*next - tolerance_ <= sum + extremes_.greatest[place]) more.push_back(sum);
+        }
+        std::vector<std::int64_t> joined;
+        std::set_union(sums_[place].begin(), sums_[place].end(), more.begin(), more.end(),
+                       std::back_inserter(joined));
+        sums_[place] = std::move(joined);
+    }
+
+    /// Marks the sums of a place that, increased by `shift`, are marked in a later one; returns
+    /// whether there are any.
+    bool mark_before(std::size_t place, std::size_t later, std::int64_t shift) {
+        bool any = false;
+        auto next = sums_[later].begin();
+        for (std::size_t i = 0; i < sums_[place].size(); ++i) {
+            const std::int64_t sum = sums_[place][i] + shift;
+            while (next != sums_[later].end() && *next < sum) ++next;
+            if (next == sums_[later].end()) break;
+            if (*next != sum || !leads_[later][next - sums_[later].begin()]) continue;
+            leads_[place][i] = true;
+            any = true;
+        }
+        return any;
+    }
+
+    std::span<const ListedSpan> spans_;
+    std::span<const std::int64_t> wanted_;
+    std::int64_t tolerance_;
+    const Extremes& extremes_;
+    std::vector<std::vector<std::int64_t>> sums_;  // by place, sorted
+    std::vector<std::vector<bool>> leads_;         // by place and sum, whether to a wanted one
+};
+
+/// The sums that sets of bits have to hold.
+struct Range {
+    std::int64_t low, high;
+    std::size_t places;
+
+    std::size_t sums() const { return static_cast<std::size_t>(high - low + 1); }
+    bool is_short() const { return sums() <= kMostSums && sums() * places <= kMostBits; }
+};
+
+/// Finds the wanted numbers that are sums, and the spans that lead to one.
+void mark_by_bits(std::vector<bool>& reached, std::vector<ListedSpan>& spans,
+                  std::span<const std::int64_t> wanted, std::int64_t tolerance, const Range& range,
+                  Clock& clock) {
+    const auto [low, high, places] = range;
+    const std::size_t sums = range.sums();
     clock.tick(2 * (spans.size() + places) * (sums / 64 + 1));
 
     SumSets before(places, sums);  // by place, the sums of spans up to there
@@ -133,6 +229,49 @@ std::optional<std::vector<bool>> reached_sums(std::vector<ListedSpan>& spans,
             last->admitted = before.meets(place, last->number, after, last->end);
         }
     }
+}
+
+/// Whether no sum of spans and a wanted number can overflow.
+bool are_small(std::span<const ListedSpan> spans, std::span<const std::int64_t> wanted,
+               std::int64_t tolerance, std::size_t places) {
+    const std::int64_t most = kMostSum / static_cast<std::int64_t>(places + 2);
+    const auto is_small = [&](std::int64_t number) { return -most <= number && number <= most; };
+    return is_small(tolerance) && std::ranges::all_of(wanted, is_small) &&
+           std::ranges::all_of(spans, is_small, &ListedSpan::number);
+}
+
+}  // namespace
+
+std::optional<std::vector<bool>> reached_sums(std::vector<ListedSpan>& spans,
+                                              std::span<const std::int64_t> wanted,
+                                              std::int64_t tolerance, Clock& clock) {
+    std::vector<bool> reached(wanted.size());
+    std::size_t places = 1;
+    for (const ListedSpan& span : spans) places = std::max<std::size_t>(places, span.end + 1);
+    if (wanted.empty()) {
+        for (ListedSpan& span : spans) span.admitted = false;
+        return reached;
+    }
+    if (!are_small(spans, wanted, tolerance, places)) return std::nullopt;
+    std::stable_sort(spans.begin(), spans.end(), [](const ListedSpan& a, const ListedSpan& b) {
+        return std::tie(a.start, a.end, a.number) < std::tie(b.start, b.end, b.number);
+    });
+    const Extremes extremes(spans, places);
+    const std::int64_t least = extremes.least.front(), greatest = extremes.greatest.front();
+    // Sums so far from which the rest can reach what is wanted.
+    const std::int64_t low = std::max(least, wanted.front() - tolerance - greatest);
+    const std::int64_t high = std::min(greatest, wanted.back() + tolerance - least);
+    if (low > 0 || high < 0) {  // not even nothing is on the way
+        for (ListedSpan& span : spans) span.admitted = false;
+        return reached;
+    }
+    if (const Range range{low, high, places}; range.is_short()) {
+        mark_by_bits(reached, spans, wanted, tolerance, range, clock);
+        return reached;
+    }
+    SumLists lists(spans, wanted, tolerance, extremes);
+    if (!lists.list(clock)) return std::nullopt;
+    lists.mark(reached, spans);
     return reached;
 }
 

@@ -20,6 +20,7 @@
 #include "search/mass.hpp"
 #include "search/reading_graph.hpp"
 #include "search/search.hpp"
+#include "search/sum_sets.hpp"
 
 using namespace lawful;
 
@@ -488,12 +489,56 @@ void mass_case() {
     require(unit <= 1 + 1e-9, "all legal labellings are in the total", instance);
 }
 
+/// Sums of spans are found exactly, whether they are close to each other or far apart.
+void sums_case() {
+    const std::int64_t far = below(2) ? 0 : below(2) ? 1'000'000 : std::int64_t{1} << 50;
+    const auto number = [&] {
+        return static_cast<std::int64_t>(below(7)) - 2 + far * (static_cast<int>(below(4)) - 1);
+    };
+    std::vector<ListedSpan> spans;
+    for (std::uint32_t i = static_cast<std::uint32_t>(below(8)), start = 0; i-- > 0;
+         start += below(2)) {
+        const auto end = start + 1 + static_cast<std::uint32_t>(below(2));
+        spans.push_back({i, start, end, number(), true});
+    }
+    std::vector<std::int64_t> wanted;
+    for (std::size_t i = below(4); i-- > 0;) wanted.push_back(2 * number());
+    std::sort(wanted.begin(), wanted.end());
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    const auto tolerance = static_cast<std::int64_t>(below(2));
+    std::vector<bool> expected(wanted.size());
+    std::map<std::uint32_t, bool> leads;
+    for (std::uint32_t chosen = 0; chosen < 1u << spans.size(); ++chosen) {
+        std::int64_t sum = 0;
+        std::uint32_t end = 0;
+        bool apart = true;
+        for (std::size_t i = 0; i < spans.size(); ++i) {
+            if ((chosen >> i & 1) == 0) continue;
+            apart = apart && spans[i].start >= end;
+            end = spans[i].end;
+            sum += spans[i].number;
+        }
+        for (std::size_t w = 0; apart && w < wanted.size(); ++w) {
+            if (std::abs(wanted[w] - sum) > tolerance) continue;
+            expected[w] = true;
+            for (std::size_t i = 0; i < spans.size(); ++i)
+                if (chosen >> i & 1) leads[spans[i].index] = true;
+        }
+    }
+    const auto reached = reached_sums(spans, wanted, tolerance, no_limit);
+    bool same = reached && *reached == expected;
+    for (const ListedSpan& span : spans) same = same && span.admitted == leads[span.index];
+    if (same) return;
+    std::printf("FAILED: sums of spans are not those of brute force\n");
+    std::exit(1);
+}
+
 /// Hard equations admit every value of every reading that satisfies them: a = b + c and b = sum(d)
 /// over a few spans, where c may be 0 if it is absent.
 void admission_case() {
     constexpr std::uint32_t kFields = 4, kList = 3;
     const int unit = 1 + static_cast<int>(below(3)), tolerance = static_cast<int>(below(2)) * unit;
-    const bool has_default = below(2);
+    const bool has_default = below(2), far = below(2);  // apart are the numbers
     bool agrees[kFields];
     Plan plan;
     DocumentTables tables;
@@ -503,7 +548,8 @@ void admission_case() {
     std::vector<int> numbers{0, 0};
     for (Lookup* each : {&lookup, &defaulted}) each->append({0, Outcome::kMissing});
     for (int value = 0; value < 6; ++value) {
-        numbers.push_back(unit * (static_cast<int>(below(9)) - 2));
+        numbers.push_back(unit * (static_cast<int>(below(9)) - 2 +
+                                  (far ? 100'000 * static_cast<int>(below(3)) : 0)));
         for (Lookup* each : {&lookup, &defaulted})
             each->append({numbers.back() * kUnit, Outcome::kKnown});
     }
@@ -599,6 +645,7 @@ int main(int argc, char** argv) {
         time_case();
         given_case();
         mass_case();
+        sums_case();
         admission_case();
         memory_case();
     }

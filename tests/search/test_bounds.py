@@ -100,6 +100,24 @@ def test_two_equations_that_cannot_hold_are_given_up_soon():
     assert found.penalty >= 10
 
 
+@pytest.mark.parametrize("far", [10**6, 10**9])
+def test_items_far_from_a_subtotal_are_dropped_before_the_search(far):
+    # The model takes every amount for an item; of all sums, only 3 + 4 is the subtotal.
+    amounts = [3, -40 * far, *(far * n + 11 for n in range(10, 22)), 4]
+    words = [*map(str, amounts), "7"]
+    labels = ["O", "B-item", "B-subtotal"]
+    probs = [[0.04, 0.96, 0.0]] * len(amounts) + [[0.1, 0.0, 0.9]]
+    rules = Rules(
+        [Field("subtotal", "subtotal", "number"), Field("items", "item", "number", many=True)],
+        [Rule("subtotal == sum(items)", weight=inf)],
+    )
+    document, scores = Document("r", words), Scores.from_probs(probs, labels)
+    found = decode(document, scores, rules, decoder="exact")
+    assert found.optimal
+    assert [str(item.value) for item in found.fields["items"]] == ["3", "4"]
+    assert found.tried < 50
+
+
 def test_an_unknown_kind_of_bounds_is_named(monkeypatch):
     monkeypatch.setattr(reading_search, "WITHOUT", ("residues",))
     document, scores, rules = reference(6, 1)
