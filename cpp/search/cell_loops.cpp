@@ -11,34 +11,80 @@
 
 namespace lawful {
 
-LAWFUL_CLONES void lower_cells(std::int16_t* here, const std::int16_t* there, std::size_t length,
-                               std::int16_t cost) {
-    for (std::size_t k = 0; k < length; ++k) {
-        const auto through = static_cast<std::int16_t>(cost + there[k]);
-        here[k] = here[k] < through ? here[k] : through;
+namespace {
+
+using Cell = std::int16_t;
+
+// Cells that one or two instructions look at. Most ranges have few blocks, so the cells after the
+// last whole block matter: they are in a block that begins before, whose first cells are done
+// twice, which changes nothing.
+constexpr std::size_t kBlock = 16;
+
+void lower(Cell& here, Cell there, Cell cost) {
+    const auto through = static_cast<Cell>(cost + there);
+    here = here < through ? here : through;
+}
+
+LAWFUL_CLONES void lower_blocks(Cell* __restrict here, const Cell* __restrict there,
+                                std::size_t blocks, Cell cost) {
+    for (std::size_t k = 0; k < blocks * kBlock; ++k) lower(here[k], there[k], cost);
+}
+
+/// What does not change from cell to cell.
+struct Pass {
+    Cell cost, left, never;
+};
+
+Cell pass(Cell& reach_there, Cell reach, Cell here, Cell there, Pass by) {
+    const bool within = static_cast<Cell>(reach + there) <= by.left;
+    const auto through = static_cast<Cell>(reach + by.cost);
+    const Cell reached = within ? through : by.never;
+    reach_there = reach_there < reached ? reach_there : reached;
+    const auto difference = static_cast<Cell>(there - here);
+    return within ? difference : by.never;
+}
+
+LAWFUL_CLONES Cell pass_blocks(Cell* __restrict reach_there, const Cell* __restrict reach,
+                               const Cell* __restrict here, const Cell* __restrict there,
+                               std::size_t blocks, Pass by) {
+    Cell least = by.never;
+    for (std::size_t k = 0; k < blocks * kBlock; ++k) {
+        const Cell more = pass(reach_there[k], reach[k], here[k], there[k], by);
+        least = least < more ? least : more;
     }
+    return least;
+}
+
+}  // namespace
+
+void lower_cells(Cell* here, const Cell* there, std::size_t length, Cell cost) {
+    if (length < kBlock) {
+        for (std::size_t k = 0; k < length; ++k) lower(here[k], there[k], cost);
+        return;
+    }
+    lower_blocks(here, there, length / kBlock, cost);
+    const std::size_t last = length - kBlock;
+    if (length % kBlock != 0) lower_blocks(here + last, there + last, 1, cost);
 }
 
 void lower_cells(double* here, const double* there, std::size_t length, double cost) {
     for (std::size_t k = 0; k < length; ++k) here[k] = std::min(here[k], cost + there[k]);
 }
 
-LAWFUL_CLONES std::int16_t pass_cells(std::int16_t* reach_there, const std::int16_t* reach,
-                                      const std::int16_t* here, const std::int16_t* there,
-                                      std::size_t length, std::int16_t cost, std::int16_t limit,
-                                      std::int16_t never) {
-    std::int16_t least = never;
-    const auto left = static_cast<std::int16_t>(limit - cost);
-    for (std::size_t k = 0; k < length; ++k) {
-        const bool within = static_cast<std::int16_t>(reach[k] + there[k]) <= left;
-        const auto through = static_cast<std::int16_t>(reach[k] + cost);
-        const std::int16_t reached = within ? through : never;
-        reach_there[k] = reach_there[k] < reached ? reach_there[k] : reached;
-        const auto difference = static_cast<std::int16_t>(there[k] - here[k]);
-        const std::int16_t more = within ? difference : never;
-        least = least < more ? least : more;
+Cell pass_cells(Cell* reach_there, const Cell* reach, const Cell* here, const Cell* there,
+                std::size_t length, Cell cost, Cell limit, Cell never) {
+    const Pass by{cost, static_cast<Cell>(limit - cost), never};
+    if (length < kBlock) {
+        Cell least = never;
+        for (std::size_t k = 0; k < length; ++k)
+            least = std::min(least, pass(reach_there[k], reach[k], here[k], there[k], by));
+        return least;
     }
-    return least;
+    const Cell least = pass_blocks(reach_there, reach, here, there, length / kBlock, by);
+    const std::size_t last = length - kBlock;
+    if (length % kBlock == 0) return least;
+    return std::min(
+        least, pass_blocks(reach_there + last, reach + last, here + last, there + last, 1, by));
 }
 
 double pass_cells(double* reach_there, const double* reach, const double* here, const double* there,

@@ -120,7 +120,7 @@ public:
 private:
     using Cell = typename Costs::Cell;
     static constexpr double kRounding = 1e-9;
-    static constexpr std::size_t kSparse = 16;  // cells that one instruction can look at
+    static constexpr std::size_t kSparse = 32;  // of so many classes, one is enough to look at all
     static constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
 
     Cell* row(std::uint32_t node) const {
