@@ -17,6 +17,7 @@
 
 #include "search/admission.hpp"
 #include "search/case_search.hpp"
+#include "search/cell_loops.hpp"
 #include "search/mass.hpp"
 #include "search/reading_graph.hpp"
 #include "search/search.hpp"
@@ -489,6 +490,36 @@ void mass_case() {
     require(unit <= 1 + 1e-9, "all legal labellings are in the total", instance);
 }
 
+/// Loops over blocks of cells do what loops over cells do.
+void cells_case() {
+    constexpr std::int16_t kNever = std::numeric_limits<std::int16_t>::max() / 2;
+    const auto some = [](std::size_t length) {
+        std::vector<std::int16_t> cells;
+        for (std::size_t k = 0; k < length; ++k)
+            cells.push_back(below(4) == 0 ? kNever : static_cast<std::int16_t>(below(100)));
+        return cells;
+    };
+    const std::size_t length = below(80);
+    const auto reach = some(length), here = some(length), there = some(length);
+    const auto cost = static_cast<std::int16_t>(below(50)),
+               limit = static_cast<std::int16_t>(below(200));
+    std::vector<std::int16_t> lowered = here, reached = some(length), expected = reached;
+    lower_cells(lowered.data(), there.data(), length, cost);
+    const std::int16_t found = pass_cells(reached.data(), reach.data(), here.data(), there.data(),
+                                          length, cost, limit, kNever);
+    std::int16_t least = kNever;
+    bool same = true;
+    for (std::size_t k = 0; k < length; ++k) {
+        same = same && lowered[k] == std::min<int>(here[k], cost + there[k]);
+        if (reach[k] + cost + there[k] > limit) continue;
+        expected[k] = std::min<std::int16_t>(expected[k], reach[k] + cost);
+        least = std::min<std::int16_t>(least, there[k] - here[k]);
+    }
+    if (same && reached == expected && found == least) return;
+    std::printf("FAILED: cells differ from those of a plain loop\n");
+    std::exit(1);
+}
+
 /// Sums of spans are found exactly, whether they are close to each other or far apart.
 void sums_case() {
     const std::int64_t far = below(2) ? 0 : below(2) ? 1'000'000 : std::int64_t{1} << 50;
@@ -645,6 +676,7 @@ int main(int argc, char** argv) {
         time_case();
         given_case();
         mass_case();
+        cells_case();
         sums_case();
         admission_case();
         memory_case();
