@@ -161,6 +161,33 @@ def test_a_bound_on_a_share_is_found_and_no_smaller_one():
     assert 1 <= bound.weight < DEFAULT_WEIGHT
 
 
+def test_inequalities_stay_though_rules_about_more_fields_imply_them():
+    def page(i):
+        random = np.random.default_rng(i)
+        net, tax = int(random.integers(1_000, 90_000)), int(random.integers(100, 30_000))
+        words = [f"{amount / 100:.2f}" for amount in (net, tax, net + tax)]
+        labels = ("B-net", "B-tax" if i % 4 else "O", "B-total")
+        return Labelled(Document(f"p{i}", words), labels)
+
+    rules = Rules([Field(name, name, "money") for name in ("net", "tax", "total")])
+    found = [each.proposal for each in mine([page(i) for i in range(200)], rules)]
+    assert {"equation", "inequality"} <= {each.kind for each in found}
+    assert "net <= total" in [each.text for each in found]  # where there is no tax
+
+
+def test_the_largest_of_a_list_is_bounded():
+    def page(i):
+        random = np.random.default_rng(i)
+        items = random.integers(100, 90_000, size=random.integers(1, 5))
+        discount = random.uniform(0, 1) * (items.sum() - items.max())
+        words = [f"{amount / 100:.2f}" for amount in (*items, round(items.sum() - discount))]
+        return Labelled(Document(f"p{i}", words), ("B-item",) * len(items) + ("B-total",))
+
+    rules = Rules([Field("items", "item", "money", many=True), Field("total", "total", "money")])
+    found = {each.proposal.text: each for each in mine([page(i) for i in range(120)], rules)}
+    assert found["max(items) <= total"].pages == (120, 120)
+
+
 def page_of_lines(i, *, apart=False):
     """A key and its amount on one printed line, among four others; or anywhere, if apart."""
     random = np.random.default_rng(i)

@@ -22,7 +22,7 @@ LEAST_OF_EACH = 3
 
 def propose_comparisons(units: Units) -> Iterator[Proposal]:
     """Orders and distances of dates, counts, and closed sets of numbers."""
-    mined = [each for each, out in zip(units.seen, units.held_out, strict=True) if not out]
+    mined = units.mined
     single = [f for f in units.rules.fields if f.name in units.names and not f.many]
     dates = [f.name for f in single if f.kind == "date"]
     for one, other in permutations(dates, 2):

@@ -8,17 +8,18 @@ themselves, exactly.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lawful.learning.proposals import LEAST_SUPPORT, Kind, Proposal
+from lawful.learning.shares import Share, log_odds
 from lawful.learning.units import Units
 from lawful.rules.definitions import Rule
 from lawful.rules.nodes import COUNT
@@ -32,7 +33,7 @@ LEAST_TO_EXTEND = 0.2
 LEAST_SHARE = 0.5
 """Share of the pages on which a proposed equation must hold; of inequalities, ``LEAST_ORDERED``."""
 
-LEAST_ORDERED = 0.97
+LEAST_ORDERED = 0.95
 
 BOUNDS = [Fraction(k, 20) for k in range(1, 11)]
 """Shares of another number that a number may be bounded by: 5 % to a half, in steps of 5 %."""
@@ -153,7 +154,7 @@ def _times(text: str, factor: Fraction) -> str:
 
 def numbers_of(units: Units) -> list[Number]:
     """The numbers of pages or rows that are mined: fields, sums and counts."""
-    mined = [each for each, out in zip(units.seen, units.held_out, strict=True) if not out]
+    mined = units.mined
     found = []
     for f in units.rules.fields:
         if f.name not in units.names:
@@ -189,15 +190,27 @@ def propose_equations(units: Units) -> Iterator[Proposal]:
     for equation in found.values():
         if equation.share() >= LEAST_SHARE:
             yield _proposal(equation, tolerance)
-    yield from _inequalities(amounts, tolerance)
+    yield from _inequalities(permutations(amounts, 2), tolerance)
+    yield from _inequalities(product(_largest(units), amounts), tolerance)
 
 
-def _inequalities(amounts: list[Number], tolerance: float) -> Iterator[Proposal]:
+def _largest(units: Units) -> list[Number]:
+    """The largest numbers of lists, which may be bounded by other numbers."""
+    found = []
+    for f in units.rules.fields:
+        if f.kind == "number" and f.many and f.default is None and units.kind is None:
+            values = [each.get(f.name) for each in units.mined]
+            largest = [_float(max(v)) if isinstance(v, tuple) and v else np.nan for v in values]
+            found.append(Number(f"max({f.name})", f.name, np.array(largest, float)))
+    return found
+
+
+def _inequalities(pairs: Iterable[tuple[Number, Number]], tolerance: float) -> Iterator[Proposal]:
     """Of two numbers, that one is at most the other, or at most a simple share of it.
 
-    The share is the smallest that nearly all pages keep to: ``tax <= 0.2 * total``.
+    The share is a simple one, as in ``tax <= 0.2 * total``.
     """
-    for one, other in permutations(amounts, 2):
+    for one, other in pairs:
         both = np.isfinite(one.values) & np.isfinite(other.values)
         if one.name == other.name or both.sum() < LEAST_SUPPORT:
             continue
@@ -208,13 +221,24 @@ def _inequalities(amounts: list[Number], tolerance: float) -> Iterator[Proposal]
         names = frozenset((one.text, other.text))
         if _at_most(x, y + tolerance) >= LEAST_ORDERED and equal.mean() < LEAST_ORDERED:
             yield Proposal("inequality", Rule(f"{one.text} <= {other.text}"), 2, compared=names)
-        within = (_at_most(x, float(each) * y + tolerance) for each in BOUNDS)
-        share = next(
-            (b for b, part in zip(BOUNDS, within, strict=True) if part >= LEAST_ORDERED), None
-        )
+        share = _bound(x, y, tolerance)
         if share is not None and (np.abs(x) > tolerance).mean() >= LEAST_SHARE:
             check = f"{one.text} <= {_times(other.text, share)}"
             yield Proposal("inequality", Rule(check), 3, compared=names)
+
+
+def _bound(x: Numbers, y: Numbers, tolerance: float) -> Fraction | None:
+    """The share of ``y`` that bounds ``x`` with most evidence; none if few pages keep to any."""
+    best: tuple[float, Fraction] | None = None
+    for bound in BOUNDS:
+        most = float(bound) * y + tolerance
+        keep = Share(int((x <= most).sum()), len(x))
+        if keep.value >= LEAST_ORDERED:
+            chance = Share(int((x[:, None] <= most).sum()), len(x) ** 2)  # all pairs of pages
+            evidence = log_odds(keep, chance)
+            if best is None or evidence > best[0]:
+                best = evidence, bound
+    return None if best is None else best[1]
 
 
 def _at_most(x: Numbers, y: Numbers) -> float:
@@ -241,7 +265,7 @@ def propose_products(units: Units) -> Iterator[Proposal]:
     """Products, sums and running sums of the numbers of one row."""
     numbers = [number for number in numbers_of(units) if not number.is_count]
     tolerance = float(units.rules.defaults.tolerance) + _ROUNDING
-    mined = [each for each, out in zip(units.seen, units.held_out, strict=True) if not out]
+    mined = units.mined
     checks: list[tuple[str, Numbers, int]] = []
     for target in numbers:
         others = [number for number in numbers if number is not target]

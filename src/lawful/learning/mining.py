@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import log
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from lawful.learning.comparisons import propose_comparisons
 from lawful.learning.equations import propose_equations, propose_products
 from lawful.learning.places import judge_lines, propose_lines
 from lawful.learning.proposals import LEAST_SUPPORT, Proposal
-from lawful.learning.shares import Share
+from lawful.learning.shares import Share, log_odds
 from lawful.learning.texts import (
     judge_boundaries,
     judge_order,
@@ -101,15 +100,8 @@ class Mined:
 
 
 def suggested_weight(pages: Share, chance: Share) -> float:
-    """The log-odds that a rule holds for the truth rather than by chance, at most the default.
-
-    Shares are taken from the careful ends of their intervals.
-    """
-    right, wrong = pages.interval()[0], chance.interval()[1]
-    wrong = min(max(wrong, 1e-6), 1 - 1e-6)
-    right = min(max(right, 1e-6), 1 - 1e-6)
-    odds = log(right / (1 - right)) + log((1 - wrong) / wrong)
-    return round(min(max(odds, 0.0), DEFAULT_WEIGHT), 1)
+    """The log-odds that a rule holds for the truth rather than by chance, at most the default."""
+    return round(min(max(log_odds(pages, chance), 0.0), DEFAULT_WEIGHT), 1)
 
 
 def mine(documents: Sequence[Labelled], rules: Rules, seed: int = 0) -> list[Mined]:
@@ -235,7 +227,7 @@ def _without_implied(
     order = sorted(range(len(judged)), key=lambda k: _rank(judged[k][0]))
     kept: list[int] = []
     for k in order:
-        before = [i for i in kept if _may_imply(judged[i][0], judged[k][0])]
+        before = [i for i in kept if _may_imply(judged[i], judged[k])]
         equations = [judged[i][0].proposal for i in before]
         proposal = judged[k][0].proposal
         if any(proposal.compared == set(other.core) for other in equations if other.core):
@@ -254,10 +246,17 @@ def _rank(mined: Mined) -> tuple[float, str]:
     return -mined.score / mined.proposal.terms, mined.proposal.text
 
 
-def _may_imply(mined: Mined, other: Mined) -> bool:
-    """Whether a rule may make another one needless: it is no longer, or has far more evidence."""
-    shorter = mined.proposal.terms <= other.proposal.terms
-    return shorter or mined.score >= FAR_MORE * other.score
+def _may_imply(one: tuple[Mined, ParsedRule], other: tuple[Mined, ParsedRule]) -> bool:
+    """Whether a rule may make another one needless: it is no longer, or has far more evidence.
+
+    An inequality needs no more than its two fields, so only a rule about these can replace it: any
+    other may be impossible to check where the inequality is not.
+    """
+    (mined, rule), (less, compared) = one, other
+    if less.proposal.compared and not rule.names <= compared.names:
+        return False
+    shorter = mined.proposal.terms <= less.proposal.terms
+    return shorter or mined.score >= FAR_MORE * less.score
 
 
 def _follows(proposal: Proposal, others: Sequence[Proposal]) -> bool:

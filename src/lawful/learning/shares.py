@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import log, sqrt
 from typing import Any, NamedTuple
 
 Z = 1.96
@@ -41,3 +41,14 @@ class Share(NamedTuple):
         """The share and its interval as plain values."""
         low, high = self.interval()
         return {"holds": self.holds, "of": self.of, "share": self.value, "low": low, "high": high}
+
+
+def log_odds(pages: Share, chance: Share) -> float:
+    """The log-odds that something holds for the truth rather than by chance.
+
+    Shares are taken from the careful ends of their intervals.
+    """
+    right, wrong = (
+        min(max(s, 1e-6), 1 - 1e-6) for s in (pages.interval()[0], chance.interval()[1])
+    )
+    return log(right / (1 - right)) + log((1 - wrong) / wrong)

@@ -50,6 +50,11 @@ class Units:
         return cls(truth.rules, kind, [row for row, _ in found], held_out)
 
     @property
+    def mined(self) -> list[Environment]:
+        """The values of the units on which rules are looked for."""
+        return [each for each, out in zip(self.seen, self.held_out, strict=True) if not out]
+
+    @property
     def names(self) -> list[str]:
         """The fields whose values belong to a unit."""
         of_rows = {name for kind in self.rules.rows for name in kind.fields}
