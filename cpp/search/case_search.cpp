@@ -49,6 +49,11 @@ Search::Status CaseSearch::next(std::size_t extensions, Clock& clock) {
             replace_first();
             return Search::Status::kFound;
         }
+        if (!first.search && !first.admitted && limits_.bounds.admission) {
+            admit(first, clock);
+            replace_first();
+            continue;
+        }
         if (!first.search) open(first, clock);
         const std::size_t before = first.search->extended();
         const std::size_t slice = cases_.size() == 1 ? extensions : std::min(extensions, kSlice);
@@ -122,8 +127,7 @@ void CaseSearch::open(Case& first, Clock& clock) {
     limits.fixed = first.fixed;
     limits.closed = first.closed;
     DocumentTables tables = tables_;
-    for (const Search::Fixed& fixed : first.fixed)
-        if (is_readable(fixed.value)) tables.missing[fixed.field] = kForbidden;
+    tables.missing = missing_in(first);
     first.search = std::make_unique<Search>(graph_, plan_, std::move(tables), limits, clock);
     first.search->stop_above(most_);
 }
@@ -187,43 +191,79 @@ std::unique_ptr<CaseSearch::Case> CaseSearch::make_case(const Case& whole,
     auto made = std::make_unique<Case>(Case{whole.bound, whole.fixed, whole.closed, whole.whole});
     made->fixed.push_back(fixed);
     const FieldPlan& f = plan_->fields[fixed.field];
-    DocumentTables tables = tables_;
-    for (const Search::Fixed& each : made->fixed)
-        if (is_readable(each.value)) tables.missing[each.field] = kForbidden;
-    std::vector<std::uint32_t> left;
-    std::vector<SpanValue> values;
     for (std::uint32_t r = 0; r < graph_->span_values(); ++r) {
         const std::uint32_t value = graph_->span_value(r).value;
-        if (graph_->span_of(r).seen_as() == fixed.field && is_readable(value)) {
-            const bool missing = !is_readable(fixed.value);
-            if (missing || !tables_.equal(f, fixed.value, value)) made->closed[r] = true;
-        }
-        if (made->closed[r]) continue;
-        left.push_back(r);
-        values.push_back(graph_->span_value(r));
+        if (graph_->span_of(r).seen_as() != fixed.field || !is_readable(value)) continue;
+        const bool missing = !is_readable(fixed.value);
+        if (missing || !tables_.equal(f, fixed.value, value)) made->closed[r] = true;
     }
     clock.tick(16 * graph_->span_values());
-    if (limits_.bounds.admission) {
-        const auto admitted = admitted_values(*plan_, tables, graph_->spans(), values, clock);
-        if (!admitted) return nullptr;
-        std::fill(made->closed.begin(), made->closed.end(), true);
-        for (const std::uint32_t i : *admitted) made->closed[left[i]] = false;
-    }
-    made->bound = std::max(made->bound, least_cost(made->closed));
+    made->bound = std::max(made->bound, least_cost(*made, made->closed, clock));
     if (!(made->bound <= most_)) return nullptr;
     return made;
 }
 
-/// The cost of the cheapest path over open span values, whatever rules say.
-double CaseSearch::least_cost(const std::vector<bool>& closed) const {
-    std::vector<double> rest(graph_->nodes(), kForbidden);
-    for (std::size_t node = rest.size(); node-- > 0;)
-        for (const ReadingGraph::Step& step : graph_->steps_from(static_cast<std::uint32_t>(node)))
-            if (step.to == ReadingGraph::kEnd)
-                rest[node] = std::min(rest[node], step.cost);
-            else if (!closed[step.choice])
-                rest[node] = std::min(rest[node], step.cost + rest[step.to]);
-    return rest[ReadingGraph::kRoot];
+/// What the absence of fields costs in a case.
+std::vector<double> CaseSearch::missing_in(const Case& each) const {
+    std::vector<double> missing = tables_.missing;
+    for (const Search::Fixed& fixed : each.fixed)
+        if (is_readable(fixed.value)) missing[fixed.field] = kForbidden;
+    return missing;
+}
+
+/// Closes the span values that hard equations do not admit in a case, and raises its bound.
+void CaseSearch::admit(Case& each, Clock& clock) const {
+    DocumentTables tables = tables_;
+    tables.missing = missing_in(each);
+    std::vector<std::uint32_t> left;
+    std::vector<SpanValue> values;
+    for (std::uint32_t r = 0; r < graph_->span_values(); ++r) {
+        if (each.closed[r]) continue;
+        left.push_back(r);
+        values.push_back(graph_->span_value(r));
+    }
+    const auto admitted = admitted_values(*plan_, tables, graph_->spans(), values, clock);
+    std::vector<bool> closed(graph_->span_values(), true);
+    if (admitted)
+        for (const std::uint32_t i : *admitted) closed[left[i]] = false;
+    const double least = admitted ? least_cost(each, closed, clock) : kForbidden;
+    each.bound = std::max(each.bound, least);
+    each.closed = std::move(closed);
+    each.admitted = true;
+}
+
+/// The cost of the cheapest path over open span values that has all fields which must be present,
+/// whatever else rules say.
+double CaseSearch::least_cost(const Case& each, const std::vector<bool>& closed,
+                              Clock& clock) const {
+    const std::vector<double> missing = missing_in(each);
+    std::vector<std::size_t> bit_of(missing.size());
+    std::size_t masks = 1;
+    for (std::size_t field = 0; field < missing.size() && masks < kMostMasks; ++field)
+        if (missing[field] == kForbidden) {
+            bit_of[field] = masks;
+            masks *= 2;
+        }
+    // By node and set of fields that must still occur.
+    std::vector<double> rest(graph_->nodes() * masks, kForbidden);
+    for (std::size_t node = graph_->nodes(); node-- > 0;) {
+        double* const here = rest.data() + node * masks;
+        const auto steps = graph_->steps_from(static_cast<std::uint32_t>(node));
+        clock.tick(masks * steps.size());
+        for (const ReadingGraph::Step& step : steps) {
+            if (step.to == ReadingGraph::kEnd) {
+                here[0] = std::min(here[0], step.cost);
+                continue;
+            }
+            if (closed[step.choice]) continue;
+            const double* const there = rest.data() + step.to * masks;
+            const bool readable = is_readable(graph_->span_value(step.choice).value);
+            const std::size_t bit = readable ? bit_of[graph_->span_of(step.choice).seen_as()] : 0;
+            for (std::size_t mask = 0; mask < masks; ++mask)
+                here[mask] = std::min(here[mask], step.cost + there[mask & ~bit]);
+        }
+    }
+    return rest[ReadingGraph::kRoot * masks + masks - 1];
 }
 
 }  // namespace lawful

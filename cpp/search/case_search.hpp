@@ -42,12 +42,14 @@ private:
     static constexpr std::size_t kPerCase = 256;    // extensions per case, before more are made
     static constexpr std::size_t kMostValues = 64;  // of a field that is split
     static constexpr std::size_t kMostDives = 8;    // cases that are tried for a good reading
+    static constexpr std::size_t kMostMasks = 64;   // sets of fields that must be present
 
     struct Case {
         double bound;
         std::vector<Search::Fixed> fixed;
         std::vector<bool> closed;                 // by span value, whether it does not occur
         std::vector<std::uint32_t> whole = {};    // fields by which it is not split
+        bool admitted = false;                    // `closed` has what hard equations refuse
         std::unique_ptr<Search> search = {};      // once it is the best case
         bool has_found = false;                   // a reading: its cases would find it again
         std::optional<Search::Found> found = {};  // a reading that is not known to be next
@@ -62,7 +64,9 @@ private:
     void split(Case& whole, std::uint32_t field, Clock& clock);
     std::unique_ptr<Case> make_case(const Case& whole, const Search::Fixed& fixed,
                                     Clock& clock) const;
-    double least_cost(const std::vector<bool>& closed) const;
+    std::vector<double> missing_in(const Case& each) const;
+    void admit(Case& each, Clock& clock) const;
+    double least_cost(const Case& each, const std::vector<bool>& closed, Clock& clock) const;
 
     std::shared_ptr<const ReadingGraph> graph_;
     std::shared_ptr<const Plan> plan_;

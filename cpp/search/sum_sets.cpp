@@ -1,7 +1,6 @@
 #include "search/sum_sets.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -11,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMostSums = std::size_t{1} << 16;    // in one set
 constexpr std::size_t kMostBits = std::size_t{1} << 24;    // in all sets of one direction
-constexpr std::size_t kMostListed = std::size_t{1} << 16;  // sums that are listed, in all places
+constexpr std::size_t kMostListed = std::size_t{1} << 15;  // sums that are listed, in all places
 constexpr std::int64_t kMostSum = std::int64_t{1} << 62;
 
 /// Sets of sums from `least` on, as bits: one set per place in the text.
@@ -147,19 +146,21 @@ private:
 
     /// Adds numbers, each increased by `shift`, to the sums of a place.
     void join(std::size_t place, const std::vector<std::int64_t>& numbers, std::int64_t shift) {
-        std::vector<std::int64_t> more;
+        more_.clear();
         auto next = wanted_.begin();
         for (const std::int64_t number : numbers) {
             const std::int64_t sum = number + shift;
             while (next != wanted_.end() && *next + tolerance_ < sum + extremes_.least[place])
                 ++next;
             if (next == wanted_.end()) break;
-            if (*next - tolerance_ <= sum + extremes_.greatest[place]) more.push_back(sum);
+            if (*next - tolerance_ <= sum + extremes_.greatest[place]) more_.push_back(sum);
         }
-        std::vector<std::int64_t> joined;
-        std::set_union(sums_[place].begin(), sums_[place].end(), more.begin(), more.end(),
-                       std::back_inserter(joined));
-        sums_[place] = std::move(joined);
+        if (more_.empty()) return;
+        std::vector<std::int64_t>& there = sums_[place];
+        joined_.resize(there.size() + more_.size());
+        const auto end =
+            std::set_union(there.begin(), there.end(), more_.begin(), more_.end(), joined_.begin());
+        there.assign(joined_.begin(), end);
     }
 
     /// Marks the sums of a place that, increased by `shift`, are marked in a later one; returns
@@ -184,6 +185,7 @@ private:
     const Extremes& extremes_;
     std::vector<std::vector<std::int64_t>> sums_;  // by place, sorted
     std::vector<std::vector<bool>> leads_;         // by place and sum, whether to a wanted one
+    std::vector<std::int64_t> more_, joined_;
 };
 
 /// The sums that sets of bits have to hold.
