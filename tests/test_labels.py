@@ -137,3 +137,49 @@ def test_scores_cannot_allow_what_the_scheme_forbids():
     scheme = Scheme.named("BIO", ["O", "I-a"]).with_scores(between=np.full((2, 2), 50.0))
     assert not scheme.allows([0, 1])
     assert scheme.allows([0, 0])
+
+
+def spans_by_hand(names):
+    """Spans as a person reads them off the names of labels."""
+    found = []
+    last = None
+    for at, name in enumerate([*names, "O"]):
+        prefix, _, type_ = name.partition("-")
+        goes_on = last == type_ and prefix in ("I", "E", "L")
+        if found and found[-1][2] is None and not goes_on:
+            found[-1] = (*found[-1][:2], at)
+        if prefix != "O" and not goes_on:
+            found.append((type_, at, None))
+        last = None if prefix in ("O", "E", "L", "S", "U") else type_
+    return found
+
+
+@pytest.mark.parametrize("name", ["BIO", "IOBES", "BILOU"])
+def test_spans_of_any_sequence_are_those_that_a_person_reads(name):
+    prefixes = {"BIO": "BI", "IOBES": "BIES", "BILOU": "BILU"}[name]
+    labels = ["O", *(f"{prefix}-{type_}" for type_ in "ab" for prefix in prefixes)]
+    scheme = Scheme.named(name, labels)
+    random = np.random.default_rng(1)
+    for length in list(range(5)) * 200:
+        row = random.integers(len(labels), size=length)
+        expected = spans_by_hand([labels[i] for i in row])
+        assert scheme.spans(row) == expected
+        of_b = [(0, start, end) for type_, start, end in expected if type_ == "b"]
+        assert scheme.spans_of(("b",), row) == of_b
+
+
+def test_spans_of_unknown_labels_are_refused():
+    with pytest.raises(IndexError, match="does not exist"):
+        Scheme.named("IO", ["O", "a"]).spans(np.array([0, 2]))
+
+
+def test_a_change_of_a_legal_sequence_is_looked_at_where_it_is():
+    labels = ["O", "B-a", "I-a", "B-b", "I-b"]
+    scheme = Scheme.named("BIO", labels)
+    random = np.random.default_rng(2)
+    legal = [row for row in random.integers(5, size=(4000, 4)) if scheme.allows(row)]
+    for row in legal:
+        words = random.choice(4, size=random.integers(1, 4), replace=False)
+        other = row.copy()
+        other[words] = random.integers(5, size=len(words))
+        assert scheme.allows_around(other, words.tolist()) == scheme.allows(other)

@@ -23,6 +23,7 @@
 #include "rules/plan.hpp"
 #include "search/admission.hpp"
 #include "search/case_search.hpp"
+#include "search/label_spans.hpp"
 #include "search/lattice.hpp"
 #include "search/layout.hpp"
 #include "search/mass.hpp"
@@ -332,6 +333,23 @@ void bind_lattices(nb::module_& m) {
                                   span_of(opens), span_of(closes), fields);
             },
             "start"_a, "between"_a, "end"_a, "types"_a, "opens"_a, "closes"_a, "fields"_a);
+    nb::class_<LabelSpans>(m, "LabelSpans")
+        .def(
+            "__init__",
+            [](LabelSpans* self, const Array<std::int32_t>& types, const Flags& opens,
+               const Flags& closes) {
+                new (self) LabelSpans(span_of(types), span_of(opens), span_of(closes));
+            },
+            "types"_a, "opens"_a, "closes"_a)
+        .def(
+            "find",
+            [](const LabelSpans& self, const Numbers& labels) {
+                nb::list found;
+                for (const LabelSpan& span : self.find(span_of(labels)))
+                    found.append(nb::make_tuple(span.type, span.start, span.end));
+                return found;
+            },
+            "labels"_a);
     nb::class_<Lattice>(m, "Lattice")
         .def(
             "__init__",

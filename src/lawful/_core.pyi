@@ -307,6 +307,13 @@ class Layout:
         fields: int,
     ) -> None: ...
 
+class LabelSpans:
+    """How labels form spans."""
+
+    def __init__(self, types: NDArray[np.int32], opens: Flags, closes: Flags) -> None: ...
+    def find(self, labels: Numbers) -> list[tuple[int, int, int]]:
+        """The type, start and end of each span; raises ``IndexError`` for an unknown label."""
+
 class Lattice:
     def __init__(self, costs: Floats, layout: Layout) -> None: ...
     @property

@@ -18,7 +18,7 @@ Source: TypeAlias = Literal["gold", "argmax", "legal"]
 """The labels to judge: the true ones, the most probable ones, or the most probable legal ones."""
 
 
-@one_document()
+@one_document
 def check_record(
     scored: Scored | SpanScored, rules: Rules, labels: Source
 ) -> tuple[dict[str, Any], list[Check]]:

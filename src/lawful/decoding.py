@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import ceil, exp, floor, inf, isfinite
 from numbers import Real
 from operator import attrgetter
@@ -74,7 +75,12 @@ class Budget:
 
     def filled(self, default: Budget) -> Budget:
         """The same budget, with the default's candidates if none are given."""
-        return self if self.candidates is not None else replace(self, candidates=default.candidates)
+        return self if self.candidates is not None else _filled(self, default.candidates)
+
+
+@lru_cache(maxsize=64)
+def _filled(budget: Budget, candidates: float | None) -> Budget:
+    return replace(budget, candidates=candidates)
 
 
 @dataclass(frozen=True, slots=True)

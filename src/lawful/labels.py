@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from lawful._core import Transitions
+from lawful._core import LabelSpans, Transitions
 from lawful.chain import LARGEST_COST
 from lawful.errors import SchemeError, shown
 
@@ -129,7 +129,8 @@ class Scheme:
         self._costs = costs
         self._labels = labels
         self._spans = spans
-        self._labels_of: dict[tuple[str, ...], NDArray[np.bool_]] = {}
+        self._numbers_of: dict[tuple[str, ...], NDArray[np.integer[Any]]] = {}
+        self._finders: dict[tuple[str, ...], LabelSpans] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Scheme, (self._costs, self._labels, self._spans)
@@ -299,10 +300,14 @@ class Scheme:
 
     def labels_of(self, types: tuple[str, ...]) -> NDArray[np.bool_]:
         """A mask of the labels of these types, (labels,)."""
-        found = self._labels_of.get(types)
+        return self.numbers_of(types) > 0
+
+    def numbers_of(self, types: tuple[str, ...]) -> NDArray[np.integer[Any]]:
+        """Different numbers above 0 for the labels of these types, and 0 for others: (labels,)."""
+        found = self._numbers_of.get(types)
         if found is None:
-            found = np.array([self.type_of(label) in types for label in range(len(self))])
-            self._labels_of[types] = found
+            numbers = [self.type_of(i) in types and i + 1 for i in range(len(self))]
+            found = self._numbers_of[types] = np.array(numbers, np.min_scalar_type(len(self)))
         return found
 
     def type_of(self, label: int) -> str | None:
@@ -317,33 +322,31 @@ class Scheme:
             raise SchemeError(_NO_SPANS)
         return np.array(self._spans.opens, np.uint8), np.array(self._spans.closes, np.uint8)
 
-    def spans(
-        self, labels: NDArray[np.integer[Any]], only: NDArray[np.bool_] | None = None
-    ) -> list[Span]:
+    def spans(self, labels: NDArray[np.integer[Any]]) -> list[Span]:
         """The spans of a sequence of label indices, in order of words.
 
         An illegal sequence is accepted: an inside label that continues nothing opens a span.
-        ``only`` is a mask of labels, the same for all labels of a type: spans of other labels are
-        left out.
         """
+        types = self.types
+        found = self.spans_of(types, labels)
+        return [Span(types[type_], start, end) for type_, start, end in found]
+
+    def spans_of(
+        self, types: tuple[str, ...], labels: NDArray[np.integer[Any]]
+    ) -> list[tuple[int, int, int]]:
+        """The spans of these types: the place of the type in the tuple, start and end."""
+        finder = self._finders.get(types)
+        if finder is None:
+            finder = self._finders[types] = self._finder(types)
+        return finder.find(labels.astype(np.uint32, copy=False))
+
+    def _finder(self, types: tuple[str, ...]) -> LabelSpans:
         if self._spans is None:
             raise SchemeError(_NO_SPANS)
-        types, type_of, opens, closes = self._spans
-        chosen = np.flatnonzero(type_of[labels] >= 0 if only is None else only[labels])
-        found: list[Span] = []
-        open_type = last_type = -1
-        start = end = 0
-        here = type_of[labels[chosen]].tolist()
-        for at, type_, label in zip(chosen.tolist(), here, labels[chosen].tolist(), strict=True):
-            if at != end or type_ != open_type or opens[label]:
-                if end > start:
-                    found.append(Span(types[last_type], start, end))
-                start = at
-            end, last_type = at + 1, type_
-            open_type = -1 if closes[label] else type_
-        if end > start:
-            found.append(Span(types[last_type], start, end))
-        return found
+        place = {type_: i for i, type_ in enumerate(types)}
+        known = [place.get(type_, -1) for type_ in self.types]
+        which = [-1 if type_ < 0 else known[type_] for type_ in self._spans.type_of.tolist()]
+        return LabelSpans(np.array(which, np.int32), *self.marks)
 
     @property
     def transition_costs(self) -> tuple[NDArray[np.float64], ...]:
@@ -367,6 +370,18 @@ class Scheme:
             return np.ones(len(rows), dtype=np.bool_)
         steps = between[rows[:, :-1], rows[:, 1:]].all(axis=1)
         return np.asarray(start[rows[:, 0]] & steps & end[rows[:, -1]])
+
+    def allows_around(self, labels: NDArray[np.integer[Any]], words: Iterable[int]) -> bool:
+        """Whether a labelling is legal that differs from a legal one in these words."""
+        start, between, end = self.allowed
+        row = labels.tolist()
+        for word in words:
+            first, last = word == 0, word == len(row) - 1
+            before = start[row[word]] if first else between[row[word - 1], row[word]]
+            after = end[row[word]] if last else between[row[word], row[word + 1]]
+            if not (before and after):
+                return False
+        return True
 
     def allows(self, labels: Sequence[int] | NDArray[np.integer[Any]]) -> bool:
         """Whether this sequence of label indices is legal."""

@@ -289,20 +289,22 @@ class SpanScheme(Scheme):
     def text_ends(self, starts: NDArray[np.uint32], ends: NDArray[np.uint32]) -> NDArray[Any]:
         return ends if self._ends is None else self._ends[starts]
 
-    def spans(
-        self, labels: NDArray[np.integer[Any]], only: NDArray[np.bool_] | None = None
-    ) -> list[Span]:
-        return list(map(self.text_of, self.whole_spans(labels, only)))
+    def spans_of(
+        self, types: tuple[str, ...], labels: NDArray[np.integer[Any]]
+    ) -> list[tuple[int, int, int]]:
+        found = super().spans_of(types, labels)
+        if self._ends is None:
+            return found
+        return [(type_, start, int(self._ends[start])) for type_, start, _ in found]
 
     def text_of(self, span: Span) -> Span:
         """The words of a span that its text consists of."""
         return span if self._ends is None else span._replace(end=int(self._ends[span.start]))
 
-    def whole_spans(
-        self, labels: NDArray[np.integer[Any]], only: NDArray[np.bool_] | None = None
-    ) -> list[Span]:
+    def whole_spans(self, labels: NDArray[np.integer[Any]]) -> list[Span]:
         """The spans with all words that they exclude others from."""
-        return super().spans(labels, only)
+        found = super().spans_of(self.types, labels)
+        return [Span(self.types[type_], start, end) for type_, start, end in found]
 
 
 _WORD_SCHEMES: Cache[tuple[str, ...], Scheme] = Cache(2**26)

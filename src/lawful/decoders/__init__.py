@@ -81,7 +81,7 @@ DECODERS: Mapping[str, Decoder] = {
 }
 
 
-@one_document()
+@one_document
 def decode(
     document: Document,
     scores: Scores | SpanScores,

@@ -32,8 +32,8 @@ class Auto:
         decoder, why = self.choose(problem.judge.rules)
         if not isinstance(problem.scores, SpanScores) and problem.scores.chain is not None:
             decoder, why = Paths(), "the scores have transitions"
-        decoding = decoder.decode(problem, budget.filled(decoder.default_budget))
-        return replace(decoding, chosen=why)
+        problem.chosen = why
+        return decoder.decode(problem, budget.filled(decoder.default_budget))
 
     def decode_ranked(self, problem: Problem, budget: Budget, alternatives: int) -> Decoding:
         """Always ``exact``: alternatives differ in their readings, which only it searches."""

@@ -50,6 +50,8 @@ def class_choices(document: Document, names: Mapping[str, str]) -> list[ClassCho
     Of equals, those that the document lists first come first. ``names`` are those of
     ``check_classes``.
     """
+    if not names:
+        return [ClassChoice({}, 0.0)]
     scores = document.classes or {}
     known = [
         [(value, p) for value, p in scores[key].items() if p > float("-inf")]

@@ -45,6 +45,19 @@ class Fault(NamedTuple):
     pin: Pin | None = None  # that is broken
 
 
+class FieldView(NamedTuple):
+    """The part of a reading that concerns one field."""
+
+    options: list[Any]  # its values; several only under ``repeat: any``
+    occurs: int  # number of spans
+    faults: list[Fault]  # conditions that the field itself violates
+
+    @property
+    def penalty(self) -> float:
+        """The weights of its faults."""
+        return sum(fault.weight for fault in self.faults)
+
+
 class DocumentFields:
     """Values and faults of one document's fields, cached."""
 
@@ -56,7 +69,7 @@ class DocumentFields:
         self._values_of = self._caches()
         self._faults: Cache[tuple[int, int, int], tuple[Fault, ...]] = Cache(MOST_BYTES)
         self.unreadable = UnreadableSpans(len(document), [f.type for f in rules.fields])
-        """Spans that are known to be unreadable; kept by searches."""
+        """The spans that are known to be unreadable, or not to be; filled by searches."""
 
     def share_values(self, other: DocumentFields) -> None:
         """Uses what other rules have read of the same document: values do not depend on rules."""
@@ -82,7 +95,8 @@ class DocumentFields:
         if printed:
             currency = read_currency(text) if type_ == "money" else None
             found = tuple(Printed.of(value, currency) for value in found)
-        return self._values_of[index].keep((start, end), found, size_of_texts(found))
+        size = size_of_texts(found) if self.rules.of_texts[index] else 0
+        return self._values_of[index].keep((start, end), found, size)
 
     def chosen(self, index: int, spans: Spans) -> list[Any]:
         """The chosen values of the spans that are readable."""
@@ -99,38 +113,27 @@ class DocumentFields:
                 return True
         return False
 
-    def options(self, index: int, spans: Spans) -> list[Any]:
-        """The values of a field that rules may use: several only under ``repeat: any``."""
+    def view(self, index: int, spans: Spans, kept: Container[str]) -> FieldView:
+        """What rules see of a field; ``kept`` are the fields that must stay present."""
         f = self.rules.fields[index]
-        values = self.chosen(index, spans)
-        if f.many:
-            # An unreadable item makes any sum over the list unknown.
-            return [tuple(values) if values and len(values) == len(spans) else None]
-        if not spans:
-            return [f.default]
-        if f.repeat == "any" and values:
-            return list({identity(value): value for value in values}.values())
-        return [values[0] if values else None]
-
-    def faults(self, index: int, spans: Spans, kept: Container[str]) -> list[Fault]:
-        """All faults of a field; ``kept`` are the fields that must stay present."""
-        f, weight_of = self.rules.fields[index], self.rules.weight_of
-        found: list[Fault] = []
-        for start, end, _ in spans:
-            found += self.faults_of_span(index, start, end)
-        if not self.is_present(index, spans):
+        values = [self.values(index, start, end) for start, end, _ in spans]
+        chosen = [found[span.choice] for found, span in zip(values, spans, strict=True) if found]
+        faults: list[Fault] = []
+        if len(chosen) < len(spans) or self.only_if_unreadable(index) is None:
+            for start, end, _ in spans:
+                faults += self.faults_of_span(index, start, end)
+        if not chosen:
             if f.presence == "required":
-                found.append(Fault("required", spans, weight_of(f, "required")))
+                faults.append(Fault("required", spans, self.rules.weight_of(f, "required")))
             elif f.name in kept:
                 # Hard, so that no rule is avoided by removing a field that it reads.
-                found.append(Fault("kept", spans, weight_of(f, "kept")))
-        one = len(spans) < 2 or f.many or f.repeat != "agree"
-        if not one and len(dict.fromkeys(self.chosen(index, spans))) > 1:
-            found.append(Fault("agrees", spans, weight_of(f, "agrees")))
+                faults.append(Fault("kept", spans, self.rules.weight_of(f, "kept")))
+        elif len(chosen) > 1 and not f.many and f.repeat == "agree" and len(set(chosen)) > 1:
+            faults.append(Fault("agrees", spans, self.rules.weight_of(f, "agrees")))
         if self.pinned is not None:
-            unmet = self.pinned.unmet(index, spans, is_present=self.is_present(index, spans))
-            found += (Fault("pinned", spans, inf, pin=pin) for pin in unmet)
-        return found
+            unmet = self.pinned.unmet(index, spans, is_present=bool(chosen))
+            faults += (Fault("pinned", spans, inf, pin=pin) for pin in unmet)
+        return FieldView(_options(f, spans, chosen), len(spans), faults)
 
     def faults_of_span(self, index: int, start: int, end: int) -> tuple[Fault, ...]:
         """The faults of one span by itself."""
@@ -268,3 +271,15 @@ class DocumentFields:
             "where": f", which is not where {f.where}",
         }
         return f"{f.name} is {text!r}{reasons[fault.condition]}"
+
+
+def _options(f: Field, spans: Spans, chosen: list[Any]) -> list[Any]:
+    """The values of a field that rules may use: several only under ``repeat: any``."""
+    if f.many:
+        # An unreadable item makes any sum over the list unknown.
+        return [tuple(chosen) if chosen and len(chosen) == len(spans) else None]
+    if not spans:
+        return [f.default]
+    if f.repeat == "any" and len(chosen) > 1:
+        return list({identity(value): value for value in chosen}.values())
+    return [chosen[0] if chosen else None]

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
+from itertools import count
 from math import inf
 from operator import attrgetter
 from time import perf_counter
@@ -32,7 +33,7 @@ from lawful.rules.checks import (
     price_of,
 )
 from lawful.rules.classes import ClassChoice, class_choices
-from lawful.rules.fields import BYTES_PER_FAULT, MOST_BYTES, DocumentFields, Fault
+from lawful.rules.fields import BYTES_PER_FAULT, MOST_BYTES, DocumentFields, Fault, FieldView
 from lawful.rules.given import given_values
 from lawful.rules.nodes import COUNT, PLACE, ROWS, Environment
 from lawful.rules.pinned import Pinned
@@ -78,19 +79,6 @@ class Seen(NamedTuple):
     rows: Mapping[str, list[Environment]]  # by kind, of each row, with the values of the page
 
 
-class _FieldView(NamedTuple):
-    """The part of a reading that concerns one field."""
-
-    options: list[Any]  # its values; several only under ``repeat: any``
-    occurs: int  # number of spans
-    faults: list[Fault]  # conditions that the field itself violates
-
-    @property
-    def penalty(self) -> float:
-        """The weights of its faults."""
-        return sum(fault.weight for fault in self.faults)
-
-
 class _Judged(NamedTuple):
     """The outcomes of all rules on one reading, and the values that show each of them."""
 
@@ -108,10 +96,13 @@ class Judge:
         self._fields = DocumentFields(document, rules)
         self.values = self._fields.values
         """The possible values of a span, by field, start and end, the most plausible first."""
-        self._index = rules.field_of_label
-        self._relevant = scheme.labels_of(tuple(self._index))
+        self._labels = tuple(rules.field_of_label)
+        self._index = tuple(rules.field_of_label.values())
+        self.relevant = scheme.numbers_of(self._labels)
+        """By label, a number above 0 if it is of a field; labellings that have the same numbers
+        have the same reading."""
         self._costs: Cache[bytes, Cost] = Cache(MOST_BYTES)
-        self._views: Cache[tuple[int, Spans], _FieldView] = Cache(MOST_BYTES)
+        self._views: Cache[tuple[int, Spans], FieldView] = Cache(MOST_BYTES)
         self._readings: Cache[bytes, Reading] = Cache(MOST_BYTES)
         self._weighed: Cache[Reading, Cost] = Cache(MOST_BYTES)
         self._judged: Cache[Reading, _Judged] = Cache(MOST_BYTES)
@@ -192,10 +183,10 @@ class Judge:
         reading = self._readings.get(key)
         if reading is None:
             found: list[list[Occurrence]] = [[] for _ in self.rules.fields]
-            spans = self.scheme.spans(labels, self._relevant)
+            spans = self.scheme.spans_of(self._labels, labels)
             shared = self.rules.shared_labels
-            for type_, start, end in spans:
-                index = self._index[type_]
+            for which, start, end in spans:
+                index = self._index[which]
                 if index in shared:
                     index = self.field_of(index, start, end)
                 found[index].append(Occurrence(start, end))
@@ -214,8 +205,7 @@ class Judge:
 
     def tells_apart(self, one: Labels, other: Labels) -> bool:
         """Whether two labellings differ in a word that belongs to a field in one of them."""
-        differ = one != other
-        return bool((self._relevant[one[differ]] | self._relevant[other[differ]]).any())
+        return bool((self.relevant[one] != self.relevant[other]).any())
 
     def settle(self, reading: Reading, until: float = inf) -> tuple[Reading, Cost]:
         """The same spans with the choice of values that costs the least, and the cost.
@@ -259,21 +249,19 @@ class Judge:
 
     def price(self, reading: Reading) -> float:
         """The price of chosen values that are not the most plausible ones."""
-        return sum(
-            f.ambiguity or 0.0
-            for f, spans in zip(self.rules.fields, reading, strict=True)
-            for span in spans
-            if span.choice
-        )
+        price = 0.0
+        for i, spans in enumerate(reading):
+            for _, _, choice in spans:
+                if choice:
+                    price += self.rules.fields[i].ambiguity or 0.0
+        return price
 
     def costs(self, rows: NDArray[np.integer[Any]], until: float = inf) -> Iterator[Cost]:
         """The cost of each labelling under its best reading.
 
         Costs are cached; labellings that differ only in labels that no rule reads share an entry.
         """
-        size = len(self.scheme)
-        codes = np.where(self._relevant, np.arange(1, size + 1), 0)
-        codes = np.ascontiguousarray(codes.astype(np.min_scalar_type(size))[rows])
+        codes = np.ascontiguousarray(self.relevant[rows])
         if not codes.shape[1]:
             yield from (self.cost(row, until) for row in rows)
             return
@@ -297,9 +285,10 @@ class Judge:
         least = most = penalty
         for rule, judged in zip(self.rules.parsed, outcomes, strict=True):
             for outcome, _ in judged:
-                price = price_of(rule, outcome)
-                most += price
-                least += 0.0 if outcome == "undecided" else price
+                if outcome != "satisfied":
+                    price = price_of(rule, outcome)
+                    most += price
+                    least += 0.0 if outcome == "undecided" else price
         return Cost(most, least)
 
     def _judge_rules(self, reading: Reading, until: float) -> _Judged:
@@ -308,8 +297,10 @@ class Judge:
         if judged is not None:
             return judged
         views = self._see_all(reading)
-        penalty = sum(view.penalty for view in views.values() if view.faults)
-        penalty += self._price_of_orders(reading)
+        penalty = self._price_of_orders(reading)
+        for view in views.values():
+            if view.faults:
+                penalty += view.penalty
         environment, rows = self._see_rows(reading, self._see_page(views, reading))
         outcomes = [
             [
@@ -333,6 +324,8 @@ class Judge:
 
     def _checks_of_orders(self, reading: Reading) -> Iterator[Check]:
         """One check per span that is out of order; else, one for the order."""
+        if not self.rules.orders:
+            return
         spans = dict(zip(self._names, reading, strict=True))
         for order in self.rules.orders:
             id_, weight = order.id or "", order.weight or 0.0
@@ -406,16 +399,19 @@ class Judge:
             found.append(values)
         return found
 
-    def _see_all(self, reading: Reading) -> dict[str, _FieldView]:
-        return {name: self._see(i, reading[i]) for i, name in enumerate(self._names)}
+    def _see_all(self, reading: Reading) -> dict[str, FieldView]:
+        return dict(zip(self._names, map(self._see, count(), reading), strict=True))
 
-    def _see_page(self, views: dict[str, _FieldView], reading: Reading) -> Environment:
+    def _see_page(self, views: dict[str, FieldView], reading: Reading) -> Environment:
         """The values, counts and places that rules about the page see."""
-        places = {
-            PLACE + name: self._place(self._field_index[name], reading[self._field_index[name]])
-            for name in self._placed
-        }
-        return {**self.given, **_environment(views), **places}
+        seen = dict(self.given)
+        for name, view in views.items():
+            seen[name] = view.options[0]
+            seen[COUNT + name] = view.occurs
+        for name in self._placed:
+            index = self._field_index[name]
+            seen[PLACE + name] = self._place(index, reading[index])
+        return seen
 
     def _place(self, index: int, spans: Spans) -> Place | None:
         if self._places is None:
@@ -423,16 +419,15 @@ class Judge:
         readable = (span for span in spans if self.values(index, span.start, span.end))
         return self._places.of(spans, next(readable, None))
 
-    def _see(self, index: int, spans: Spans) -> _FieldView:
+    def _see(self, index: int, spans: Spans) -> FieldView:
         """The view of one field; cached, since many labellings have the same spans of it."""
         key = (index, spans)
         view = self._views.get(key)
         if view is None:
-            faults = self._fields.faults(index, spans, self._kept)
-            options = self._fields.options(index, spans)
-            size = BYTES_PER_SPAN * len(spans) + BYTES_PER_FAULT * len(faults)
-            size += size_of_texts(_flat(options))
-            view = _FieldView(options, len(spans), faults)
+            view = self._fields.view(index, spans, self._kept)
+            size = BYTES_PER_SPAN * len(spans) + BYTES_PER_FAULT * len(view.faults)
+            if self.rules.of_texts[index]:
+                size += size_of_texts(_flat(view.options))
             self._views.keep(key, view, size)
         return view
 
@@ -463,16 +458,17 @@ class Judge:
 
     def violations(self, reading: Reading, until: float = inf) -> Counter[str]:
         """How many of the ``checks`` of each rule or condition are violated."""
-        found = Counter[str]()
+        found: Counter[str] = Counter()
         for rule, judged in zip(
             self.rules.parsed, self._judge_rules(reading, until).outcomes, strict=True
         ):
             if violated := sum(outcome == "violated" for outcome, _ in judged):
                 found[rule.id] += violated
-        found.update(
-            check.id for check in self._checks_of_orders(reading) if check.state == "violated"
-        )
-        found.update(id_ for _, id_, _ in self._faults_of(reading))
+        for check in self._checks_of_orders(reading):
+            if check.state == "violated":
+                found[check.id] += 1
+        for _, id_, _ in self._faults_of(reading):
+            found[id_] += 1
         return found
 
     def _faults_of(self, reading: Reading) -> Iterator[tuple[int, str, Fault]]:
@@ -480,7 +476,7 @@ class Judge:
 
         A broken pin comes once, however many spans break it.
         """
-        said = set[str]()
+        said: set[str] = set()
         for i, spans in enumerate(reading):
             for fault in self._see(i, spans).faults:
                 id_ = f"{self._names[i]}:{fault.condition}"
@@ -523,7 +519,7 @@ class Judge:
 
     @property
     def unreadable(self) -> UnreadableSpans:
-        """Spans that are known to be unreadable, for searches to add to."""
+        """The spans that are known to be unreadable, or not to be."""
         return self._fields.unreadable
 
     # For searches: the penalties of a single span, and of a field without spans.
@@ -546,7 +542,7 @@ class Judge:
     def _judge_rule(
         self,
         rule: ParsedRule,
-        views: dict[str, _FieldView],
+        views: dict[str, FieldView],
         environment: Environment,
         until: float,
     ) -> tuple[Outcome, Environment]:
@@ -586,12 +582,3 @@ def _of_previous(key: str) -> str:
     """The key, for rules of the next row, of what a row has under this key."""
     mark = key[0] if key[0] in COUNT + PLACE else ""
     return f"{mark}{PREVIOUS}.{key.removeprefix(mark)}"
-
-
-def _environment(views: dict[str, _FieldView]) -> Environment:
-    """The values and counts of fields, for expressions."""
-    environment: dict[str, Any] = {}
-    for name, view in views.items():
-        environment[name] = view.options[0]
-        environment[COUNT + name] = view.occurs
-    return environment

@@ -11,15 +11,17 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import lru_cache, wraps
 from re import _parser  # type: ignore[attr-defined]
 from time import thread_time
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from lawful.errors import RuleFailure, RulesError, shown
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 MOST_CHARACTERS = 10_000
 """Length of the longest pattern."""
@@ -73,17 +75,20 @@ class _Allowance:
 _allowance: ContextVar[_Allowance | None] = ContextVar("_allowance", default=None)
 
 
-@contextmanager
-def one_document() -> Iterator[None]:
-    """All slow matches inside have ``SECONDS`` together, as they are about one document."""
-    if _allowance.get() is not None:
-        yield
-        return
-    token = _allowance.set(_Allowance())
-    try:
-        yield
-    finally:
-        _allowance.reset(token)
+def one_document(function: Callable[P, R]) -> Callable[P, R]:
+    """All slow matches in a call have ``SECONDS`` together, as they are about one document."""
+
+    @wraps(function)
+    def within(*args: P.args, **kwargs: P.kwargs) -> R:
+        if _allowance.get() is not None:
+            return function(*args, **kwargs)
+        token = _allowance.set(_Allowance())
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _allowance.reset(token)
+
+    return within
 
 
 class Pattern:

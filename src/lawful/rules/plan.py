@@ -87,6 +87,7 @@ class Tables:
         self._plan = plan
         self._document = document
         self._held = 0  # bytes of texts in numbers
+        self._numbered = -1  # values that lookups have
         self._texts: dict[Any, int] = {}  # equal texts have equal numbers, whatever their fields
         self._lookups: list[_core.Lookup] = []
         if plan is not None:
@@ -119,13 +120,14 @@ class Tables:
 
         Raises ``TimeBudgetError`` when the time is up.
         """
-        if self._plan is not None:
+        if self._plan is not None and self._numbered != (numbered := sum(map(len, self._values))):
             with localcontext(EXACT):
                 for lookup, table in zip(self._plan.lookups, self._lookups, strict=True):
                     try:
                         self._extend(lookup, table, until)
                     except RuleFailure as error:
                         raise RuleFailure(f"document {self._document!r}: {error}") from None
+            self._numbered = numbered
         return self._lookups
 
     def _extend(self, lookup: _Lookup, table: _core.Lookup, until: float) -> None:

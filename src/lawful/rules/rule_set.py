@@ -370,6 +370,11 @@ class Rules:
         return tuple(ValueKey(f.type, f.name in self.printed) for f in self.fields)
 
     @cached_property
+    def of_texts(self) -> tuple[bool, ...]:
+        """By field, whether its values may be texts."""
+        return tuple(f.kind == "text" for f in self.fields)
+
+    @cached_property
     def only_if_unreadable(self) -> tuple[Weight | None, ...]:
         """By field, what an unreadable span costs, if its spans have no other faults."""
         return tuple(map(self._only_if_unreadable, self.fields))

@@ -143,10 +143,10 @@ def _reasons(
     """The rules that need the new labels of these words; ``None`` when the time is up."""
     if perf_counter() > until:
         return None
-    back = labels.astype(np.intp)
+    back = labels.astype(np.uint32)
     back[words] = problem.argmax[words]
     pins = () if problem.pin_labels is None else problem.pin_labels.broken(back, unlike=labels)
-    if not problem.scheme.allows(back):
+    if not problem.scheme.allows_around(back, words.tolist()):
         return pins or ("legal",)
     if not problem.judge.tells_apart(labels, back):
         return pins

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from functools import cached_property
+from math import inf
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,7 +21,7 @@ from lawful.scores import Scores
 from lawful.search.pin_labels import PinLabels
 from lawful.span_scores import SpanScores
 
-Labels: TypeAlias = NDArray[np.integer[Any]]  # (words,)
+Labels: TypeAlias = NDArray[np.integer[Any]]  # (words,); all of a problem's own are uint32
 
 ROUNDING = 1e-9
 """Costs that differ by less than this are equal: sums of the same numbers in another order."""
@@ -38,14 +39,9 @@ class Problem:
         self, document: Document, scores: Scores | SpanScores, rules: Rules, *, keep: bool = True
     ) -> None:
         """With ``keep``, ``presence: keep`` applies to the fields of the best legal labelling."""
-        for name, given, expected in (
-            ("document", document, (Document,)),
-            ("scores", scores, (Scores, SpanScores)),
-            ("rules", rules, (Rules,)),
-        ):
-            if not isinstance(given, expected):
-                found, names = type(given).__name__, " or a ".join(t.__name__ for t in expected)
-                raise InputError(f"{name} is of type {found}, expected a {names}")
+        _check_type("document", document, Document)
+        _check_type("scores", scores, Scores, SpanScores)
+        _check_type("rules", rules, Rules)
         self.document = document = document.corrected()
         self.scores = scores
         if isinstance(scores, SpanScores):
@@ -61,6 +57,7 @@ class Problem:
                 self.scheme = self.scheme.with_scores(**scores.chain._asdict())
         self._own_costs = scores.costs
         self.costs = self._own_costs
+        self.chosen = ""  # why ``auto`` chose the decoder, if it did
         self.judge = Judge(document, rules, self.scheme)
         self.pin_labels: PinLabels | None = None
         if (pinned := self.judge.pinned) is not None:
@@ -88,7 +85,7 @@ class Problem:
             best = self.best_without_pins
             assert best is not None  # noqa: S101 - a document without spans is legal
             return best
-        return np.asarray(self.evidence.argmax(axis=1))
+        return np.asarray(self.evidence.argmax(axis=1), np.uint32)
 
     @cached_property
     def evidence(self) -> NDArray[np.float64]:
@@ -116,10 +113,19 @@ class Problem:
 
     def _best_path(self, costs: NDArray[np.float64]) -> Labels | None:
         labels, _ = _core.paths(costs, self.scheme.transitions).take(1)
-        return labels[0] if len(labels) else None
+        return labels[0].astype(np.uint32) if len(labels) else None
 
     def log_prob(self, labels: Labels) -> float:
         """The log-probability of a labelling, without that of the class."""
+        if labels is self.best_legal:
+            return self._best_log_prob
+        return self._log_prob(labels)
+
+    @cached_property
+    def _best_log_prob(self) -> float:
+        return -inf if self.best_legal is None else self._log_prob(self.best_legal)
+
+    def _log_prob(self, labels: Labels) -> float:
         costs = float(self._own_costs[np.arange(len(labels)), labels].sum())
         if isinstance(self.scores, SpanScores) or self.scores.chain is None:
             return -costs
@@ -139,3 +145,9 @@ class Problem:
                 found[start:end] = [f"B-{type_}"] + [f"I-{type_}"] * (end - start - 1)
             return tuple(found)
         return tuple(map(self.scores.labels.__getitem__, labels.tolist()))
+
+
+def _check_type(name: str, given: Any, *expected: type) -> None:
+    if not isinstance(given, expected):
+        found, names = type(given).__name__, " or a ".join(type_.__name__ for type_ in expected)
+        raise InputError(f"{name} is of type {found}, expected a {names}")

@@ -83,9 +83,9 @@ class Lattice:
         self.judge = judge
         self.plan = plan
         self.tables = Tables(judge.rules, plan, judge.document.id, judge.given)
-        self._unreadable = [judge.only_if_unreadable(i) for i in range(len(judge.rules.fields))]
-        self._is_simple = np.array([price is not None for price in self._unreadable])
-        self._must_read = np.array([price == inf for price in self._unreadable])
+        fields = range(len(judge.rules.fields))
+        self._missing = np.array(list(map(judge.missing, fields)))
+        self._unreadable = list(map(judge.only_if_unreadable, fields))
         self._read: dict[tuple[int, int, int], list[tuple[SpanValue, float]]] = {}
 
     @property
@@ -110,7 +110,6 @@ class Lattice:
             spans = self.spans(slack, until)
         values, span, price = self.read(spans, until)
         numbers = [number for _, _, _, number in values]
-        fields = len(self.judge.rules.fields)
         search = _core.Search(
             spans,
             span=np.array(span, np.uint32),
@@ -118,7 +117,7 @@ class Lattice:
             price=np.array(price, np.float64),
             plan=None if self.plan is None else self.plan.core,
             lookups=self.tables.lookups(until),
-            missing=np.array([self.judge.missing(i) for i in range(fields)]),
+            missing=self._missing,
             slack=slack,
             max_cost=None if max_cost == inf else max_cost,
             memory=MEMORY,
@@ -135,7 +134,8 @@ class Lattice:
         These are the number of its row, whether the row ends with it, and its field if fields share
         labels.
         """
-        numbers, found = self.judge.row_numbers, dict[str, NDArray[Any]]()
+        numbers = self.judge.row_numbers
+        found: dict[str, NDArray[Any]] = {}
         if numbers is not None and self.plan is not None:
             found["row"], found["closes"] = numbers.of_spans(spans.start, spans.end)
         if self.judge.rules.shared_labels:
@@ -161,8 +161,9 @@ class Lattice:
         found: list[list[Occurrence]] = [[] for _ in self.judge.rules.fields]
         for field, start, end, number in spans:
             values = self.judge.values(field, start, end)
-            numbers = [self.tables.known(field, value) for value in values]
-            which = numbers.index(number) if number != _core.UNREADABLE else 0
+            which = 0
+            if number != _core.UNREADABLE and len(values) > 1:
+                which = [self.tables.known(field, value) for value in values].index(number)
             found[field].append(Occurrence(start, end, which))
         return tuple(map(tuple, found))
 
@@ -202,8 +203,10 @@ class Lattice:
             return ((at, False, span) for at, span in enumerate(self.spans_by_field(spans)))
         field, start = spans.field, spans.start
         end = self.judge.scheme.text_ends(start, spans.end)
-        known = unreadable.known(field, start, end) & self._is_simple[field]
-        at = np.flatnonzero(~(known & self._must_read[field]))
+        is_simple = np.array([price is not None for price in self._unreadable])
+        must_read = np.array([price == inf for price in self._unreadable])
+        known = unreadable.known(field, start, end) & is_simple[field]
+        at = np.flatnonzero(~(known & must_read[field]))
         rows = zip(field[at].tolist(), start[at].tolist(), end[at].tolist(), strict=True)
         return zip(at.tolist(), known[at].tolist(), rows, strict=True)
 

@@ -153,7 +153,7 @@ class Walk:
         """Keeps a labelling if it is the best so far; returns its worth."""
         worth = log_prob - cost.most
         if worth > self.worth:
-            self.best, self.worth, self.reading = labels.copy(), worth, reading
+            self.best, self.worth, self.reading = labels, worth, reading
         if cost.least < cost.most:
             self.open = max(self.open, log_prob - cost.least)
         return worth
@@ -252,6 +252,7 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
         seconds=perf_counter() - found.began,
         stopped_by=found.stopped_by,
         words=problem.document.words,
+        chosen=problem.chosen,
         row_kinds={kind.name: kind.fields for kind in problem.judge.rules.rows},
         classes=class_values(problem, labels, violations, found.deadline),
     )
