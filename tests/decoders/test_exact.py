@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lawful import Budget, Document, Field, Rules, Scores, decode
+from lawful import Budget, Document, Field, Rule, Rules, Scores, decode
 from lawful.decoders import exact
 from lawful.rules.judge import Judge
 from lawful.search import reading_search
@@ -140,3 +140,29 @@ def test_long_documents_are_judged_only_a_few_times(monkeypatch):
     assert not found.optimal
     assert found.stopped_by is not None
     assert 1 < len(judged) <= 10
+
+
+@settings(max_examples=300)
+@given(problem=problems(), slack=st.floats(0, 6))
+def test_a_sole_reading_is_that_of_all_labellings_that_probable(problem, slack):
+    asked = Problem(*problem)
+    best = asked.best_legal
+    if best is None or asked.prior:
+        return
+    least = asked.log_prob(best) - slack
+    if not asked.is_sole_reading(best, least):
+        return
+    rows, log_probs = every_legal_row(asked)
+    for row in rows[log_probs >= least]:
+        assert asked.judge.read(row) == asked.judge.read(best)
+
+
+def test_a_sure_model_with_an_unchecked_rule_needs_no_search(monkeypatch):
+    monkeypatch.setattr(exact, "_candidates", None)
+    fields = [Field(name, name, type="money") for name in ("total", "tax")]
+    rules = Rules(fields, [Rule("total > tax")])
+    scores = Scores.from_probs([[0.98, 0.01, 0.01], [0.01, 0.98, 0.01]], ["O", "B-total", "B-tax"])
+    found = decode(Document("page", ["Total", "5.00"]), scores, rules)
+    assert found.status == "unchecked"
+    assert found.optimal
+    assert found.penalty > 0

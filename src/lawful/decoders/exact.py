@@ -121,6 +121,9 @@ def find_best(
     found.stopped_by = found.spent()
     if found.stopped_by is not None:
         return found
+    if found.open <= found.worth and problem.is_sole_reading(problem.best_legal, found.worth):
+        found.proven = True  # others have the same penalty
+        return found
     walked = 0 if plan is None else _walked(budget, problem)
     candidates = _candidates(found, plan, reserved=walked, slacks=slacks)
     candidates.stop_above(-found.worth)

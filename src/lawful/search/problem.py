@@ -131,6 +131,20 @@ class Problem:
             return -costs
         return self.scheme.score(labels) - costs
 
+    def is_sole_reading(self, labels: Labels, log_prob: float) -> bool:
+        """Whether all legal labellings above a log-probability have the fields of this one.
+
+        If not, this is not known: only the scores of single words are looked at.
+        """
+        if isinstance(self.scores, SpanScores) or self.scores.chain is not None:
+            return False
+        least = self.costs.min(axis=1, initial=inf)
+        # A labelling with this label of a word costs at least as much as its other words must.
+        slack = -log_prob - least.sum() + ROUNDING
+        relevant = self.judge.relevant
+        others = relevant[None, :] != relevant[labels][:, None]
+        return not (others & (self.costs - least[:, None] <= slack)).any()
+
     def log_odds(self, span: Span) -> float:
         """The log-odds of a span, with all its words, if the scores are of spans."""
         if not isinstance(self.scores, SpanScores):
