@@ -358,6 +358,23 @@ class Scheme:
         return ends
 
     @cached_property
+    def fillers(self) -> NDArray[np.bool_]:
+        """A mask of labels outside all spans that the words of any span may have instead.
+
+        Whatever is before and after the span stays legal.
+        """
+        if self._spans is None:
+            raise SchemeError(_NO_SPANS)
+        start, between, end = self.allowed
+        _, type_of, opens, closes = self._spans
+        same = (type_of[:, None] == type_of) & ~np.array(opens) & ~np.array(closes)[:, None]
+        before = end | (between & ~same).any(axis=1)  # labels with which spans may end
+        after = start | (between & ~same).any(axis=0)
+        follows, precedes = between[before].all(axis=0), between[:, after].all(axis=1)
+        found: NDArray[np.bool_] = (type_of < 0) & start & end & follows & precedes
+        return found & between.diagonal()
+
+    @cached_property
     def allowed(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
         """Which labels may start (labels,), follow another (labels, labels) and end (labels,)."""
         start, between, end = (np.isfinite(costs) for costs in self._costs)

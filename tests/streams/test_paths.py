@@ -186,3 +186,22 @@ def test_zero_words_have_one_path():
 def test_bio_classes_follow_the_number_of_types_not_its_square():
     scheme = lawful.Scheme.named("BIO", bio_labels(53))
     assert scheme.transitions.classes == 27
+
+
+@pytest.mark.parametrize("name", LABELS)
+@settings(max_examples=100)
+@given(data=st.data())
+def test_fillers_may_take_the_place_of_any_span(name, data):
+    names = data.draw(label_lists(LABELS[name]))
+    scheme = lawful.Scheme.named(name, names)
+    costs = np.zeros((4, len(names)))
+    rows = np.array([labels for _, labels in every_path(costs, scheme.allows)], np.intp)
+    for row in rows.reshape(-1, 4):
+        for _, start, end in scheme.spans(row):
+            for filler in np.flatnonzero(scheme.fillers):
+                changed = row.copy()
+                changed[start:end] = filler
+                assert scheme.allows(changed)
+    if name != "IOB1":  # there, B needs a span before it
+        outside = [i for i in range(len(names)) if scheme.type_of(i) is None]
+        assert np.flatnonzero(scheme.fillers).tolist() == outside

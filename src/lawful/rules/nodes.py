@@ -53,6 +53,12 @@ class Node(ABC):
         return any(child.counts for child in self.children)
 
     @cached_property
+    def counted(self) -> frozenset[str]:
+        """The fields whose spans it depends on, and not only their values."""
+        among = frozenset[str]().union(*(child.counted for child in self.children))
+        return among or (self.reads if self.counts else among)
+
+    @cached_property
     def printed(self) -> frozenset[str]:
         """The fields of which it sees how the value is printed."""
         return frozenset().union(*(child.printed for child in self.children))

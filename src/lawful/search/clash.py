@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from math import inf
 from time import perf_counter
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
+
+import numpy as np
 
 from lawful.cache import Cache
 from lawful.clock import seconds_left
@@ -16,9 +18,16 @@ from lawful.errors import RuleFailure
 from lawful.rules.reading import Reading
 from lawful.rules.rule_set import Rules
 from lawful.search.problem import Labels, Problem
+from lawful.search.repairs import Repairs
 
 LEAST = 256
 """Candidates for one trial, unless fewer are left."""
+
+MOST_GUESSES = 8
+"""Guesses of a clash by the labellings at hand, before demands are left out by halves."""
+
+MOST_REPAIRED = 4
+"""Labellings that are repaired before a search, those that violate the fewest demands."""
 
 SPANS = "every span"
 """Name, in a clash, of what fields demand of their spans: readable, well-formed, in agreement.
@@ -51,10 +60,34 @@ def find_clash(problem: Problem, budget: Budget, is_feasible: Try) -> tuple[tupl
         if trials.clash((demand,)):
             return (demand,), True
     trials.decided = True
-    # What spans must be like rules out most of them, which makes trials short: it is tried last.
-    ordered = sorted(demands, key=lambda demand: demand != SPANS)
-    clash = _reduce(trials, (), tuple(ordered), changed=False)
-    return tuple(demand for demand in demands if demand in clash), trials.decided
+    met = trials.most_met(demand for demand in demands if demand not in trials.rules)
+    others = [demand for demand in demands if demand not in met]
+    others.sort(key=trials.fields_read)  # a rule of few fields makes a small clash
+    needed = _minimal(trials, met, tuple(others))
+    clash = frozenset(_minimal(trials, (), needed + met))
+    minimal = trials.decided or all(trials.can_hold(clash - {demand}) for demand in clash)
+    return tuple(demand for demand in demands if demand in clash), minimal
+
+
+def _minimal(trials: _Trials, held: tuple[str, ...], demands: tuple[str, ...]) -> tuple[str, ...]:
+    """A minimal subset of the demands that clashes with ``held``, with which all of them clash.
+
+    Every labelling at hand that meets ``held`` violates one of a clash. So a small set of which
+    they all violate one is tried first (Ignatiev et al., 2015): if it clashes, it is minimal.
+    """
+    last = None
+    for _ in range(MOST_GUESSES):
+        guess = trials.guess(held, demands)
+        if guess is None or guess == last:
+            break
+        if trials.clash(held + guess):
+            return guess
+        last = guess
+    trials.decided = True
+    needed = trials.needed(held, demands)
+    others = tuple(demand for demand in demands if demand not in needed)
+    held += needed
+    return needed + _reduce(trials, held, others, changed=bool(held))
 
 
 def _reduce(
@@ -77,6 +110,29 @@ def _reduce(
     return of_first + of_second
 
 
+def _hitting_set(demands: tuple[str, ...], sets: list[frozenset[str]]) -> tuple[str, ...]:
+    """Few demands, one from each of the sets, none of which can be left out."""
+    chosen: list[str] = []
+    left = sets
+    while left:
+        # Of demands in as many sets, the first: the result is repeatable.
+        chosen.append(max(demands, key=lambda demand: sum(demand in some for some in left)))
+        left = [some for some in left if chosen[-1] not in some]
+    for demand in tuple(chosen):
+        rest = [other for other in chosen if other != demand]
+        if all(some.intersection(rest) for some in sets):
+            chosen = rest
+    return tuple(demand for demand in demands if demand in chosen)
+
+
+class _Known(NamedTuple):
+    """A labelling and the demands that it violates."""
+
+    labels: Labels
+    reading: Reading
+    broken: frozenset[str]
+
+
 class _Trials:
     """Trials whether some demands clash, within one budget for all of them."""
 
@@ -84,46 +140,132 @@ class _Trials:
         self, problem: Problem, demands: tuple[str, ...], budget: Budget, is_feasible: Try
     ) -> None:
         self.decided = True  # whether every trial so far finished
+        self.rules = {rule.id: rule for rule in problem.judge.rules.parsed}
         self._problem = problem
         self._demands = frozenset(demands)
         self._is_feasible = is_feasible
         self._left = inf if budget.candidates is None else budget.candidates
         self._until = inf if budget.seconds is None else perf_counter() + budget.seconds
-        self._held: list[frozenset[str]] = []  # demands that some labelling meets together
+        self._known: list[_Known] = []
+        self._clashing = [self._demands]  # sets of demands that no labelling meets
+        self._open: set[frozenset[str]] = set()  # those whose trial did not finish
+        self._repairs = Repairs(problem)
+        self._repaired: set[bytes] = set()  # labellings that were made from others
+        self._repairable = {*self.rules, SPANS}
         if problem.best_legal is not None and seconds_left(self._until) != 0.0:
             self._learn(problem.best_legal, problem.judge.read(problem.best_legal))
 
     def clash(self, demands: tuple[str, ...]) -> bool:
         """Whether the demands are proven to clash."""
-        if any(held.issuperset(demands) for held in self._held):
+        asked = frozenset(demands)
+        if any(clashing <= asked for clashing in self._clashing):
+            return True
+        if self.can_hold(asked):
             return False
-        seconds = seconds_left(self._until)
-        feasible = None
-        if self._left >= 1 and seconds != 0.0:
-            # No trial may spend what the others need.
-            some = min(self._left, max(LEAST, self._left if self._left == inf else self._left // 4))
-            relaxed = _relaxed(self._problem, demands)
-            trial = self._is_feasible(relaxed, Budget(candidates=some, seconds=seconds))
-            self._left -= trial.tried
-            feasible = trial.feasible
-            if trial.labels is not None and trial.reading is not None:
-                self._learn(trial.labels, relaxed.judge.with_ignored(trial.reading, trial.labels))
-        self.decided = self.decided and feasible is not None
+        feasible = None if asked in self._open else self._search(asked)
+        if feasible is None:
+            self._open.add(asked)
+            self.decided = False
+        elif not feasible:
+            self._clashing.append(asked)
         return feasible is False
 
-    def _learn(self, labels: Labels, reading: Reading) -> None:
+    def _search(self, demands: frozenset[str]) -> bool | None:
+        """Whether some labelling meets the demands; none if the budget ends first."""
+        seconds = seconds_left(self._until)
+        if self._left < 1 or seconds == 0.0:
+            return None
+        # No trial may spend what the others need.
+        some = min(self._left, max(LEAST, self._left if self._left == inf else self._left // 4))
+        relaxed = _relaxed(self._problem, demands)
+        trial = self._is_feasible(relaxed, Budget(candidates=some, seconds=seconds))
+        self._left -= trial.tried
+        if trial.labels is not None and trial.reading is not None:
+            self._learn(trial.labels, relaxed.judge.with_ignored(trial.reading, trial.labels))
+        return trial.feasible
+
+    def most_met(self, demands: Iterable[str]) -> tuple[str, ...]:
+        """Those of the demands that one labelling at hand meets, the one that meets the most.
+
+        All of them if there is no labelling at hand. What spans must be like rules out most of
+        them, which makes trials short; so it comes first, and is left out last.
+        """
+        ordered = sorted(demands, key=lambda demand: demand != SPANS)
+        self.can_hold(frozenset(ordered))  # finds more labellings
+        broken = (known.broken.intersection(ordered) for known in self._known)
+        fewest = min(broken, key=len, default=frozenset())
+        return tuple(demand for demand in ordered if demand not in fewest)
+
+    def fields_read(self, demand: str) -> float:
+        """The number of fields that a rule reads; infinite if the demand is no rule."""
+        return len(self.rules[demand].names) if demand in self.rules else inf
+
+    def needed(self, held: tuple[str, ...], demands: tuple[str, ...]) -> tuple[str, ...]:
+        """Demands without which ``held`` and all others can hold, as far as labellings tell.
+
+        They are in every clash.
+        """
+        everything = frozenset(held + demands)
+        return tuple(demand for demand in demands if self.can_hold(everything - {demand}))
+
+    def guess(self, held: tuple[str, ...], demands: tuple[str, ...]) -> tuple[str, ...] | None:
+        """A minimal set of demands of which every labelling at hand that meets ``held`` breaks one.
+
+        None if there is no labelling at hand, or no such set.
+        """
+        if not self._known:
+            return None
+        self.needed(held, demands)  # finds more labellings
+        broken = [known.broken for known in self._known if not known.broken.intersection(held)]
+        some = [each.intersection(demands) for each in broken]
+        return _hitting_set(demands, some) if all(some) else None
+
+    def can_hold(self, demands: frozenset[str]) -> bool:
+        """Whether a labelling at hand, or one next to it, meets all of these demands."""
+        if any(not known.broken & demands for known in self._known):
+            return True
+        near = [known for known in self._known if not known.broken & demands - self._repairable]
+        near.sort(key=lambda known: len(known.broken & demands))
+        return any(self._repair(known, demands) for known in near[:MOST_REPAIRED])
+
+    def _repair(self, known: _Known, demands: frozenset[str]) -> bool:
+        """Whether a labelling next to a known one meets the demands."""
+        if self._left < 1 or seconds_left(self._until) == 0.0:
+            return False
+        broken = known.broken & demands
+        labels = self._repairs.repair(
+            known.labels,
+            known.reading,
+            [rule for id_, rule in self.rules.items() if id_ in broken],
+            optional={
+                f.name
+                for f in self._problem.judge.rules.fields
+                if not {f"{f.name}:kept", f"{f.name}:required"} & demands
+            },
+            unreadable=SPANS not in demands,
+        )
+        if labels is None or (key := labels.tobytes()) in self._repaired:
+            return False
+        self._repaired.add(key)
+        self._left -= 1
+        found = self._learn(labels, self._repairs.read(labels, known.reading))
+        return found is not None and not found.broken & demands
+
+    def _learn(self, labels: Labels, reading: Reading) -> _Known | None:
         """Notes which demands a labelling meets: trials of some of these need no search."""
         problem = self._problem
         if problem.document.pins:
-            return  # what pins say about words is not seen in a reading
+            return None  # what pins say about words is not seen in a reading
         try:
             checks = problem.judge.checks(reading, self._until)
         except RuleFailure:  # of a rule that the trial was not about
-            return
+            return None
         broken = {check.id for check in checks if check.state == "violated" or not check.decided}
         if any(check.implied and check.id not in self._demands for check in checks):
             broken.add(SPANS)
-        self._held.append(self._demands - broken)
+        known = _Known(labels, reading, self._demands & broken)
+        self._known.append(known)
+        return known
 
 
 def _demands(problem: Problem) -> tuple[str, ...]:
@@ -150,7 +292,7 @@ def _demands(problem: Problem) -> tuple[str, ...]:
     )
 
 
-def _relaxed(problem: Problem, demands: tuple[str, ...]) -> Problem:
+def _relaxed(problem: Problem, demands: frozenset[str]) -> Problem:
     """The problem with these demands only."""
     rules = problem.judge.rules
     kept = frozenset(
@@ -161,7 +303,7 @@ def _relaxed(problem: Problem, demands: tuple[str, ...]) -> Problem:
     pins = tuple(pin for pin in problem.document.pins if pin.id in demands)
     said = {pin.id for pin in pins}
     settled = frozenset(pin.field for pin in problem.document.pins if pin.kind == "value")
-    key = frozenset(demands) - said, kept, settled
+    key = frozenset(demands) - said, kept, settled, _can_drop_spans(problem)
     known = _RELAXED.setdefault(rules, Cache(MOST_BYTES))
     relaxed = known.get(key)
     if relaxed is None:
@@ -176,6 +318,14 @@ def _relaxed(problem: Problem, demands: tuple[str, ...]) -> Problem:
     return some
 
 
+def _can_drop_spans(problem: Problem) -> bool:
+    """Whether a labelling stays legal if the words of any span are outside all spans instead."""
+    if problem.document.pins:
+        return False
+    costs = problem.costs[:, problem.scheme.fillers]
+    return bool(np.isfinite(costs).all(axis=0).any())
+
+
 def _unseen(relaxed: Rules, demands: frozenset[str], kept: frozenset[str]) -> frozenset[str]:
     """The fields that make no difference to these demands."""
     if SPANS in demands or relaxed.rows or relaxed.shared_labels:
@@ -188,7 +338,7 @@ def _unseen(relaxed: Rules, demands: frozenset[str], kept: frozenset[str]) -> fr
     return frozenset(f.name for f in relaxed.fields if f.name not in seen)
 
 
-Demands: TypeAlias = tuple[frozenset[str], frozenset[str], frozenset[str | None]]
+Demands: TypeAlias = tuple[frozenset[str], frozenset[str], frozenset[str | None], bool]
 
 MOST_BYTES = 2**26
 BYTES_PER_PART = 2**13
@@ -198,16 +348,23 @@ _RELAXED: WeakKeyDictionary[Rules, Cache[Demands, Rules]] = WeakKeyDictionary()
 
 
 def _relaxed_rules(
-    rules: Rules, demands: frozenset[str], kept: frozenset[str], settled: frozenset[str | None]
+    rules: Rules,
+    demands: frozenset[str],
+    kept: frozenset[str],
+    settled: frozenset[str | None],
+    can_drop_spans: bool,
 ) -> Rules:
-    """The rules with these demands only: ``kept`` fields, and any value of fields ``settled``."""
+    """The rules with these demands only: ``kept`` fields, and any value of fields ``settled``.
+
+    With ``can_drop_spans``, some spans that make no difference to the demands are ruled out.
+    """
 
     def of_spans(weight: float) -> float:
         return inf if weight == inf and SPANS in demands else 0.0
 
     weights = {name: inf if name in demands else 0.0 for name in rules.defaults.weights}
     boundaries = rules.boundaries
-    return replace(
+    relaxed = replace(
         rules,
         # The search keeps track of a field's presence only where it matters.
         fields=tuple(
@@ -229,3 +386,26 @@ def _relaxed_rules(
         boundaries=boundaries
         and replace(boundaries, weight=boundaries.weight and of_spans(boundaries.weight)),
     )
+    if not can_drop_spans or SPANS in demands or rules.rows or rules.shared_labels:
+        return relaxed
+    needless = dict.fromkeys(_needless_spans(relaxed), inf)
+    defaults = replace(relaxed.defaults, weights={**relaxed.defaults.weights, **needless})
+    return replace(relaxed, defaults=defaults)
+
+
+def _needless_spans(rules: Rules) -> Iterator[str]:
+    """The conditions that may be demanded of spans without a difference to what can hold.
+
+    Of a field of which rules see the first value only, spans that cannot be read and those with
+    other values may as well not be there.
+    """
+    seen = {name for order in rules.orders for name in order.fields}
+    for rule in rules.parsed:
+        seen |= rule.places
+        for expression in (rule.expression, rule.when):
+            seen |= expression.root.counted if expression is not None else set()
+    for f in rules.fields:
+        if not f.many and f.default is None and f.name not in seen:
+            yield f"{f.name}:reads"
+            if f.repeat == "agree":
+                yield f"{f.name}:agrees"
