@@ -35,6 +35,9 @@ TRIAL_SLACKS = (8.0, 32.0, inf)
 """Nats above the best labelling within which a labelling that satisfies some rules is looked for:
 most are near, and a proof that there is none needs all spans."""
 
+NEAR = 4.0
+"""Nats within which a page may well have one reading only, so that a search is not needed."""
+
 WIDTH = 32
 """Partial readings that are followed at each word for an answer after an unfinished search."""
 
@@ -121,9 +124,11 @@ def find_best(
     found.stopped_by = found.spent()
     if found.stopped_by is not None:
         return found
-    if found.open <= found.worth and problem.is_sole_reading(problem.best_legal, found.worth):
-        found.proven = True  # others have the same penalty
-        return found
+    if found.last - found.worth < NEAR and found.open <= found.worth:
+        # If other labellings that may be better have the same fields, their penalty is the same.
+        found.proven = problem.is_sole_reading(problem.best_legal, found.worth)
+        if found.proven:
+            return found
     walked = 0 if plan is None else _walked(budget, problem)
     candidates = _candidates(found, plan, reserved=walked, slacks=slacks)
     candidates.stop_above(-found.worth)

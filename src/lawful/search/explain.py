@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from math import inf
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lawful.decoding import ClassValue, Correction
 from lawful.labels import Span
@@ -34,16 +33,13 @@ def corrections(
     if isinstance(problem.scores, SpanScores):
         return
     names, log_probs = problem.scores.labels, problem.evidence
-    changed = np.flatnonzero(labels != problem.argmax)
-    if not changed.size:
-        return
-    for group in np.split(changed, np.flatnonzero(np.diff(changed) > 1) + 1):
+    for group in _adjacent((labels != problem.argmax).nonzero()[0].tolist()):
         together = _reasons(problem, labels, group, now, until)
-        for word in group.tolist():
+        for word in group:
             old, new = int(problem.argmax[word]), int(labels[word])
             because = together
             if len(group) > 1 and together is not None:
-                alone = _reasons(problem, labels, np.array([word]), now, until)
+                alone = _reasons(problem, labels, [word], now, until)
                 if alone is not None and together != ("legal",):
                     # Putting back only half a span is illegal, which explains nothing.
                     alone = tuple(reason for reason in alone if reason != "legal")
@@ -55,6 +51,17 @@ def corrections(
                 price=float(log_probs[word, old] - log_probs[word, new]),
                 because=because,
             )
+
+
+def _adjacent(words: list[int]) -> list[list[int]]:
+    """Groups of words that follow each other."""
+    groups: list[list[int]] = []
+    for word in words:
+        if groups and groups[-1][-1] == word - 1:
+            groups[-1].append(word)
+        else:
+            groups.append([word])
+    return groups
 
 
 def span_corrections(
@@ -70,7 +77,7 @@ def span_corrections(
         return
     old, new = set(scheme.whole_spans(problem.argmax)), set(scheme.whole_spans(labels))
     for start, end, gone, come in _groups(old - new, new - old):
-        because = _reasons(problem, labels, np.arange(start, end), now, until)
+        because = _reasons(problem, labels, range(start, end), now, until)
         for before, after in zip_longest(gone, come):
             prices = (0.0 if each is None else problem.log_odds(each) for each in (before, after))
             yield SpanCorrection(
@@ -138,15 +145,16 @@ def _violations(judge: Judge, labels: Labels, until: float) -> Counter[str] | No
 
 
 def _reasons(
-    problem: Problem, labels: Labels, words: NDArray[np.intp], now: Counter[str], until: float
+    problem: Problem, labels: Labels, words: Sequence[int], now: Counter[str], until: float
 ) -> tuple[str, ...] | None:
     """The rules that need the new labels of these words; ``None`` when the time is up."""
     if perf_counter() > until:
         return None
     back = labels.astype(np.uint32)
-    back[words] = problem.argmax[words]
+    which = list(words)
+    back[which] = problem.argmax[which]
     pins = () if problem.pin_labels is None else problem.pin_labels.broken(back, unlike=labels)
-    if not problem.scheme.allows_around(back, words.tolist()):
+    if not problem.scheme.allows_around(back, words):
         return pins or ("legal",)
     if not problem.judge.tells_apart(labels, back):
         return pins

@@ -37,7 +37,7 @@ MEMORY = 2**29
 """Bytes that a search may hold; its graph may hold as many again."""
 
 MOST_SPANS = 2**16
-SLACKS = (4.0, 8.0, 16.0, 32.0, 64.0, 128.0, inf)
+SLACKS = (8.0, 16.0, 32.0, 64.0, 128.0, inf)
 """Nats above the best labelling, one after another until the answer is proven; the last one
 includes all spans."""
 
@@ -178,12 +178,7 @@ class Lattice:
         index: list[int] = []
         prices: list[float] = []
         known = self._read
-        for at, is_unreadable, span in self._open_spans(spans):
-            if is_unreadable:
-                values.append((*span, _core.UNREADABLE))
-                index.append(at)
-                prices.append(self._unreadable[span[0]] or 0.0)
-                continue
+        for at, span in self._open_spans(spans):
             found = known.get(span)
             if found is None:
                 found = known[span] = self._values(span, until)
@@ -193,22 +188,22 @@ class Lattice:
                 prices.append(price)
         return values, index, prices
 
-    def _open_spans(self, spans: _core.Spans) -> Iterator[tuple[int, bool, tuple[int, int, int]]]:
-        """The index of each span, whether it is known to be unreadable, and the span.
+    def _open_spans(self, spans: _core.Spans) -> Iterator[tuple[int, tuple[int, int, int]]]:
+        """The index of each span, and the span.
 
-        Most spans of a page are unreadable; where a hard rule forbids that, they are left out.
+        Most spans of a page are unreadable; where a hard rule forbids that, those that are known
+        are left out.
         """
         unreadable = self.judge.unreadable
         if self.judge.rules.shared_labels or not unreadable:
-            return ((at, False, span) for at, span in enumerate(self.spans_by_field(spans)))
+            return enumerate(self.spans_by_field(spans))
         field, start = spans.field, spans.start
         end = self.judge.scheme.text_ends(start, spans.end)
-        is_simple = np.array([price is not None for price in self._unreadable])
         must_read = np.array([price == inf for price in self._unreadable])
-        known = unreadable.known(field, start, end) & is_simple[field]
+        known = unreadable.known(field, start, end)
         at = np.flatnonzero(~(known & must_read[field]))
         rows = zip(field[at].tolist(), start[at].tolist(), end[at].tolist(), strict=True)
-        return zip(at.tolist(), known[at].tolist(), rows, strict=True)
+        return zip(at.tolist(), rows, strict=True)
 
     def _values(self, span: tuple[int, int, int], until: float) -> list[tuple[SpanValue, float]]:
         """The values of a span that no hard rule refuses, and their prices.
@@ -225,7 +220,7 @@ class Lattice:
             faults = judge.faults(field, start, end)
         elif values:
             faults = 0.0
-        else:
+        elif faults == inf:
             judge.unreadable.add(field, start, end)
         if faults == inf:
             return []
