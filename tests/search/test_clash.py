@@ -11,7 +11,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lawful import Budget, Document, Field, Pin, Rule, Rules, Scores, decode
+from lawful import (
+    Boundaries,
+    Budget,
+    Document,
+    Field,
+    Pin,
+    Rule,
+    RuleDefaults,
+    Rules,
+    Scores,
+    decode,
+)
 from lawful.decoders.exact import _is_feasible
 from lawful.search import clash
 from lawful.search.clash import _demands, _hitting_set, _relaxed, find_clash
@@ -162,3 +173,15 @@ def test_a_clash_is_the_same_at_every_call_and_says_when_it_may_be_too_large():
         Problem(*problem), Budget(seconds=1e-9), lambda *_: pytest.fail("no time for that")
     )
     assert found == (everything, False)
+
+
+def test_boundaries_with_a_weight_of_their_own_are_conditions_on_every_span():
+    # Their labellings were said to break total:boundary only, so a larger clash was called minimal.
+    rules = Rules(
+        [Field("total", "total", "money", presence="free", repeat="any")],
+        boundaries=Boundaries("^2", weight=inf),
+        defaults=RuleDefaults(weights={"total:boundary": inf}),
+    )
+    scores = Scores.from_probs([[0.0, 1.0]] * 2, ["O", "B-total"])
+    found = decode(Document("d", ["4", "6"]), scores, rules)
+    assert (found.status, found.clash, found.clash_minimal) == ("infeasible", ("every span",), True)

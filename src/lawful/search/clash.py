@@ -261,11 +261,21 @@ class _Trials:
         except RuleFailure:  # of a rule that the trial was not about
             return None
         broken = {check.id for check in checks if check.state == "violated" or not check.decided}
-        if any(check.implied and check.id not in self._demands for check in checks):
+        if any(check.implied and self._is_of_spans(check.id) for check in checks):
             broken.add(SPANS)
         known = _Known(labels, reading, self._demands & broken)
         self._known.append(known)
         return known
+
+    def _is_of_spans(self, condition: str) -> bool:
+        """Whether a condition is, or may be, one of those on all spans.
+
+        Those of words and boundaries are, if these have a weight of their own.
+        """
+        rules, kind = self._problem.judge.rules, condition.partition(":")[2]
+        own = {"words": rules.words, "boundary": (rules.boundaries,)}.get(kind, ())
+        weights = (rule.weight for rule in own if rule is not None)
+        return condition not in self._demands or any(weight is not None for weight in weights)
 
 
 def _demands(problem: Problem) -> tuple[str, ...]:
