@@ -67,7 +67,9 @@ Search::Status Search::next(std::size_t extensions, Clock& clock, std::size_t tr
         extend(first.partial);
         clock.tick(64 * bounds_.steps_from(partial.node).size());
         ++extended_;
-        if ((tried_ >= limits_.patience && tried_ < tried) || lower_) make_bounds(clock);
+        const bool is_long =
+            tried_ >= limits_.patience && extended_ >= std::min(limits_.patience, kFewExtensions);
+        if ((is_long && tried_ < tried) || lower_) make_bounds(clock);
     }
     return Status::kNothing;
 }

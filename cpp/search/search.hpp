@@ -88,6 +88,8 @@ private:
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
     // Bounds pay off if a search is long, and finer ones if it is very long.
     static constexpr std::size_t kGrowth = 4;
+    // Fewer than these tell little about the length, however many steps they have.
+    static constexpr std::size_t kFewExtensions = 16;
     static constexpr std::size_t kWorkPerStep = 2048;  // in bounds, per step that was tried
     static constexpr std::size_t kLeastWork = std::size_t{1} << 20;
     static constexpr std::size_t kMostWork = std::size_t{1} << 27;
