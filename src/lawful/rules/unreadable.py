@@ -1,8 +1,8 @@
-"""Which spans of a document are known to be unreadable, so that searches need not ask again."""
+"""Which spans of a document are unreadable: each text is asked for once per type of values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 MOST_BYTES = 2**24
 """Bytes of a table; of longer documents, nothing is remembered."""
 
+_UNREADABLE, _READABLE = 1, 2  # 0: not asked for
+
 
 class UnreadableSpans:
     """A table of the spans whose texts no value can be read from, by type of values.
@@ -20,30 +22,48 @@ class UnreadableSpans:
     """
 
     def __init__(self, words: int, types: Sequence[str]) -> None:
-        self._words = words
+        self._shape = (len(types), words + 1, words + 1)
         self._types = types
-        self._table: NDArray[np.bool_] | None = None
-        self._first: NDArray[np.intp]
+        self._table: NDArray[np.uint8] | None = None  # flat
+        self._first: NDArray[np.intp]  # by field, the first one of its type
 
-    def __bool__(self) -> bool:
-        """Whether a span is known."""
-        return self._table is not None
-
-    def add(self, field: int, start: int, end: int) -> None:
-        """Notes that a span is unreadable as a field's type."""
-        if self._table is None:
-            shape = (len(self._types), self._words + 1, self._words + 1)
-            if prod(shape) > MOST_BYTES:
-                return
-            self._first = np.array([self._types.index(type_) for type_ in self._types], np.intp)
-            self._table = np.zeros(shape, np.bool_)
-        self._table[self._first[field], start, end] = True
-
-    def known(
-        self, field: NDArray[Any], start: NDArray[Any], end: NDArray[Any]
+    def find(
+        self,
+        field: NDArray[np.uint32],
+        start: NDArray[np.uint32],
+        end: NDArray[np.uint32],
+        is_readable: Callable[[int, int, int], bool],
     ) -> NDArray[np.bool_]:
-        """Of spans of fields, which ones are known to be unreadable."""
+        """Of spans of fields, which ones are unreadable.
+
+        ``is_readable`` is asked about each that is not known. All are taken to be readable if the
+        document is too long for a table.
+        """
         if self._table is None:
-            return np.zeros(len(field), np.bool_)
-        found: NDArray[np.bool_] = self._table[self._first[field], start, end]
-        return found
+            if prod(self._shape) > MOST_BYTES:
+                return np.zeros(len(field), np.bool_)
+            self._first = np.array([self._types.index(type_) for type_ in self._types], np.intp)
+            self._table = np.zeros(prod(self._shape), np.uint8)
+        place = (self._first[field] * self._shape[1] + start) * self._shape[2] + end
+        known: NDArray[np.uint8] = self._table[place]
+        if not known.all():
+            self._ask(place, np.flatnonzero(known == 0), field, start, end, is_readable)
+            known = self._table[place]
+        return np.equal(known, _UNREADABLE)
+
+    def _ask(
+        self,
+        place: NDArray[np.intp],
+        at: NDArray[np.intp],
+        field: NDArray[Any],
+        start: NDArray[Any],
+        end: NDArray[Any],
+        is_readable: Callable[[int, int, int], bool],
+    ) -> None:
+        """Asks for the spans ``at`` these indices."""
+        table = self._table
+        assert table is not None  # noqa: S101 - ``find`` makes it
+        spans = zip(field[at].tolist(), start[at].tolist(), end[at].tolist(), strict=True)
+        asked = dict(zip(place[at].tolist(), spans, strict=True))  # fields of one type share texts
+        for where, span in asked.items():
+            table[where] = _READABLE if is_readable(*span) else _UNREADABLE

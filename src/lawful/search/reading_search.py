@@ -52,6 +52,9 @@ WITHOUT: tuple[str, ...] = ()
 FIRST_PAUSE = 256
 """Partial readings that are extended before a good reading is guessed."""
 
+MANY = 64
+"""Spans of which so many are unreadable that it pays to leave these out all at once."""
+
 FEW = 16
 """Extensions of a search that ends so soon that the next one is given far more slack."""
 
@@ -178,7 +181,7 @@ class Lattice:
         index: list[int] = []
         prices: list[float] = []
         known = self._read
-        for at, span in self._open_spans(spans):
+        for at, span in self._open_spans(spans, until):
             found = known.get(span)
             if found is None:
                 found = known[span] = self._values(span, until)
@@ -188,20 +191,28 @@ class Lattice:
                 prices.append(price)
         return values, index, prices
 
-    def _open_spans(self, spans: _core.Spans) -> Iterator[tuple[int, tuple[int, int, int]]]:
+    def _open_spans(
+        self, spans: _core.Spans, until: float
+    ) -> Iterator[tuple[int, tuple[int, int, int]]]:
         """The index of each span, and the span.
 
-        Most spans of a page are unreadable; where a hard rule forbids that, those that are known
-        are left out.
+        Most of many spans are unreadable; where a hard rule forbids that, they are left out, and
+        fields of one type share what is known.
         """
-        unreadable = self.judge.unreadable
-        if self.judge.rules.shared_labels or not unreadable:
+        must_read = [price == inf for price in self._unreadable]
+        if len(spans.field) < MANY or not any(must_read) or self.judge.rules.shared_labels:
             return enumerate(self.spans_by_field(spans))
         field, start = spans.field, spans.start
         end = self.judge.scheme.text_ends(start, spans.end)
-        must_read = np.array([price == inf for price in self._unreadable])
-        known = unreadable.known(field, start, end)
-        at = np.flatnonzero(~(known & must_read[field]))
+        values = self.judge.values
+
+        def is_readable(field: int, start: int, end: int) -> bool:
+            if until != inf and perf_counter() > until:
+                raise TimeBudgetError("the time is up")
+            return bool(values(field, start, end))
+
+        unreadable = self.judge.unreadable.find(field, start, end, is_readable)
+        at = np.flatnonzero(~(unreadable & np.array(must_read)[field]))
         rows = zip(field[at].tolist(), start[at].tolist(), end[at].tolist(), strict=True)
         return zip(at.tolist(), rows, strict=True)
 
@@ -220,8 +231,6 @@ class Lattice:
             faults = judge.faults(field, start, end)
         elif values:
             faults = 0.0
-        elif faults == inf:
-            judge.unreadable.add(field, start, end)
         if faults == inf:
             return []
         if not values:
