@@ -45,16 +45,20 @@ AMOUNTS = ("total", "cash", "change")
 # Run in either clone, so it uses only what both have.
 WORKERS = """
 import json, resource, sys, time
-from benchmarks.tail import OUTPUTS, RULES, Rules, read_outputs
-from lawful import decode_many, demo
-from tests.fixtures import outputs
+from lawful import Rules, decode_many, demo
+try:
+    from lawful.datasets import RULES
+    from tests.fixtures import outputs
+except ImportError:  # of the first versions
+    from benchmarks import outputs
+    from lawful.data import RULES
 
 def cpu():
     used = [resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 if outputs.HERE:
-    pages = [page.to_words() for page in read_outputs("wild-l2text")]
+    pages = [page.to_words() for page in outputs.read_outputs("wild-l2text")]
     rules = Rules.load(RULES["wildreceipt"])
 else:
     pages, rules = list(demo.generate(96)), Rules.load(demo.RULES)

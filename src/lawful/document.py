@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import lru_cache
 from itertools import accumulate, compress
 from math import exp, inf, isfinite
 from numbers import Real
@@ -79,7 +80,7 @@ class Document:
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not self.id:
             raise DocumentError(f"the document's id is {shown(self.id)}, expected a name")
-        for name in ("words", *_UNITS):
+        for name in _LISTS:
             values = getattr(self, name)
             if values is None and name != "words":
                 continue
@@ -303,9 +304,15 @@ def _all_are(type_: type, values: Sequence[Any]) -> bool:
 def _known(gold: tuple[Any, ...], labels: tuple[str, ...]) -> bool:
     """Whether all true labels are labels of the scores; false for what is not hashable."""
     try:
-        return set(gold) <= set(labels)
+        return _names(labels).issuperset(gold)
     except TypeError:
         return False
+
+
+@lru_cache(maxsize=16)
+def _names(labels: tuple[str, ...]) -> frozenset[str]:
+    """Documents of a file share their labels."""
+    return frozenset(labels)
 
 
 def _listed(document: Document, name: str) -> tuple[Any, ...]:
@@ -324,6 +331,9 @@ _UNITS = {
     "joins": ("join", "joins"),
     "rows": ("row", "rows"),
 }
+
+
+_LISTS = ("words", *_UNITS)
 
 
 def check_length(document: Document, count: int, one: str, several: str) -> None:
