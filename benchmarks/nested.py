@@ -191,15 +191,12 @@ def chosen(results: dict[Setting, Results], some: NDArray[np.intp], base: Result
     """The first setting that is as good as the best one, as far as some pages can tell.
 
     A setting is worth the pages that it fixes, less ten for each one that it breaks. It is as good
-    as the best if the difference is at most its standard error.
+    as the best if it is within one standard error of it: of what the best itself is worth.
     """
     worth = {setting: _worth(found.of(some), base.of(some)) for setting, found in results.items()}
     best = max(worth.values(), key=lambda each: each.sum())
-    for setting, own in worth.items():
-        less = best - own
-        if less.sum() <= np.sqrt(len(some)) * less.std(ddof=1) + 1e-9:
-            return setting
-    raise AssertionError("the best is as good as itself")
+    least = best.sum() - np.sqrt(len(some)) * best.std(ddof=1)
+    return next(setting for setting, own in worth.items() if own.sum() >= least)
 
 
 def _worth(found: Results, base: Results) -> NDArray[np.int64]:
