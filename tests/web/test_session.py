@@ -161,6 +161,7 @@ def test_verdicts_by_keyboard(review, visit):
     keys.press("?")
     expect(dialog).to_contain_text("next, previous doubtful field")
     keys.press("Escape")
+    expect(dialog).to_have_count(0)
     keys.press("h")
     expect(page.locator(".pages.bare")).to_have_count(1)
     keys.press("h")
