@@ -169,7 +169,7 @@ def test_spans_of_any_sequence_are_those_that_a_person_reads(name):
 
 
 def test_spans_of_unknown_labels_are_refused():
-    with pytest.raises(IndexError, match="does not exist"):
+    with pytest.raises(IndexError, match="word 1 has a label that does not exist: there are 2"):
         Scheme.named("IO", ["O", "a"]).spans(np.array([0, 2]))
 
 

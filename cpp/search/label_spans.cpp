@@ -1,6 +1,7 @@
 #include "search/label_spans.hpp"
 
 #include <stdexcept>
+#include <string>
 
 namespace lawful {
 
@@ -16,7 +17,10 @@ std::vector<LabelSpan> LabelSpans::find(std::span<const std::uint32_t> labels) c
     std::vector<LabelSpan> found;
     std::int32_t open = -1;  // the type of span that the next word may continue
     for (std::uint32_t at = 0; at < labels.size(); ++at) {
-        if (labels[at] >= marks_.size()) throw std::out_of_range("a label that does not exist");
+        if (labels[at] >= marks_.size())
+            throw std::out_of_range("word " + std::to_string(at) +
+                                    " has a label that does not exist: there are " +
+                                    std::to_string(marks_.size()));
         const Mark& mark = marks_[labels[at]];
         if (mark.type < 0) {
             open = -1;
