@@ -216,6 +216,8 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=284, help="default: %(default)s")
     parser.add_argument("--small", type=int, default=0, help="small documents; default: none")
     arguments = parser.parse_args()
+    if arguments.against is not None and not (arguments.against / ".venv/bin/python").exists():
+        parser.error(f"--against: no .venv/bin/python in {arguments.against}")
     sys.stdout.reconfigure(line_buffering=True)
     clones = [ROOT] if arguments.against is None else [arguments.against.resolve(), ROOT]
     by_workers(clones, arguments.pages, arguments.repeats)
