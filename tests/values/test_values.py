@@ -16,7 +16,13 @@ from lawful import values
 from lawful.demo.money import MoneyStyle, format_money
 from lawful.errors import RulesError
 from lawful.values import format_value, read, register_type, type_named
-from lawful.values.money import read_integer, read_money, read_number, read_percent
+from lawful.values.money import (
+    is_in_no_amount,
+    read_integer,
+    read_money,
+    read_number,
+    read_percent,
+)
 
 NBSP, NARROW, THIN, MINUS = "\u00a0", "\u202f", "\u2009", "\u2212"
 
@@ -397,6 +403,50 @@ def check_readings(text):
 @given(st.text(max_size=80) | st.text(st.characters(categories=["Cs", "N", "P", "S", "Z"])))
 def test_no_text_raises(text):
     check_readings(text)
+
+
+PRINTED = "0 1 5 12 234 00 . , ' - ( ) [ ] % x × @ * : a T c $ € EUR sgd$ euro ² ½ １２ ・ č"
+PRINTED += " percent pourcent 12.00 Total 1234567890"
+PIECES = (*PRINTED.split(), " ", "\t", "\u030c", "1 234")
+
+
+def test_no_text_with_a_hopeless_part_has_a_value():
+    dice = random.Random(5)  # noqa: S311 - dice, not secrets
+    types = [type_ for type_ in values.TYPES.values() if type_.hopeless is not None]
+    assert len(types) >= 6
+
+    def some(most):
+        return "".join(dice.choices(PIECES, k=dice.randint(0, most)))
+
+    readable = hopeless = 0
+    for _ in range(40_000):
+        before, part, after = some(3), some(6), some(3)
+        for type_ in types:
+            if type_.hopeless(part):
+                hopeless += 1
+                assert type_.read(part) == type_.read(before + part + after) == ()
+            else:
+                readable += type_.read(part) != ()
+    assert min(readable, hopeless) > 10_000
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("12.00 T 3", True),
+        ("12.00 3", True),
+        ("12 345 678", False),
+        ("5.00 EUR A", False),
+        ("sgd$ 5.00 sgd$ T", False),
+        ("ten letters", True),
+        ("100 pourcent", False),
+        ("1" * 18, False),
+        ("1" * 19, True),
+        (" " * 64 + "1", True),
+    ],
+)
+def test_what_is_in_no_amount(text, expected):
+    assert is_in_no_amount(text) is expected
 
 
 def test_no_text_like_an_amount_or_a_date_raises():

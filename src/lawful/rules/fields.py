@@ -68,7 +68,7 @@ class DocumentFields:
         self._values: dict[ValueKey, Cache[tuple[int, int], tuple[Any, ...]]] = {}
         self._values_of = self._caches()
         self._faults: Cache[tuple[int, int, int], tuple[Fault, ...]] = Cache(MOST_BYTES)
-        self.unreadable = UnreadableSpans(len(document), [f.type for f in rules.fields])
+        self.unreadable = UnreadableSpans(document, [f.type for f in rules.fields])
         """The spans that are known to be unreadable, or not to be; filled by searches."""
 
     def share_values(self, other: DocumentFields) -> None:

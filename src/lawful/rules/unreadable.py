@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lawful.document import Document
+from lawful.values import type_named
+
 MOST_BYTES = 2**24
 """Bytes of a table; of longer documents, nothing is remembered."""
 
@@ -21,8 +24,9 @@ class UnreadableSpans:
     Searches on the same document share it, under any rules with the same fields.
     """
 
-    def __init__(self, words: int, types: Sequence[str]) -> None:
-        self._shape = (len(types), words + 1, words + 1)
+    def __init__(self, document: Document, types: Sequence[str]) -> None:
+        self._shape = (len(types), len(document) + 1, len(document) + 1)
+        self._document = document
         self._types = types
         self._table: NDArray[np.uint8] | None = None  # flat
         self._first: NDArray[np.intp]  # by field, the first one of its type
@@ -43,13 +47,23 @@ class UnreadableSpans:
             if prod(self._shape) > MOST_BYTES:
                 return np.zeros(len(field), np.bool_)
             self._first = np.array([self._types.index(type_) for type_ in self._types], np.intp)
-            self._table = np.zeros(prod(self._shape), np.uint8)
+            self._table = self._hopeless()
         place = (self._first[field] * self._shape[1] + start) * self._shape[2] + end
         known: NDArray[np.uint8] = self._table[place]
         if not known.all():
             self._ask(place, np.flatnonzero(known == 0), field, start, end, is_readable)
             known = self._table[place]
         return np.equal(known, _UNREADABLE)
+
+    def _hopeless(self) -> NDArray[np.uint8]:
+        """The table with the spans that need not be read: they contain what no value contains."""
+        table = np.zeros(self._shape, np.uint8)
+        for index, name in enumerate(self._types):
+            hopeless = type_named(name).hopeless
+            if hopeless is not None and index == self._types.index(name):
+                last = np.array(last_ends(self._document, hopeless))
+                table[index][np.arange(self._shape[2]) > last[:, None]] = _UNREADABLE
+        return table.ravel()
 
     def _ask(
         self,
@@ -67,3 +81,18 @@ class UnreadableSpans:
         asked = dict(zip(place[at].tolist(), spans, strict=True))  # fields of one type share texts
         for where, span in asked.items():
             table[where] = _READABLE if is_readable(*span) else _UNREADABLE
+
+
+def last_ends(document: Document, hopeless: Callable[[str], bool]) -> list[int]:
+    """By start, the end of the longest span with nothing hopeless in its text.
+
+    A text is hopeless if a part of it is.
+    """
+    ends: list[int] = []
+    end = 0
+    for start in range(len(document) + 1):
+        end = max(start, end)
+        while end < len(document) and not hopeless(document.text(start, end + 1)):
+            end += 1
+        ends.append(end)
+    return ends

@@ -17,8 +17,15 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from lawful.errors import RuleFailure, RulesError, shown
 from lawful.values.dates import read_date, read_us_date
-from lawful.values.money import Printed, read_integer, read_money, read_number, read_percent
-from lawful.values.text import LONGEST, read_text
+from lawful.values.money import (
+    Printed,
+    is_in_no_amount,
+    read_integer,
+    read_money,
+    read_number,
+    read_percent,
+)
+from lawful.values.text import LONGEST, is_long, read_text
 
 Value: TypeAlias = Decimal | date | str
 """The values of the built-in types; a registered type of kind ``text`` may give anything else."""
@@ -32,11 +39,13 @@ class ValueType:
     """A type of values, and the function that parses texts.
 
     ``read`` gives the possible values of a text, the most plausible first; ``()`` if there is none.
+    ``hopeless`` tells of some texts that neither they nor any longer text with them has a value.
     """
 
     name: str
     read: Callable[[str], tuple[Value, ...]]
     kind: Kind
+    hopeless: Callable[[str], bool] | None = None
 
 
 MOST_VALUES = 8
@@ -120,12 +129,12 @@ def _checked(value: Any, kind: Kind, name: str) -> Any:
 
 
 TYPES: dict[str, ValueType] = {
-    "money": ValueType("money", read_money, "number"),
-    "number": ValueType("number", read_number, "number"),
-    "percent": ValueType("percent", read_percent, "number"),
-    "integer": ValueType("integer", read_integer, "number"),
-    "date": ValueType("date", read_date, "date"),
-    "us_date": ValueType("us_date", read_us_date, "date"),
+    "money": ValueType("money", read_money, "number", is_in_no_amount),
+    "number": ValueType("number", read_number, "number", is_in_no_amount),
+    "percent": ValueType("percent", read_percent, "number", is_in_no_amount),
+    "integer": ValueType("integer", read_integer, "number", is_in_no_amount),
+    "date": ValueType("date", read_date, "date", is_long),
+    "us_date": ValueType("us_date", read_us_date, "date", is_long),
     "text": ValueType("text", read_text, "text"),
 }
 """The known types by name; ``register_type`` adds to them."""

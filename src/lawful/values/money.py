@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Context, Decimal
 
-from lawful.values.text import plain, words
+from lawful.values.text import is_long, plain, words
 
 MOST_DIGITS = 18
 """Longer runs of digits are codes, not amounts; shorter ones fit in 64 bits."""
@@ -137,6 +137,23 @@ def read_integer(text: str) -> tuple[Decimal, ...]:
     if "%" in text:
         return ()
     return tuple(Decimal(int(value)) for value in read_number(text) if value == int(value))
+
+
+# A letter between two digits, or a blank after a decimal point and before another digit.
+_IN_NO_AMOUNT = re.compile(r"[0-9][^0-9A-Za-z]*[A-Za-z][^0-9]*[0-9]|[0-9][.,][0-9]+ [0-9]")
+_LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
+MOST_LETTERS = 2 * max(map(len, CURRENCIES)) + 1
+"""Letters next to an amount: a currency on both sides, and a tax letter; ``prozent`` has fewer."""
+
+
+def is_in_no_amount(text: str) -> bool:
+    """Whether it is plain that no text with this one in it is an amount, number or percentage."""
+    return (
+        is_long(text)
+        or _IN_NO_AMOUNT.search(text) is not None
+        or len(_LETTER.findall(text)) > MOST_LETTERS
+        or len(_DIGIT.findall(text)) > MOST_DIGITS
+    )
 
 
 def _parse_amount(text: str) -> tuple[str, tuple[Decimal, ...], str]:

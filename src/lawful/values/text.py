@@ -23,9 +23,14 @@ def read_text(text: str) -> tuple[str, ...]:
     return (folded,) if folded else ()
 
 
+def is_long(text: str) -> bool:
+    """Whether the text is too long for a number or a date."""
+    return len(text) > LONGEST
+
+
 def plain(text: str) -> str:
     """The text with ASCII equivalents and single blanks; empty if it is no number or date."""
-    if len(text) > LONGEST:
+    if is_long(text):
         return ""
     if not text.isascii():
         # ² and ½ would turn into digits that were never part of the amount.
