@@ -80,16 +80,41 @@ class Document:
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not self.id:
             raise DocumentError(f"the document's id is {shown(self.id)}, expected a name")
-        for name in _LISTS:
+        has_lists = not (
+            self.boxes is None and self.pages is None and self.joins is None and self.rows is None
+        )
+        if has_lists or type(self.words) is not tuple:
+            self._make_tuples()
+        for i, word in enumerate(() if _are_texts(self.words) else self.words):
+            if not isinstance(word, str):
+                raise DocumentError(f"{self._name}: word {i} is {shown(word)}, expected a string")
+        if has_lists:
+            self._check_lists()
+        if self.given is not None:
+            object.__setattr__(self, "given", self._given())
+        if self.classes is not None:
+            object.__setattr__(self, "classes", self._classes())
+        if self.pins != ():
+            object.__setattr__(self, "pins", self._pins())
+        if self.sizes is not None:
+            object.__setattr__(self, "sizes", self._sizes())
+        if self.images is not None:
+            object.__setattr__(self, "images", self._images())
+        if self.values is not None:
+            object.__setattr__(self, "values", self._values())
+
+    def _make_tuples(self) -> None:
+        """Makes tuples of the words and of all lists with an entry per word."""
+        for name in ("words", *_UNITS):
             values = getattr(self, name)
             if values is None and name != "words":
                 continue
             if isinstance(values, str) or not isinstance(values, Iterable):
                 raise DocumentError(f"{self._name}: {name} is {shown(values)}, expected a list")
             object.__setattr__(self, name, tuple(values))
-        for i, word in enumerate(() if _all_are(str, self.words) else self.words):
-            if not isinstance(word, str):
-                raise DocumentError(f"{self._name}: word {i} is {shown(word)}, expected a string")
+
+    def _check_lists(self) -> None:
+        """Checks the lists with an entry per word."""
         for name, unit in _UNITS.items():
             values = getattr(self, name)
             if values is not None:
@@ -112,18 +137,6 @@ class Document:
                 raise DocumentError(
                     f"{self._name}: joins of word {i} is {shown(mark)}, expected true or false"
                 )
-        if self.given is not None:
-            object.__setattr__(self, "given", self._given())
-        if self.classes is not None:
-            object.__setattr__(self, "classes", self._classes())
-        if self.pins != ():
-            object.__setattr__(self, "pins", self._pins())
-        if self.sizes is not None:
-            object.__setattr__(self, "sizes", self._sizes())
-        if self.images is not None:
-            object.__setattr__(self, "images", self._images())
-        if self.values is not None:
-            object.__setattr__(self, "values", self._values())
 
     def _given(self) -> dict[str, str | float | None]:
         given = self.given
@@ -296,6 +309,15 @@ class Document:
         return None if self.pages is None else self.pages[start]
 
 
+def _are_texts(values: tuple[Any, ...]) -> bool:
+    """Whether all values are strings: nothing else can be joined, and joining is quick."""
+    try:
+        "".join(values)
+    except TypeError:
+        return False
+    return True
+
+
 def _all_are(type_: type, values: Sequence[Any]) -> bool:
     """Whether all values are of exactly this type."""
     return set(map(type, values)) <= {type_}
@@ -333,15 +355,12 @@ _UNITS = {
 }
 
 
-_LISTS = ("words", *_UNITS)
-
-
 def check_length(document: Document, count: int, one: str, several: str) -> None:
     """Raises a ``DocumentError`` unless ``count`` is the number of words.
 
     ``one`` and ``several`` name the unit of ``count``: "gold label" and "gold labels".
     """
-    words = len(document)
+    words = len(document.words)
     if count != words:
         raise DocumentError(
             f"document {shown(document.id)} has {words} word{'s' * (words != 1)}, "
@@ -427,11 +446,12 @@ class Scored:
 
     def __post_init__(self) -> None:
         document, scores, gold = self.document, self.scores, self.gold
-        check_length(document, len(scores), "row of scores", "rows of scores")
+        check_length(document, len(scores.log_probs), "row of scores", "rows of scores")
         if gold is not None:
             check_length(document, len(gold), "gold label", "gold labels")
-        known = gold is None or _known(gold, scores.labels)
-        for i, label in enumerate(() if known else gold or ()):
+        if gold is None or _known(gold, scores.labels):
+            return
+        for i, label in enumerate(gold):
             if label == UNKNOWN and label not in scores.labels:
                 raise InputError(
                     f"document {shown(document.id)}: gold of word {i} is {shown(label)}, unknown: "

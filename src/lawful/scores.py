@@ -86,10 +86,11 @@ class Scores:
     ) -> list[Scores]:
         """The scores of several documents, one after another in one matrix, checked together.
 
-        ``ends`` has the row after the last one of each document. The matrix is copied once, and
-        documents share the copy. Raises a ``ScoresError`` if the scores of any document are wrong.
+        ``ends`` has the row after the last one of each document. Documents share the matrix, if it
+        is of log-probabilities in 64 bits that nobody can write to, and else a copy of it. Raises a
+        ``ScoresError`` if the scores of any document are wrong.
         """
-        log_probs = _as_log_scores(scores, kind)
+        log_probs = _as_log_scores(scores, kind, share=not scores.flags.writeable)
         if kind == "emissions":
             log_probs = log_softmax(log_probs)
         whole = cls._checked(log_probs, labels)
@@ -113,8 +114,9 @@ class Scores:
         """Without checking once more."""
         log_probs.flags.writeable = False
         scores = object.__new__(cls)
-        for name, value in (("log_probs", log_probs), ("labels", labels), ("chain", chain)):
-            object.__setattr__(scores, name, value)
+        object.__setattr__(scores, "log_probs", log_probs)
+        object.__setattr__(scores, "labels", labels)
+        object.__setattr__(scores, "chain", chain)
         return scores
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -235,12 +237,15 @@ def as_costs(scores: ArrayLike, kind: ScoreKind, *, ragged: bool = False) -> Cos
 
 
 def _as_log_scores(
-    scores: ArrayLike, kind: ScoreKind, *, ragged: bool = False
+    scores: ArrayLike, kind: ScoreKind, *, ragged: bool = False, share: bool = False
 ) -> NDArray[np.float64]:
-    """The scores as a new matrix of logarithms: higher is better, ``-inf`` forbids."""
+    """The scores as a matrix of logarithms: higher is better, ``-inf`` forbids.
+
+    It is a new one, unless ``share`` allows to take log-probabilities as they are.
+    """
     if kind not in (kinds := get_args(ScoreKind)):
         raise ScoresError(f"unknown kind of scores {shown(kind)}; kinds: {', '.join(kinds)}")
-    matrix = _as_matrix(scores, kind, ragged)
+    matrix = _as_matrix(scores, kind, ragged, share=share and kind == "log_probs")
     tolerance = TOLERANCE * (10 if getattr(scores, "dtype", None) == np.float16 else 1)
     if kind == "probs":
         _check_probs(matrix, tolerance)
@@ -256,7 +261,9 @@ def _as_log_scores(
     return matrix
 
 
-def _as_matrix(scores: ArrayLike, kind: str, ragged: bool) -> NDArray[np.float64]:
+def _as_matrix(
+    scores: ArrayLike, kind: str, ragged: bool, *, share: bool = False
+) -> NDArray[np.float64]:
     if isinstance(scores, np.ndarray) and hasattr(scores, "mask"):
         raise ScoresError(f"{kind} is a masked array: fill or forbid the masked entries")
     try:
@@ -273,7 +280,10 @@ def _as_matrix(scores: ArrayLike, kind: str, ragged: bool) -> NDArray[np.float64
     if matrix.dtype.kind not in "fiub":
         raise ScoresError(f"{kind} holds {matrix.dtype}, expected real numbers")
     with np.errstate(over="ignore", under="ignore"):
-        doubles = np.array(matrix, dtype=np.float64, order="C")
+        if share:
+            doubles = np.require(matrix, np.float64, ("C", "A"))
+        else:
+            doubles = np.array(matrix, dtype=np.float64, order="C")
     if matrix.dtype.itemsize > doubles.dtype.itemsize:
         lost = (np.isinf(doubles) & ~np.isinf(matrix)) | ((doubles == 0) & (matrix != 0))
         if lost.any():
@@ -317,7 +327,8 @@ def _check_probs(probs: NDArray[np.float64], tolerance: float) -> None:
 def _nearly_sum_to_one(log_probs: NDArray[np.float64], tolerance: float) -> bool:
     """Whether all rows certainly do: 32 bits are a quarter of the work, and say so of most."""
     with np.errstate(over="ignore", under="ignore"):
-        sums = np.exp(log_probs.astype(np.float32)).sum(axis=1)
+        probs = np.exp(log_probs.astype(np.float32))
+        sums = np.einsum("ij->i", probs)  # short rows: a third of the time of sum(axis=1)
     return bool((np.abs(sums - 1) <= tolerance / 2).all())
 
 

@@ -205,9 +205,49 @@ def test_scores_are_not_copied_on_the_way_in():
 
 
 @pytest.mark.parametrize("flat", [False, True])
+def test_log_probabilities_in_64_bits_are_never_copied(flat):
+    values = np.log(np.random.default_rng(5).dirichlet(np.ones(5), 4))
+    inside = pa.array(values.ravel())
+    if not flat:
+        inside = pa.ListArray.from_arrays(np.arange(0, 21, 5, dtype=np.int32), inside)
+    each = 5 if flat else 1
+    column = pa.ListArray.from_arrays(np.array([0, 2, 4], np.int32) * each, inside)
+    table = pa.record_batch(
+        {"id": ["a", "b"], "words": [["1.00", "2.00"]] * 2, "log_probs": column}
+    )
+    found = [
+        record.scores.log_probs for record in ScoredReader(table.schema, labels=LABELS).read(table)
+    ]
+    assert np.array_equal(np.concatenate(found), values)
+    assert all(np.shares_memory(matrix, values) and not matrix.flags.writeable for matrix in found)
+
+
+def test_texts_that_are_null_are_named():
+    probs = [[[1.0, 0.0, 0.0, 0.0, 0.0]]] * 3
+    names = [list(LABELS), None, [*LABELS[:4], None]]
+    columns = {
+        "id": ["a", "b", "c"],
+        "words": [["x"], ["y"], ["z"]],
+        "probs": probs,
+        "labels": names,
+    }
+    table = pa.record_batch(columns | {"gold": [[None], ["O"], ["O"]]})
+    found = ScoredReader(table.schema).read(table)
+    assert [record.message for record in found] == [
+        "document 'a': gold of word 0 is None, which is not among the labels of the scores",
+        "document 'b' has no labels: a list of names, one per column",
+        "label 4 is None, expected a name such as 'O' or 'B-total'",
+    ]
+    table = pa.record_batch({"id": ["a"], "words": [["x", None]], "probs": [probs[0] * 2]})
+    (found,) = ScoredReader(table.schema, labels=LABELS).read(table)
+    assert found.message == "document 'a': word 1 is None, expected a string"
+
+
+@pytest.mark.parametrize("flat", [False, True])
 @pytest.mark.parametrize("kind", ["probs", "log_probs", "logits"])
-def test_scores_checked_together_are_those_checked_alone(flat, kind):
+def test_scores_checked_together_are_those_checked_alone(flat, kind, monkeypatch):
     """Documents share one check; a bad one is named by itself, and its neighbours are fine."""
+    monkeypatch.setattr("lawful.arrow.documents.MOST_TOGETHER", 2**16)
     dice = np.random.default_rng(3)
     found = {
         "probs": lambda size: dice.dirichlet(np.ones(5), size),

@@ -15,15 +15,25 @@ The kind of ``scores`` is ``lawful.kind`` in the metadata, or an argument; or th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lawful.arrow.lists import Lists, is_list, is_number, is_text, numbers, plain, plain_type, texts
+from lawful.arrow.lists import (
+    Lists,
+    is_list,
+    is_number,
+    is_text,
+    names,
+    numbers,
+    plain,
+    plain_type,
+    texts,
+)
 from lawful.document import BadLine, Document, Scored
 from lawful.errors import InputError, LawfulError, ScoresError, did_you_mean, shown
 from lawful.io.jsonl import KINDS, checked_chain, class_scores, with_infinity
@@ -35,13 +45,15 @@ Record: TypeAlias = Scored | BadLine
 LABELS, KIND = b"lawful.labels", b"lawful.kind"
 """Keys of the schema's metadata; the labels are a list in JSON."""
 
-MOST_TOGETHER = 2**16
-"""Numbers that are checked at once, for several documents; they stay in the processor's cache."""
+MOST_TOGETHER = 2**18
+"""Numbers that are checked at once, for several documents."""
 
 MOST_LISTS = 1024
 """Lists of labels that a reader remembers."""
 
 T = TypeVar("T")
+Read: TypeAlias = Callable[[int], T]
+"""Reads the row with a number in its batch; raises a ``LawfulError`` if that is not possible."""
 
 _SCORE_KINDS: Mapping[str, ScoreKind] = {
     "probs": "probs",
@@ -68,76 +80,78 @@ class Columns:
         self.at = _places(schema, columns or {})
         _check_types(schema, self.at)
 
-    def read(self, batch: Any, first: int, make: Callable[[_Row], T]) -> list[T | BadLine]:
-        """What ``make`` makes of each row, or why it cannot; ``first`` numbers the first row."""
+    def read(self, batch: Any, first: int, reader: Callable[[_Rows], Read[T]]) -> list[T | BadLine]:
+        """What a reader reads in each row, or why it cannot; ``first`` numbers the first row."""
         try:
-            return [_made(row, make) for row in self._rows(batch, first)]
+            rows = _Rows(batch, self.at, first)
+            read = reader(rows)
+            return [_record(rows, at, read) for at in range(len(batch))]
         except _UNREADABLE as error:
             if len(batch) == 1:
                 return [BadLine(first, f"the row cannot be read: {error}")]
-        rows = (self.read(batch.slice(i, 1), first + i, make) for i in range(len(batch)))
-        return [record for row in rows for record in row]
+        each = (self.read(batch.slice(i, 1), first + i, reader) for i in range(len(batch)))
+        return [record for some in each for record in some]
 
-    def _rows(self, batch: Any, first: int) -> Iterator[_Row]:
-        column = {name: plain(batch.column(place)) for name, place in self.at.items()}
-        ids = texts(column["id"])
-        lists = {name: Lists.of(column[name]) for name in (*_TEXTS, *_PER_WORD) if name in column}
-        flat = {
-            name: texts(each.values) if name in _TEXTS else each.values.to_pylist()
-            for name, each in lists.items()
+
+class _Rows:
+    """The rows of a batch: their parts by name, each a list with one entry per row."""
+
+    def __init__(self, batch: Any, places: Mapping[str, int], first: int) -> None:
+        """``first`` is the number of the first row in the input."""
+        column = {name: plain(batch.column(place)) for name, place in places.items()}
+        self.first = first
+        self.ids = texts(column["id"])
+        self.texts = {name: _text_tuples(name, column[name]) for name in _TEXTS if name in column}
+        per_word = {name: Lists.of(column[name]) for name in _PER_WORD if name in column}
+        self.per_word = {
+            name: each.split(each.values.to_pylist()) for name, each in per_word.items()
         }
-        matrices = {name: Matrices(column[name]) for name in _MATRICES if name in column}
-        nested = [name for name in _NESTED if name in column]
-        for at, id_ in enumerate(ids):
-            part: dict[str, Any] = {
-                name: None if each.is_null(at) else flat[name][each.starts[at] : each.ends[at]]
-                for name, each in lists.items()
-            }
-            yield _Row(
-                first + at, at, id_, part, matrices, {name: column[name][at] for name in nested}
-            )
+        self.matrices = {name: Matrices(column[name]) for name in _MATRICES if name in column}
+        self.nested = {name: column[name] for name in _NESTED if name in column}
+        self._has_only_words = not (self.per_word or self.nested or "boxes" in self.matrices)
 
-
-class _Row(NamedTuple):
-    """One row of a batch: its number in the input and in the batch, and its parts."""
-
-    line: int
-    at: int
-    id: str | None
-    lists: dict[str, Any]
-    matrices: Mapping[str, Matrices]
-    nested: Mapping[str, Any]
-
-    def document(self) -> Document:
-        """The document; raises a ``LawfulError`` if it is not as it should be."""
-        if self.id is None:
+    def document(self, at: int) -> Document:
+        """The document of a row; raises a ``LawfulError`` if it is not as it should be."""
+        id_, words = self.ids[at], self.texts["words"][at]
+        if id_ is None:
             raise InputError("id is null, expected a name")
-        words = self.lists["words"]
         if words is None:
-            raise InputError(f"document {shown(self.id)} has no words: they are null")
-        boxes = self.matrices["boxes"].rows(self.at) if "boxes" in self.matrices else None
-        parts: dict[str, Any] = {"boxes": boxes, "line": self.line}
-        parts |= {name: self.lists[name] for name in _PER_WORD if name in self.lists}
-        for name, scalar in self.nested.items():
-            if name != "chain" and (part := _nested(name, scalar)) is not None:
+            raise InputError(f"document {shown(id_)} has no words: they are null")
+        parts = {} if self._has_only_words else self._parts(at)
+        return Document(id_, words, line=self.first + at, **parts)  # type: ignore[arg-type]
+
+    def _parts(self, at: int) -> dict[str, Any]:
+        """What a document has besides words."""
+        parts: dict[str, Any] = {name: values[at] for name, values in self.per_word.items()}
+        if "boxes" in self.matrices:
+            parts["boxes"] = self.matrices["boxes"].rows(at)
+        for name, values in self.nested.items():
+            if name != "chain" and (part := _nested(name, values[at])) is not None:
                 parts[name] = part
-        return Document(self.id, words, **parts)
+        return parts
 
-    def chain(self) -> dict[str, Any] | None:
-        """A CRF's scores of transitions, if there are any."""
-        chain = _nested("chain", self.nested["chain"]) if "chain" in self.nested else None
-        return None if chain is None else checked_chain(str(self.id), chain)
+    def chain(self, at: int) -> dict[str, Any] | None:
+        """A CRF's scores of transitions, if the row has any; the column must be there."""
+        chain = _nested("chain", self.nested["chain"][at])
+        return None if chain is None else checked_chain(str(self.ids[at]), chain)
 
 
-def _made(row: _Row, make: Callable[[_Row], T]) -> T | BadLine:
+def _text_tuples(name: str, column: Any) -> list[tuple[str | None, ...] | None]:
+    """The lists of texts of a column."""
+    lists = Lists.of(column)
+    return lists.split(texts(lists.values) if name == "words" else names(lists.values))
+
+
+def _record(rows: _Rows, at: int, read: Read[T]) -> T | BadLine:
     try:
-        return make(row)
+        return read(at)
     except LawfulError as error:
-        return BadLine(row.line, str(error), row.id)
+        why = str(error)
     except msgspec.DecodeError as error:
-        return BadLine(row.line, f"document {row.id!r}: {error}", row.id)
+        why = f"document {rows.ids[at]!r}: {error}"
     except MemoryError:
-        return BadLine(row.line, "not enough memory to read it", row.id)
+        why = "not enough memory to read it"
+    return BadLine(rows.first + at, why, rows.ids[at])
 
 
 class DocumentReader:
@@ -148,7 +162,7 @@ class DocumentReader:
 
     def read(self, batch: Any, first: int = 1) -> list[Document | BadLine]:
         """One document per row, in order; ``first`` is the number of the first one."""
-        return self._columns.read(batch, first, _Row.document)
+        return self._columns.read(batch, first, lambda rows: rows.document)
 
 
 class ScoredReader:
@@ -178,40 +192,43 @@ class ScoredReader:
 
     def read(self, batch: Any, first: int = 1) -> list[Record]:
         """One record per row, in order; ``first`` is the number of the first one."""
-        return self._columns.read(batch, first, self._scored)
+        return self._columns.read(batch, first, self._reader)
 
-    def _scored(self, row: _Row) -> Scored:
-        document = row.document()
-        labels = self._labels_of(row)
-        scores = self._scores_of(row, len(document), labels)
-        if (chain := row.chain()) is not None:
-            scores = scores.with_chain(**chain)
-        gold = row.lists.get("gold")
-        return Scored(document, scores, None if gold is None else tuple(gold))
+    def _reader(self, rows: _Rows) -> Read[Scored]:
+        known, kind = self._labels, _SCORE_KINDS[self._kind]
+        matrices = rows.matrices[self._scores]
+        together = None if known is None else matrices.checked(kind, known)
+        gold: Any = rows.texts.get("gold")
 
-    def _scores_of(self, row: _Row, words: int, labels: tuple[Any, ...]) -> Scores:
-        matrices = row.matrices[self._scores]
-        if self._labels is not None:
-            together = matrices.checked(row.at, _SCORE_KINDS[self._kind], labels)
-            if together is not None and len(together) == words:
-                return together
-        found = matrices.matrix(row.at, words, len(labels))
+        def read(at: int) -> Scored:
+            document = rows.document(at)
+            scores = None if together is None else together[at]
+            if scores is None or len(scores.log_probs) != len(document.words):
+                labels = self._labels_of(rows, at) if known is None else known
+                scores = self._scores_of(matrices, at, document, labels)
+            if "chain" in rows.nested and (chain := rows.chain(at)) is not None:
+                scores = scores.with_chain(**chain)
+            return Scored(document, scores, None if gold is None else gold[at])
+
+        return read
+
+    def _scores_of(
+        self, matrices: Matrices, at: int, document: Document, labels: tuple[Any, ...]
+    ) -> Scores:
+        found = matrices.matrix(at, len(document), len(labels))
         if found is None:
-            raise InputError(f"document {shown(row.id)} has no scores: they are null")
+            raise InputError(f"document {shown(document.id)} has no scores: they are null")
         return KINDS[self._kind](found if len(found) else np.empty((0, len(labels))), labels)
 
-    def _labels_of(self, row: _Row) -> tuple[Any, ...]:
-        if self._labels is not None:
-            return self._labels
-        if (given := row.lists["labels"]) is None:
+    def _labels_of(self, rows: _Rows, at: int) -> tuple[Any, ...]:
+        if (found := rows.texts["labels"][at]) is None:
             raise InputError(
-                f"document {shown(row.id)} has no labels: a list of names, one per column"
+                f"document {shown(rows.ids[at])} has no labels: a list of names, one per column"
             )
         # One tuple for all documents with the same labels, so that their scheme is built once.
-        names = tuple(given)
         if len(self._known) > MOST_LISTS:
             self._known.clear()
-        return self._known.setdefault(names, names)
+        return self._known.setdefault(found, found)
 
 
 class Matrices:
@@ -224,42 +241,42 @@ class Matrices:
         self._values = numbers(inside if self._inner is None else self._inner.values)
         self._width = None if self._inner is None else self._inner.width()
         self._adjacent = self._outer.are_adjacent()
-        self._checked: dict[int, Scores] = {}  # by row
-        self._looked = 0  # rows before this one were checked together, or cannot be
 
-    def checked(self, row: int, kind: ScoreKind, labels: tuple[str, ...]) -> Scores | None:
-        """The scores of a row, checked together with some of the next rows.
+    def checked(self, kind: ScoreKind, labels: tuple[str, ...]) -> list[Scores | None]:
+        """The scores of each row, checked together with some of the next rows.
 
         None if one of these rows has scores that are not as they should be; the reason is found by
-        looking at each of them alone. Rows are asked for in order.
+        looking at each of them alone.
         """
-        if row >= self._looked:
-            self._looked, self._checked = self._check_from(row, kind, labels)
-        return self._checked.pop(row, None)
+        found: list[Scores | None] = []
+        rows = len(self._outer.starts)
+        while len(found) < rows:
+            last, some = self._check_from(len(found), kind, labels)
+            found += some or [None] * (last - len(found))
+        return found
 
     def _check_from(
         self, row: int, kind: ScoreKind, labels: tuple[str, ...]
-    ) -> tuple[int, dict[int, Scores]]:
-        """The row after those that are checked together, and the scores of these."""
+    ) -> tuple[int, list[Scores]]:
+        """The row after those that are checked together, and their scores if all are fine."""
         starts, ends = self._outer.starts, self._outer.ends
         inner = self._inner
         # Numbers per entry of the outer lists, and per row of scores.
         each, width = (1, len(labels)) if inner is None else (self._width or 0, self._width)
         if not self._adjacent or width != len(labels):
-            return len(starts), {}
+            return len(starts), []
         most = starts[row] + MOST_TOGETHER // max(each, 1)
         last = max(row + 1, int(np.searchsorted(ends, most, "right")))
         first = starts[row]
         sizes, rest = np.divmod((ends[row:last] - first) * each, width)
         if rest.any():
-            return last, {}
+            return last, []
         begin = first if inner is None else inner.starts[first] if first < len(inner.starts) else 0
         matrix = self._values[begin : begin + sizes[-1] * width].reshape(-1, width)
         try:
-            found = Scores.split(matrix, kind, labels, sizes.tolist())
+            return last, Scores.split(matrix, kind, labels, sizes.tolist())
         except ScoresError:
-            return last, {}
-        return last, dict(enumerate(found, row))
+            return last, []
 
     def matrix(self, row: int, words: int, labels: int) -> NDArray[Any] | list[Any] | None:
         """A matrix, as a view of the column; a list of rows if these differ in length.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,17 @@ class Lists:
     def is_null(self, row: int) -> bool:
         """Whether an entry is null."""
         return self.nulls is not None and bool(self.nulls[row])
+
+    def split(self, values: Sequence[T]) -> list[tuple[T, ...] | None]:
+        """These values, which are those of the column in Python, by entry; ``None`` if null."""
+        whole = tuple(values)
+        found: list[tuple[T, ...] | None] = [
+            whole[start:end]
+            for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True)
+        ]
+        for row in () if self.nulls is None else np.flatnonzero(self.nulls):
+            found[row] = None
+        return found
 
     def width(self) -> int | None:
         """The length of all entries, if these are equally long, adjacent and not null."""
@@ -93,11 +107,23 @@ def plain_type(type_: Any) -> Any:
 
 def texts(column: Any) -> list[str | None]:
     """The texts of a column; numbers are written out."""
-    column = plain(column)
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        column = column.cast(pa.large_string())
-    found: list[str | None] = column.to_numpy(zero_copy_only=False).tolist()
+    found: list[str | None] = _as_texts(column).to_numpy(zero_copy_only=False).tolist()
     return found
+
+
+def names(column: Any) -> list[str | None]:
+    """The texts of a column of few different ones, such as labels: each is one object."""
+    encoded = _as_texts(column).dictionary_encode(null_encoding="encode")
+    different = encoded.dictionary.to_numpy(zero_copy_only=False)
+    found: list[str | None] = different[encoded.indices.to_numpy()].tolist()
+    return found
+
+
+def _as_texts(column: Any) -> Any:
+    column = plain(column)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        return column
+    return column.cast(pa.large_string())
 
 
 def numbers(column: Any) -> NDArray[Any]:
