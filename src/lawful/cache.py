@@ -20,7 +20,6 @@ class Cache(dict[Key, Item]):
     """
 
     def __init__(self, most: int) -> None:
-        super().__init__()
         self.most = most
         self.held = 0
 

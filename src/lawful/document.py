@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import accumulate, compress
 from math import exp, inf, isfinite
 from numbers import Real
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from lawful.errors import DocumentError, InputError, shown
@@ -233,6 +234,9 @@ class Document:
                 )
         return {label: tuple(texts) for label, texts in self.values.items()}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Document, _PARTS_OF_DOCUMENTS(self)
+
     @property
     def _name(self) -> str:
         return f"document {shown(self.id)}"
@@ -272,8 +276,7 @@ class Document:
         A text with as many words as the pin has, separated by blanks, is theirs word by word.
         Any other text is that of the first word, and the other words are joined to it, empty.
         """
-        texts = [pin for pin in self.pins if pin.kind == "text"]
-        if not texts:
+        if not self.pins or not (texts := [pin for pin in self.pins if pin.kind == "text"]):
             return self
         words = list(self.words)
         joins = [False] * len(words) if self.joins is None else list(self.joins)
@@ -307,6 +310,9 @@ class Document:
     def page(self, start: int) -> int | None:
         """The page of a word."""
         return None if self.pages is None else self.pages[start]
+
+
+_PARTS_OF_DOCUMENTS = attrgetter(*Document.__match_args__)
 
 
 def _are_texts(values: tuple[Any, ...]) -> bool:
@@ -467,6 +473,9 @@ class Scored:
     def line(self) -> int | None:
         """The document's line in the file that it was read from."""
         return self.document.line
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scored, (self.document, self.scores, self.gold)
 
     def to_words(self, how: Pooling = "mean") -> Scored:
         """The same document with word pieces joined to words; itself if nothing joins.

@@ -120,7 +120,7 @@ class Scores:
         return scores
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Scores._of_checked, (self.log_probs, self.labels, self.chain)
+        return _unpickled, (self.log_probs, self.labels, self.chain)
 
     def __len__(self) -> int:
         return len(self.log_probs)
@@ -203,6 +203,13 @@ class Scores:
         if how == "mean":
             pooled /= np.diff(np.append(starts, len(self)))[:, None]
         return Scores._checked(log_softmax(pooled), self.labels)
+
+
+def _unpickled(
+    log_probs: NDArray[np.float64], labels: tuple[str, ...], chain: Chain | None
+) -> Scores:
+    """Scores from a pickle, which names this function once, and a method for each of them."""
+    return Scores._of_checked(log_probs, labels, chain)
 
 
 _FLOOR = float(np.log(1e-12))

@@ -81,6 +81,9 @@ DECODERS: Mapping[str, Decoder] = {
 }
 
 
+_UNLIMITED = Budget()
+
+
 @one_document
 def decode(
     document: Document,
@@ -121,7 +124,7 @@ def decode(
             f"document {document.id!r} has transition scores, which {what} cannot use; "
             "use decoder paths, or pass scores.marginals()"
         )
-    filled = (budget or Budget()).filled(chosen.default_budget)
+    filled = (budget or _UNLIMITED).filled(chosen.default_budget)
     if alternatives and isinstance(chosen, Ranked):
         decoding = chosen.decode_ranked(problem, _left(filled, began), alternatives)
     else:

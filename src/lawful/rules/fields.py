@@ -79,7 +79,11 @@ class DocumentFields:
 
     def _caches(self) -> list[Cache[tuple[int, int], tuple[Any, ...]]]:
         """By field, the values of spans; fields of the same type share them."""
-        return [self._values.setdefault(key, Cache(MOST_BYTES)) for key in self.rules.value_keys]
+        known = self._values
+        for key in self.rules.value_keys:
+            if key not in known:
+                known[key] = Cache(MOST_BYTES)
+        return [known[key] for key in self.rules.value_keys]
 
     def values(self, index: int, start: int, end: int) -> tuple[Any, ...]:
         """The possible values of a span as a field's type, the most plausible first."""
@@ -119,7 +123,7 @@ class DocumentFields:
         values = [self.values(index, start, end) for start, end, _ in spans]
         chosen = [found[span.choice] for found, span in zip(values, spans, strict=True) if found]
         faults: list[Fault] = []
-        if len(chosen) < len(spans) or self.only_if_unreadable(index) is None:
+        if spans and (len(chosen) < len(spans) or self.only_if_unreadable(index) is None):
             for start, end, _ in spans:
                 faults += self.faults_of_span(index, start, end)
         if not chosen:

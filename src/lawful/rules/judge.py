@@ -205,7 +205,7 @@ class Judge:
 
     def tells_apart(self, one: Labels, other: Labels) -> bool:
         """Whether two labellings differ in a word that belongs to a field in one of them."""
-        return bool((self.relevant[one] != self.relevant[other]).any())
+        return self.relevant[one].tobytes() != self.relevant[other].tobytes()
 
     def settle(self, reading: Reading, until: float = inf) -> tuple[Reading, Cost]:
         """The same spans with the choice of values that costs the least, and the cost.
@@ -497,21 +497,25 @@ class Judge:
                 row_of |= {
                     (i, span.start): number for i, spans in row.spans.items() for span in spans
                 }
-        for i, (f, spans) in enumerate(zip(self.rules.fields, reading, strict=True)):
-            for start, end, choice in spans:
-                values = self.values(i, start, end)
-                found.setdefault(f.name, []).append(
-                    FieldValue(
-                        self.document.text(start, end),
-                        unprinted(values[choice]) if values else None,
-                        (start, end),
-                        self.document.box(start, end),
-                        self.document.page(start),
-                        choice,
-                        row_of.get((i, start)),
-                    )
-                )
+        for i, (name, spans) in enumerate(zip(self._names, reading, strict=True)):
+            if spans:
+                found[name] = [
+                    self._field_value(i, span, row_of.get((i, span.start))) for span in spans
+                ]
         return found
+
+    def _field_value(self, index: int, span: Occurrence, row: int | None) -> FieldValue:
+        start, end, choice = span
+        document, values = self.document, self.values(index, start, end)
+        return FieldValue(
+            document.text(start, end),
+            unprinted(values[choice]) if values else None,
+            (start, end),
+            None if document.boxes is None else document.box(start, end),
+            None if document.pages is None else document.page(start),
+            choice,
+            row,
+        )
 
     def share_values(self, other: Judge) -> None:
         """Uses what another judge of the same document has read, under any rules."""

@@ -329,12 +329,13 @@ class Comparison(Node):
 
     def facts(self, environment: Environment) -> Iterator[str]:
         both = (self.left, self.right)
-        sides = [(side.write(environment), plain(side.evaluate(environment))) for side in both]
+        values = [side.evaluate(environment) for side in both]
+        written = [side.write(environment) for side in both]
+        sides = list(zip(written, map(plain, values), strict=True))
         sign = self.sign
         if sign == "==":
             # The calculation first, then its result.
             sides.sort(key=lambda side: side[0] == side[1])
-            values = [side.evaluate(environment) for side in both]
             sign = "=" if values[0] == values[1] else "≈"
         (one, first), (other, last) = sides
         before = one if one == first else f"{one} = {first}"

@@ -104,9 +104,10 @@ class Tables:
         key = value if type(value) is Decimal else identity(value)
         number = numbers.get(key)
         if number is None:
-            self._held += size_of_texts((value,))
-            if self._held > MOST_BYTES_OF_TEXTS:
-                raise MemoryBudgetError("the texts of the spans take too much memory")
+            if isinstance(value, str):
+                self._held += size_of_texts((value,))
+                if self._held > MOST_BYTES_OF_TEXTS:
+                    raise MemoryBudgetError("the texts of the spans take too much memory")
             number = numbers[key] = len(numbers) + _core.FIRST_VALUE
             self._values[field].append(value)
         return number
@@ -158,10 +159,11 @@ def _outcome(value: Any, kind: str, texts: dict[Any, int]) -> tuple[_core.Outcom
         return _MISSING, 0
     if kind == "text":  # a registered type may give any value, even one not equal to itself
         return (_KNOWN, texts.setdefault(value, len(texts))) if value == value else (_UNSURE, 0)  # noqa: PLR0124
-    if isinstance(value, bool):
-        return _KNOWN, int(value)
-    if isinstance(value, date):
-        return _KNOWN, value.toordinal()
+    if type(value) is not Decimal:
+        if isinstance(value, bool):
+            return _KNOWN, int(value)
+        if isinstance(value, date):
+            return _KNOWN, value.toordinal()
     numerator, denominator = value.as_integer_ratio()
     scaled, rest = divmod(numerator * _UNITS, denominator)
     return (_KNOWN, scaled) if not rest and abs(scaled) <= LARGEST else (_UNSURE, 0)

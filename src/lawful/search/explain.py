@@ -147,11 +147,11 @@ def _violations(judge: Judge, labels: Labels, until: float) -> Counter[str] | No
 def _reasons(
     problem: Problem, labels: Labels, words: Sequence[int], now: Counter[str], until: float
 ) -> tuple[str, ...] | None:
-    """The rules that need the new labels of these words; ``None`` when the time is up."""
+    """The rules that need the new labels of these adjacent words; ``None`` when the time is up."""
     if perf_counter() > until:
         return None
     back = labels.astype(np.uint32)
-    which = list(words)
+    which = slice(words[0], words[-1] + 1)
     back[which] = problem.argmax[which]
     pins = () if problem.pin_labels is None else problem.pin_labels.broken(back, unlike=labels)
     if not problem.scheme.allows_around(back, words):

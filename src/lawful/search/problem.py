@@ -126,10 +126,14 @@ class Problem:
         return -inf if self.best_legal is None else self._log_prob(self.best_legal)
 
     def _log_prob(self, labels: Labels) -> float:
-        costs = float(self._own_costs[np.arange(len(labels)), labels].sum())
+        costs = float(np.add.reduce(self._own_costs[self._every_word, labels]))
         if isinstance(self.scores, SpanScores) or self.scores.chain is None:
             return -costs
         return self.scheme.score(labels) - costs
+
+    @cached_property
+    def _every_word(self) -> NDArray[np.intp]:
+        return np.arange(len(self.document))
 
     def is_sole_reading(self, labels: Labels, log_prob: float) -> bool:
         """Whether all legal labellings above a log-probability have the fields of this one.
