@@ -135,6 +135,8 @@ Bounds::Kinds all_bounds_but(const std::vector<std::string>& without) {
     for (const std::string& kind : without)
         if (kind == "rows")
             kinds.rows = false;
+        else if (kind == "presence")
+            kinds.presence = false;
         else if (kind == "equations")
             kinds.equations = false;
         else if (kind == "projections")
@@ -146,9 +148,10 @@ Bounds::Kinds all_bounds_but(const std::vector<std::string>& without) {
         else if (kind == "cases")
             kinds.cases = false;
         else
-            throw std::invalid_argument("unknown bounds '" + kind +
-                                        "'; known are rows, equations, projections, doubles, "
-                                        "admission, cases");
+            throw std::invalid_argument(
+                "unknown bounds '" + kind +
+                "'; known are rows, presence, equations, projections, doubles, "
+                "admission, cases");
     return kinds;
 }
 

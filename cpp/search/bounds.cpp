@@ -6,6 +6,7 @@
 
 #include "base/costs.hpp"
 #include "rules/residues.hpp"
+#include "search/presence.hpp"
 #include "search/projection.hpp"
 #include "search/sum_bound.hpp"
 
@@ -28,13 +29,6 @@ template <class Classes>
 std::unique_ptr<RestBound> bound_of(Classes classes, bool coarse) {
     if (coarse) return std::make_unique<ClassBound<Classes, CoarseCosts>>(std::move(classes));
     return std::make_unique<ClassBound<Classes, ExactCosts>>(std::move(classes));
-}
-
-std::vector<Residues::FieldValue> field_values(const ReadingGraph& graph) {
-    std::vector<Residues::FieldValue> values;
-    for (std::uint32_t r = 0; r < graph.span_values(); ++r)
-        values.push_back({graph.span_of(r).seen_as(), graph.span_value(r).value});
-    return values;
 }
 
 }  // namespace
@@ -62,6 +56,7 @@ bool Bounds::make(std::uint32_t first, double most, bool finer, std::size_t work
     if (finer) ++fineness_;
     Made made;
     Left left{left_by_rows(), tables_.missing, most, work};
+    add_presence(made, left, clock);
     const std::vector<std::uint32_t> equations = add_equations(made, left, memory, clock);
     add_projections(made, equations, left, clock);
     keep_steps(left.excess);
@@ -130,6 +125,21 @@ StepExcess Bounds::left_by_rows() const {
 std::size_t Bounds::largest_prime(bool coarse) const {
     const auto& largest = coarse ? kLargestPrimes : kLargestExactPrimes;
     return largest[std::min(fineness_, largest.size()) - 1];
+}
+
+/// Adds the bound of fields that must be present, if it tells anything: it drops many steps at a
+/// low price.
+void Bounds::add_presence(Made& made, Left& left, Clock& clock) const {
+    if (!kinds_.presence) return;
+    Presence presence(*plan_, left.missing, field_values(graph_));
+    if (presence.empty()) return;
+    auto bound = bound_of(std::move(presence), is_coarse(left.most));
+    Left after = left;
+    const double more = bound->fill(graph_, after.excess, after.missing, left.most, clock);
+    if (more <= 0 && open_steps(after.excess) == open_steps(left.excess)) return;
+    left = std::move(after);
+    left.most -= more;
+    made.push_back(std::move(bound));
 }
 
 /// Adds the bounds of equations, smallest first: each drops steps that others need not look at.

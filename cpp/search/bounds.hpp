@@ -28,6 +28,7 @@ public:
     /// Which bounds are made; the optimum does not depend on it.
     struct Kinds {
         bool rows = true;
+        bool presence = true;
         bool equations = true;
         bool projections = true;
         bool doubles = true;    // whether doubles are dropped
@@ -80,6 +81,7 @@ private:
     };
 
     std::size_t largest_prime(bool coarse) const;
+    void add_presence(Made& made, Left& left, Clock& clock) const;
     std::vector<std::uint32_t> add_equations(Made& made, Left& left, std::size_t memory,
                                              Clock& clock) const;
     std::unique_ptr<RestBound> sum_bound(Residues equation, Left& left, Clock& clock) const;

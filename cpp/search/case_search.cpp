@@ -7,6 +7,7 @@
 #include "base/arena.hpp"
 #include "base/costs.hpp"
 #include "search/admission.hpp"
+#include "search/least_costs.hpp"
 
 namespace lawful {
 
@@ -57,7 +58,7 @@ Search::Status CaseSearch::next(std::size_t extensions, Clock& clock) {
         if (!first.search) open(first, clock);
         const std::size_t before = first.search->extended();
         const std::size_t slice = cases_.size() == 1 ? extensions : std::min(extensions, kSlice);
-        const std::size_t splits = limits_.patience * kSplitAfter;
+        const std::size_t splits = limits_.patience / kSplitBefore;
         const auto field = field_to_split(first);
         const Search::Status status =
             first.search->next(slice, clock, field ? splits : Search::kNeverPauses);
@@ -198,7 +199,8 @@ std::unique_ptr<CaseSearch::Case> CaseSearch::make_case(const Case& whole,
         if (missing || !tables_.equal(f, fixed.value, value)) made->closed[r] = true;
     }
     clock.tick(16 * graph_->span_values());
-    made->bound = std::max(made->bound, least_cost(*made, made->closed, clock));
+    const LeastCosts costs(*graph_, *plan_, missing_in(*made), made->closed, clock);
+    made->bound = std::max(made->bound, costs.least());
     if (!(made->bound <= most_)) return nullptr;
     return made;
 }
@@ -223,47 +225,12 @@ void CaseSearch::admit(Case& each, Clock& clock) const {
         values.push_back(graph_->span_value(r));
     }
     const auto admitted = admitted_values(*plan_, tables, graph_->spans(), values, clock);
-    std::vector<bool> closed(graph_->span_values(), true);
+    each.closed.assign(graph_->span_values(), true);
     if (admitted)
-        for (const std::uint32_t i : *admitted) closed[left[i]] = false;
-    const double least = admitted ? least_cost(each, closed, clock) : kForbidden;
-    each.bound = std::max(each.bound, least);
-    each.closed = std::move(closed);
+        for (const std::uint32_t i : *admitted) each.closed[left[i]] = false;
+    const LeastCosts costs(*graph_, *plan_, tables.missing, each.closed, clock);
+    each.bound = std::max(each.bound, admitted ? costs.least() : kForbidden);
     each.admitted = true;
-}
-
-/// The cost of the cheapest path over open span values that has all fields which must be present,
-/// whatever else rules say.
-double CaseSearch::least_cost(const Case& each, const std::vector<bool>& closed,
-                              Clock& clock) const {
-    const std::vector<double> missing = missing_in(each);
-    std::vector<std::size_t> bit_of(missing.size());
-    std::size_t masks = 1;
-    for (std::size_t field = 0; field < missing.size() && masks < kMostMasks; ++field)
-        if (missing[field] == kForbidden) {
-            bit_of[field] = masks;
-            masks *= 2;
-        }
-    // By node and set of fields that must still occur.
-    std::vector<double> rest(graph_->nodes() * masks, kForbidden);
-    for (std::size_t node = graph_->nodes(); node-- > 0;) {
-        double* const here = rest.data() + node * masks;
-        const auto steps = graph_->steps_from(static_cast<std::uint32_t>(node));
-        clock.tick(masks * steps.size());
-        for (const ReadingGraph::Step& step : steps) {
-            if (step.to == ReadingGraph::kEnd) {
-                here[0] = std::min(here[0], step.cost);
-                continue;
-            }
-            if (closed[step.choice]) continue;
-            const double* const there = rest.data() + step.to * masks;
-            const bool readable = is_readable(graph_->span_value(step.choice).value);
-            const std::size_t bit = readable ? bit_of[graph_->span_of(step.choice).seen_as()] : 0;
-            for (std::size_t mask = 0; mask < masks; ++mask)
-                here[mask] = std::min(here[mask], step.cost + there[mask & ~bit]);
-        }
-    }
-    return rest[ReadingGraph::kRoot * masks + masks - 1];
 }
 
 }  // namespace lawful

@@ -38,11 +38,10 @@ public:
 
 private:
     static constexpr std::size_t kSlice = 8;        // extensions of one case at a time
-    static constexpr std::size_t kSplitAfter = 4;   // times the patience: finer bounds are due
+    static constexpr std::size_t kSplitBefore = 2;  // cases have better bounds: they come first
     static constexpr std::size_t kPerCase = 256;    // extensions per case, before more are made
     static constexpr std::size_t kMostValues = 64;  // of a field that is split
     static constexpr std::size_t kMostDives = 8;    // cases that are tried for a good reading
-    static constexpr std::size_t kMostMasks = 64;   // sets of fields that must be present
 
     struct Case {
         double bound;
@@ -66,7 +65,6 @@ private:
                                     Clock& clock) const;
     std::vector<double> missing_in(const Case& each) const;
     void admit(Case& each, Clock& clock) const;
-    double least_cost(const Case& each, const std::vector<bool>& closed, Clock& clock) const;
 
     std::shared_ptr<const ReadingGraph> graph_;
     std::shared_ptr<const Plan> plan_;

@@ -189,4 +189,11 @@ void ReadingGraph::write_labels(std::span<const std::uint32_t> choices,
     lattice_->write_run(at, lattice_->words(), labels + at);
 }
 
+std::vector<Residues::FieldValue> field_values(const ReadingGraph& graph) {
+    std::vector<Residues::FieldValue> values;
+    for (std::uint32_t r = 0; r < graph.span_values(); ++r)
+        values.push_back({graph.span_of(r).seen_as(), graph.span_value(r).value});
+    return values;
+}
+
 }  // namespace lawful

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "rules/residues.hpp"
 #include "search/lattice.hpp"
 
 namespace lawful {
@@ -103,5 +104,8 @@ private:
     std::vector<std::uint32_t> first_node_;  // by boundary
     std::size_t steps_ = 0;
 };
+
+/// The field and the value of each span value, as rules see them.
+std::vector<Residues::FieldValue> field_values(const ReadingGraph& graph);
 
 }  // namespace lawful

@@ -27,39 +27,37 @@ public:
     }
     /// Adds the sums of one place to those of another, each increased by `shift`.
     void add_all(std::size_t to, std::size_t from, std::int64_t shift) {
-        each_shifted(from, shift, [&](std::size_t w, std::uint64_t bits) { row(to)[w] |= bits; });
+        std::uint64_t* const there = row(to);
+        each_shifted(from, shift, [&](std::int64_t w, std::uint64_t bits) { there[w] |= bits; });
+        if (sums_ % 64 != 0) there[words_ - 1] &= (std::uint64_t{1} << (sums_ % 64)) - 1;
     }
     /// Whether a sum of one place, increased by `shift`, is a sum of a place of other sets.
     bool meets(std::size_t from, std::int64_t shift, const SumSets& others, std::size_t to) const {
-        bool meets = false;
-        each_shifted(from, shift, [&](std::size_t w, std::uint64_t bits) {
-            meets = meets || (bits & others.row(to)[w]) != 0;
-        });
-        return meets;
+        const std::uint64_t* const there = others.row(to);
+        std::uint64_t both = 0;
+        each_shifted(from, shift,
+                     [&](std::int64_t w, std::uint64_t bits) { both |= bits & there[w]; });
+        return both != 0;
     }
 
 private:
     std::uint64_t* row(std::size_t place) { return bits_.data() + place * words_; }
     const std::uint64_t* row(std::size_t place) const { return bits_.data() + place * words_; }
 
-    /// Calls `take(word, bits)` with a set, increased by `shift`; sums out of range are left out.
+    /// Calls `take(word, bits)` with a set, increased by `shift`; sums below the first are left
+    /// out, and those that do not fit into the words.
     template <class Take>
     void each_shifted(std::size_t place, std::int64_t shift, Take&& take) const {
         const std::uint64_t* const from = row(place);
-        const auto size = static_cast<std::int64_t>(sums_);
-        if (shift >= size || shift <= -size) return;
         const auto words = static_cast<std::int64_t>(words_);
         const std::int64_t whole = shift >> 6;  // rounded down
         const int part = static_cast<int>(shift & 63);
-        const auto at = [&](std::int64_t w) {
-            return w >= 0 && w < words ? from[w] : std::uint64_t{0};
-        };
-        for (std::int64_t w = 0; w < words; ++w) {
-            std::uint64_t bits = at(w - whole) << part;
-            if (part != 0) bits |= at(w - whole - 1) >> (64 - part);
-            if (w + 1 == words && sums_ % 64 != 0) bits &= (std::uint64_t{1} << (sums_ % 64)) - 1;
-            if (bits != 0) take(static_cast<std::size_t>(w), bits);
-        }
+        if (whole >= words || whole < -words) return;
+        if (whole >= 0) take(whole, from[0] << part);
+        const std::int64_t last = std::min(words, words + whole);
+        for (std::int64_t w = std::max<std::int64_t>(0, whole + 1); w < last; ++w)
+            take(w, from[w - whole] << part | from[w - whole - 1] >> 1 >> (63 - part));
+        if (whole < 0) take(last, from[words - 1] >> 1 >> (63 - part));
     }
 
     std::size_t sums_, words_;
@@ -233,6 +231,23 @@ void mark_by_bits(std::vector<bool>& reached, std::vector<ListedSpan>& spans,
     }
 }
 
+/// Numbers the places where spans begin or end from 0 on, and replaces them by their numbers;
+/// returns how many there are.
+std::size_t number_places(std::vector<ListedSpan>& spans) {
+    std::vector<std::uint32_t> places{0};
+    for (const ListedSpan& span : spans) places.insert(places.end(), {span.start, span.end});
+    std::ranges::sort(places);
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    const auto number_of = [&](std::uint32_t place) {
+        return static_cast<std::uint32_t>(std::ranges::lower_bound(places, place) - places.begin());
+    };
+    for (ListedSpan& span : spans) {
+        span.start = number_of(span.start);
+        span.end = number_of(span.end);
+    }
+    return places.size();
+}
+
 /// Whether no sum of spans and a wanted number can overflow.
 bool are_small(std::span<const ListedSpan> spans, std::span<const std::int64_t> wanted,
                std::int64_t tolerance, std::size_t places) {
@@ -248,8 +263,7 @@ std::optional<std::vector<bool>> reached_sums(std::vector<ListedSpan>& spans,
                                               std::span<const std::int64_t> wanted,
                                               std::int64_t tolerance, Clock& clock) {
     std::vector<bool> reached(wanted.size());
-    std::size_t places = 1;
-    for (const ListedSpan& span : spans) places = std::max<std::size_t>(places, span.end + 1);
+    const std::size_t places = number_places(spans);
     if (wanted.empty()) {
         for (ListedSpan& span : spans) span.admitted = false;
         return reached;

@@ -326,7 +326,7 @@ void rules_case() {
     }
     Search::Limits limits;
     limits.patience = below(4) ? 1 : kPlenty;
-    limits.bounds = {true, below(3) > 0, below(3) > 0, below(3) > 0, below(3) > 0};
+    limits.bounds = {true, below(3) > 0, below(3) > 0, below(3) > 0, below(3) > 0, below(3) > 0};
     limits.shared = 1 + below(2);
     CaseSearch search(instance.graph(kInf, below(2)), instance.plan(), instance.tables(), limits,
                       no_limit);

@@ -15,7 +15,14 @@ from tests.helpers import ENOUGH
 from tests.oracles.definitions import best_worth
 from tests.strategies import problems, total_and_parts
 
-WITHOUT = [(), ("equations",), ("projections",), ("doubles",), ("equations", "projections")]
+WITHOUT = [
+    (),
+    ("presence",),
+    ("equations",),
+    ("projections",),
+    ("doubles",),
+    ("equations", "projections"),
+]
 
 
 @pytest.fixture
@@ -122,5 +129,5 @@ def test_an_unknown_kind_of_bounds_is_named(monkeypatch):
     monkeypatch.setattr(reading_search, "WITHOUT", ("residues",))
     document, scores, rules = reference(6, 1)
     rules = rules.with_defaults(presence="required")
-    with pytest.raises(ValueError, match="unknown bounds 'residues'; known are rows, equations"):
+    with pytest.raises(ValueError, match="unknown bounds 'residues'; known are rows, presence"):
         decode(document, scores, rules, decoder="exact")
