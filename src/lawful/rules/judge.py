@@ -556,9 +556,11 @@ class Judge:
         """
         name = self.document.id
         outcome = outcome_of(rule, environment, name)
+        if outcome == "satisfied":
+            return outcome, environment
         names = rule.names if rule.each is None else rule.names.difference(rule.each.fields)
         options = {n: views[n].options for n in names if len(views[n].options) > 1}
-        if outcome == "satisfied" or not options:
+        if not options:
             return outcome, environment
         if rule.names & self.rules.in_rows:  # values and counts do not say which rows they are in
             return outcome_of_any(rule, environment, options, name, until)

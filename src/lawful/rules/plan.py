@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import lru_cache
 from math import inf
 from time import perf_counter
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -164,6 +166,11 @@ def _outcome(value: Any, kind: str, texts: dict[Any, int]) -> tuple[_core.Outcom
             return _KNOWN, int(value)
         if isinstance(value, date):
             return _KNOWN, value.toordinal()
+    return _in_units(value)
+
+
+@lru_cache(maxsize=65_536)  # amounts repeat in a document, and from one to the next
+def _in_units(value: Decimal | Fraction) -> tuple[_core.OutcomeState, int]:
     numerator, denominator = value.as_integer_ratio()
     scaled, rest = divmod(numerator * _UNITS, denominator)
     return (_KNOWN, scaled) if not rest and abs(scaled) <= LARGEST else (_UNSURE, 0)
@@ -179,7 +186,9 @@ def plan_of(rules: Rules, *, whole: bool = False, present: frozenset[str] = froz
     readings that differ in any value, even if rules treat them alike. It says whether the fields
     ``present`` are there, even if no rule asks for it.
     """
-    plans = _PLANS.setdefault(rules, {})
+    plans = _PLANS.get(rules)
+    if plans is None:
+        plans = _PLANS[rules] = {}
     asked = present
     if present:
         asked = frozenset(
