@@ -35,6 +35,7 @@ from lawful import (
 from lawful.batch import Call, Preparation, decode_lines, decode_records, score_records
 from lawful.document import SpanScored
 from lawful.io.jsonl import read_lines
+from lawful.workers import FORKS
 
 PAGES = list(demo.generate(40, seed=3, words=(24, 60)))
 RULES = Rules.load(demo.RULES)
@@ -52,6 +53,21 @@ def test_decodings_come_in_order_and_are_those_of_decode(workers):
         expected = decode(page.document, page.scores, RULES)
         assert decoding.labels == expected.labels
         assert decoding.worth == pytest.approx(expected.worth)
+
+
+def test_a_list_is_not_sent_to_workers_and_an_iterator_gives_the_same(monkeypatch):
+    def without_time(documents):
+        found = decode_many(documents, RULES, workers=2)
+        return [replace(decoding, seconds=0) for decoding in found]
+
+    sent = without_time(iter(PAGES))
+
+    def refuse(_):
+        raise AssertionError("sent")
+
+    if FORKS:
+        monkeypatch.setattr(Scored, "__reduce__", refuse)
+    assert without_time(PAGES) == without_time(tuple(PAGES)) == sent
 
 
 @workers

@@ -33,7 +33,7 @@ from lawful.io.jsonl import Line, LineParser
 from lawful.rules.rule_set import Rules
 from lawful.scores import Pooling, Scores, check_temperature
 from lawful.span_scores import SpanScores
-from lawful.workers import in_order
+from lawful.workers import FORKS, in_order
 
 Record: TypeAlias = Scored | BadLine
 Result: TypeAlias = tuple[Scored, Decoding] | BadLine
@@ -287,6 +287,23 @@ class _DecodeOnly:
 
 
 @dataclass(frozen=True, slots=True)
+class _DecodeHeld:
+    """The same for the indices of documents that are in memory, so that none are sent to workers.
+
+    Workers must be forks, which have the memory of this process.
+    """
+
+    task: _DecodeOnly
+    documents: tuple[Any, ...]
+
+    def start(self) -> Callable[[int], Decoding | BadLine]:
+        return lambda index: self.task.decode(_record(self.documents[index]))
+
+    def lost(self, item: int, why: str) -> BadLine:
+        return self.task.lost(_record(self.documents[item]), why)
+
+
+@dataclass(frozen=True, slots=True)
 class _DecodeLine:
     """The task of workers that parse lines and decode them."""
 
@@ -366,7 +383,8 @@ def decode_many(
     """One decoding per document, in order; a ``FailedDocument`` for one that cannot be decoded.
 
     ``workers`` is the number of processes, by default one per core; with 1, all work is done in
-    this process. Documents are read a few ahead of the results. ``progress`` is called with the
+    this process. Documents are read a few ahead of the results; a list or tuple of them costs the
+    least, as workers find its documents in their memory. ``progress`` is called with the
     number of documents done so far. To stop, leave the loop or press Ctrl-C: all workers end within
     a second, even in the middle of a document. A worker that dies is replaced, and the document
     that it was decoding is a ``FailedDocument``.
@@ -376,7 +394,12 @@ def decode_many(
         raise InputError(f"documents is {shown(documents)}, expected an iterable of documents")
     count = (os.cpu_count() or 1) if workers is None else workers
     task = _DecodeOnly(_DecodeAny(_DecodeRecord(call, UNCHANGED)))
-    return _decodings(in_order(task, map(_record, documents), checked_workers(count)), progress)
+    if checked_workers(count) > 1 and FORKS and isinstance(documents, list | tuple):
+        held = tuple(documents)
+        results = in_order(_DecodeHeld(task, held), range(len(held)), count)
+    else:
+        results = in_order(task, map(_record, documents), count)
+    return _decodings(results, progress)
 
 
 def _decodings(

@@ -32,6 +32,9 @@ Result = TypeVar("Result")
 Item_contra = TypeVar("Item_contra", contravariant=True)
 Result_co = TypeVar("Result_co", covariant=True)
 
+FORKS = "fork" in multiprocessing.get_all_start_methods()
+"""Whether workers are forks of this process, with all that it has in memory."""
+
 BATCH = 8  # items that a worker is sent at a time
 QUEUED = 2  # batches per worker, so that it need not wait for the next one
 AHEAD = 6  # batches per worker that are read ahead of the results
@@ -129,8 +132,7 @@ class _Pool:
         self._served = 0.0
         self._owner = os.getpid()
         # Forked workers need no pickling, so rules may contain any Python function.
-        methods = multiprocessing.get_all_start_methods()
-        self._context: Any = multiprocessing.get_context("fork" if "fork" in methods else None)
+        self._context: Any = multiprocessing.get_context("fork" if FORKS else None)
 
     def __enter__(self) -> _Pool:
         # Runs before multiprocessing's own exit hook, which would wait for the workers.
