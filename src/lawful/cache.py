@@ -19,6 +19,8 @@ class Cache(dict[Key, Item]):
     A result that is larger than that by itself is not kept.
     """
 
+    __slots__ = ("held", "most")
+
     def __init__(self, most: int) -> None:
         self.most = most
         self.held = 0

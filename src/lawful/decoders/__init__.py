@@ -177,7 +177,10 @@ def check_call(decoder: str | Decoder, budget: Budget | None, alternatives: int)
         )
     if budget is not None and not isinstance(budget, Budget):
         raise InputError(f"budget is {shown(budget)}, expected a Budget")
-    if isinstance(alternatives, bool) or not isinstance(alternatives, Integral) or alternatives < 0:
+    is_count = type(alternatives) is int or (
+        isinstance(alternatives, Integral) and not isinstance(alternatives, bool)
+    )
+    if not is_count or alternatives < 0:
         raise InputError(f"alternatives is {shown(alternatives)}, expected a count of 0 or more")
     if alternatives and not isinstance(chosen, Ranked):
         able = ", ".join(name for name, other in DECODERS.items() if isinstance(other, Ranked))

@@ -120,8 +120,7 @@ class DocumentFields:
     def view(self, index: int, spans: Spans, kept: Container[str]) -> FieldView:
         """What rules see of a field; ``kept`` are the fields that must stay present."""
         f = self.rules.fields[index]
-        values = [self.values(index, start, end) for start, end, _ in spans]
-        chosen = [found[span.choice] for found, span in zip(values, spans, strict=True) if found]
+        chosen = self.chosen(index, spans)
         faults: list[Fault] = []
         if spans and (len(chosen) < len(spans) or self.only_if_unreadable(index) is None):
             for start, end, _ in spans:

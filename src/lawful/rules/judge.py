@@ -497,25 +497,25 @@ class Judge:
                 row_of |= {
                     (i, span.start): number for i, spans in row.spans.items() for span in spans
                 }
+        document = self.document
+        has_places = document.boxes is not None or document.pages is not None
         for i, (name, spans) in enumerate(zip(self._names, reading, strict=True)):
             if spans:
-                found[name] = [
-                    self._field_value(i, span, row_of.get((i, span.start))) for span in spans
-                ]
+                found[name] = []
+            for start, end, choice in spans:
+                values = self.values(i, start, end)
+                found[name].append(
+                    FieldValue(
+                        document.text(start, end),
+                        unprinted(values[choice]) if values else None,
+                        (start, end),
+                        document.box(start, end) if has_places else None,
+                        document.page(start) if has_places else None,
+                        choice,
+                        row_of.get((i, start)) if row_of else None,
+                    )
+                )
         return found
-
-    def _field_value(self, index: int, span: Occurrence, row: int | None) -> FieldValue:
-        start, end, choice = span
-        document, values = self.document, self.values(index, start, end)
-        return FieldValue(
-            document.text(start, end),
-            unprinted(values[choice]) if values else None,
-            (start, end),
-            None if document.boxes is None else document.box(start, end),
-            None if document.pages is None else document.page(start),
-            choice,
-            row,
-        )
 
     def share_values(self, other: Judge) -> None:
         """Uses what another judge of the same document has read, under any rules."""
