@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMostSums = std::size_t{1} << 16;    // in one set
 constexpr std::size_t kMostBits = std::size_t{1} << 24;    // in all sets of one direction
-constexpr std::size_t kMostListed = std::size_t{1} << 15;  // sums that are listed, in all places
+constexpr std::size_t kMostListed = std::size_t{1} << 14;  // sums that are listed, in all places
 constexpr std::int64_t kMostSum = std::int64_t{1} << 62;
 
 /// Sets of sums from `least` on, as bits: one set per place in the text.

@@ -471,6 +471,18 @@ class Judge:
             found[id_] += 1
         return found
 
+    def broken(self, reading: Reading, until: float = inf) -> tuple[set[str], set[str]]:
+        """The ids of rules that are violated or not decided, and of what fields violate."""
+        judged = zip(self.rules.parsed, self._judge_rules(reading, until).outcomes, strict=True)
+        rules = {
+            rule.id
+            for rule, outcomes in judged
+            if any(outcome in ("violated", "undecided") for outcome, _ in outcomes)
+        }
+        orders = self._checks_of_orders(reading)
+        rules.update(check.id for check in orders if check.state == "violated")
+        return rules, {id_ for _, id_, _ in self._faults_of(reading)}
+
     def _faults_of(self, reading: Reading) -> Iterator[tuple[int, str, Fault]]:
         """The faults of all fields: the field, the id of its check, and the fault.
 

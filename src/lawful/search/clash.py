@@ -257,11 +257,11 @@ class _Trials:
         if problem.document.pins:
             return None  # what pins say about words is not seen in a reading
         try:
-            checks = problem.judge.checks(reading, self._until)
+            rules, conditions = problem.judge.broken(reading, self._until)
         except RuleFailure:  # of a rule that the trial was not about
             return None
-        broken = {check.id for check in checks if check.state == "violated" or not check.decided}
-        if any(check.implied and self._is_of_spans(check.id) for check in checks):
+        broken = rules | conditions
+        if any(map(self._is_of_spans, conditions)):
             broken.add(SPANS)
         known = _Known(labels, reading, self._demands & broken)
         self._known.append(known)

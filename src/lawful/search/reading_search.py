@@ -55,6 +55,11 @@ FIRST_PAUSE = 256
 MANY = 64
 """Spans of which so many are unreadable that it pays to leave these out all at once."""
 
+SATURATED = 32.0
+MOST_FOR_ALL, MOST_FOR_PROOF = 128, 192
+"""If only readable spans count, there are no more of them beyond some slack. From this one on, the
+next search has all spans if there were so few values; or so few, and rules refused them at once."""
+
 FEW = 16
 """Extensions of a search that ends so soon that the next one is given far more slack."""
 
@@ -90,6 +95,11 @@ class Lattice:
         self._missing = np.array(list(map(judge.missing, fields)))
         self._unreadable = list(map(judge.only_if_unreadable, fields))
         self._read: dict[tuple[int, int, int], list[tuple[SpanValue, float]]] = {}
+
+    @property
+    def must_read(self) -> bool:
+        """Whether hard rules refuse all spans that cannot be read."""
+        return all(price == inf for price in self._unreadable)
 
     @property
     def best(self) -> float:
@@ -322,9 +332,7 @@ class Candidates:
                 self.complete = limit == inf
                 if slack < wanted:
                     self.stopped_by = "memory"  # too many spans for the wanted slack
-                larger = [more for more in self._slacks if more > slack] or [inf]
-                # If the rules refuse everything at once, a little more will not do.
-                return larger[1 if search.extended < FEW and len(larger) > 2 else 0]
+                return self._next_slack(slack, len(values), refused=search.extended < FEW)
             if status is _core.SearchStatus.paused:
                 if not self._extensions_left():
                     self.stopped_by = "candidates"
@@ -337,6 +345,15 @@ class Candidates:
             if (digest := _digest(spans)) not in self._seen:
                 self._seen.add(digest)
                 yield Candidate(search.labels, -search.cost, search.violated, spans)
+
+    def _next_slack(self, slack: float, values: int, *, refused: bool) -> float:
+        """The slack after one with so many values, that rules may have refused at once."""
+        few = values < (MOST_FOR_PROOF if refused else MOST_FOR_ALL)
+        if few and slack >= SATURATED and self.lattice.must_read:
+            return inf
+        larger = [more for more in self._slacks if more > slack] or [inf]
+        # If the rules refuse everything at once, a little more will not do.
+        return larger[1 if refused and len(larger) > 2 else 0]
 
     def _advance(self, search: _core.Search, pause: float) -> _core.SearchStatus:
         """Searches for the next reading, at most until ``pause`` extensions later."""

@@ -56,7 +56,10 @@ class Repairs:
             spans if i in dropped else () if unreadable else self._faulty(i, spans)
             for i, spans in enumerate(reading)
         ]
-        changed = self._without(labels, [span for spans in leave_out for span in spans])
+        spans_left_out = [span for spans in leave_out for span in spans]
+        if not spans_left_out and not spoiled:
+            return None
+        changed = self._without(labels, spans_left_out)
         for field in spoiled:
             if changed is not None:
                 changed = self._with_an_unreadable_span(changed, field)

@@ -148,11 +148,12 @@ MOST_LETTERS = 2 * max(map(len, CURRENCIES)) + 1
 
 def is_in_no_amount(text: str) -> bool:
     """Whether it is plain that no text with this one in it is an amount, number or percentage."""
+    length = len(text)
     return (
         is_long(text)
         or _IN_NO_AMOUNT.search(text) is not None
-        or len(_LETTER.findall(text)) > MOST_LETTERS
-        or len(_DIGIT.findall(text)) > MOST_DIGITS
+        or (length > MOST_LETTERS and len(_LETTER.findall(text)) > MOST_LETTERS)
+        or (length > MOST_DIGITS and len(_DIGIT.findall(text)) > MOST_DIGITS)
     )
 
 
