@@ -17,7 +17,7 @@ from lawful.search.clash import Trial, find_clash
 from lawful.search.classes import ClassSearch, best_of_classes
 from lawful.search.confidence import confidences
 from lawful.search.problem import ROUNDING, Problem
-from lawful.search.reading_search import SLACKS, Candidates, Lattice
+from lawful.search.reading_search import Candidates, Lattice
 from lawful.search.walk import Walk, chunked, conclude
 
 PROOF_SHARE = 0.6
@@ -103,7 +103,7 @@ def find_best(
     problem: Problem,
     budget: Budget,
     plan: Plan | None,
-    slacks: Sequence[float] = SLACKS,
+    slacks: Sequence[float] | None = None,
     *,
     any_answer: bool = False,
 ) -> Walk:
@@ -288,7 +288,7 @@ def _walked(budget: Budget, problem: Problem) -> int:
 
 
 def _candidates(
-    found: Walk, plan: Plan | None, reserved: int, slacks: Sequence[float] = SLACKS
+    found: Walk, plan: Plan | None, reserved: int, slacks: Sequence[float] | None = None
 ) -> Candidates:
     problem, budget = found.problem, found.budget
     most = inf if plan is None or budget.candidates is None else budget.candidates - 1 - reserved

@@ -41,6 +41,9 @@ SLACKS = (8.0, 16.0, 32.0, 64.0, 128.0, inf)
 """Nats above the best labelling, one after another until the answer is proven; the last one
 includes all spans."""
 
+SLACKS_OF_READABLE = (8.0, 20.0, 40.0, 80.0, 160.0, inf)
+"""The same if spans that cannot be read are left out, so that a larger slack adds little."""
+
 LEAST_SLACK = 0.1
 LAST_SLACK = 128.0  # stands for an infinite slack that has to be reduced
 PATIENCE = 1024
@@ -272,7 +275,7 @@ class Candidates:
         until: float = inf,
         max_cost: float = inf,
         guess: bool = False,
-        slacks: Sequence[float] = SLACKS,
+        slacks: Sequence[float] | None = None,
     ) -> None:
         self.bound = lattice.best
         self.complete = lattice.best == inf
@@ -284,7 +287,7 @@ class Candidates:
         self._until = until
         self._max_cost = max_cost
         self._guess = guess
-        self._slacks = slacks
+        self._slacks = slacks or (SLACKS_OF_READABLE if lattice.must_read else SLACKS)
         self._seen: set[bytes] = set()
         self._search: tuple[_core.Search, list[SpanValue]] | None = None
 
