@@ -32,6 +32,7 @@ from lawful.rules.reading import Occurrence, Reading
 from lawful.rules.rule_set import Rules
 from lawful.search.problem import ROUNDING
 from lawful.span_scores import SpanScheme
+from lawful.values import type_named
 
 MEMORY = 2**29
 """Bytes that a search may hold; its graph may hold as many again."""
@@ -41,8 +42,8 @@ SLACKS = (8.0, 16.0, 32.0, 64.0, 128.0, inf)
 """Nats above the best labelling, one after another until the answer is proven; the last one
 includes all spans."""
 
-SLACKS_OF_READABLE = (8.0, 20.0, 40.0, 80.0, 160.0, inf)
-"""The same if spans that cannot be read are left out, so that a larger slack adds little."""
+SLACKS_OF_SHORT_SPANS = (8.0, 20.0, 40.0, 80.0, 160.0, inf)
+"""The same if long spans are left out, so that a larger slack adds little."""
 
 LEAST_SLACK = 0.1
 LAST_SLACK = 128.0  # stands for an infinite slack that has to be reduced
@@ -60,7 +61,7 @@ MANY = 64
 
 SATURATED = 32.0
 MOST_FOR_ALL, MOST_FOR_PROOF = 128, 192
-"""If only readable spans count, there are no more of them beyond some slack. From this one on, the
+"""If long spans are left out, there are hardly more spans beyond some slack. From this one on, the
 next search has all spans if there were so few values; or so few, and rules refused them at once."""
 
 FEW = 16
@@ -100,9 +101,12 @@ class Lattice:
         self._read: dict[tuple[int, int, int], list[tuple[SpanValue, float]]] = {}
 
     @property
-    def must_read(self) -> bool:
-        """Whether hard rules refuse all spans that cannot be read."""
-        return all(price == inf for price in self._unreadable)
+    def has_short_spans(self) -> bool:
+        """Whether long spans are left out: hard rules refuse them, for no type can read them."""
+        types = (type_named(f.type) for f in self.judge.rules.fields)
+        return all(price == inf for price in self._unreadable) and all(
+            type_.hopeless is not None for type_ in types
+        )
 
     @property
     def best(self) -> float:
@@ -287,7 +291,8 @@ class Candidates:
         self._until = until
         self._max_cost = max_cost
         self._guess = guess
-        self._slacks = slacks or (SLACKS_OF_READABLE if lattice.must_read else SLACKS)
+        self._short = lattice.has_short_spans
+        self._slacks = slacks or (SLACKS_OF_SHORT_SPANS if self._short else SLACKS)
         self._seen: set[bytes] = set()
         self._search: tuple[_core.Search, list[SpanValue]] | None = None
 
@@ -352,7 +357,7 @@ class Candidates:
     def _next_slack(self, slack: float, values: int, *, refused: bool) -> float:
         """The slack after one with so many values, that rules may have refused at once."""
         few = values < (MOST_FOR_PROOF if refused else MOST_FOR_ALL)
-        if few and slack >= SATURATED and self.lattice.must_read:
+        if few and slack >= SATURATED and self._short:
             return inf
         larger = [more for more in self._slacks if more > slack] or [inf]
         # If the rules refuse everything at once, a little more will not do.
