@@ -116,6 +116,11 @@ struct DocumentTables {
     }
 };
 
+/// Whether a field that has the slot for it has occurred with a readable value.
+inline bool is_seen(const FieldPlan& field, std::span<const Wide> state) {
+    return field.many ? (state[*field.readable] & 1) != 0
+                      : state[*field.first] >= ValueNumber::kFirst;
+}
 /// The slots of a field that are there.
 std::vector<std::uint32_t> slots_of(const FieldPlan& field);
 /// The slots that a program reads.

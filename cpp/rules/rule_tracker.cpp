@@ -187,8 +187,7 @@ double RuleTracker::finish(std::span<const Wide> state) const {
 }
 
 bool RuleTracker::seen(std::span<const Wide> state, std::uint32_t field) const {
-    const FieldPlan& f = plan_.fields[field];
-    return f.many ? (state[*f.readable] & 1) != 0 : state[*f.first] >= ValueNumber::kFirst;
+    return is_seen(plan_.fields[field], state);
 }
 
 bool RuleTracker::decided(const RulePlan& rule, std::span<const Wide> state) const {

@@ -133,7 +133,12 @@ void Bounds::add_presence(Made& made, Left& left, Clock& clock) const {
     if (!kinds_.presence) return;
     Presence presence(*plan_, left.missing, field_values(graph_));
     if (presence.empty()) return;
-    auto bound = bound_of(std::move(presence), is_coarse(left.most));
+    add_if_it_tells(made, bound_of(std::move(presence), is_coarse(left.most)), left, clock);
+}
+
+/// Fills a bound, and adds it if it raises the cost or drops a step.
+void Bounds::add_if_it_tells(Made& made, std::unique_ptr<RestBound> bound, Left& left,
+                             Clock& clock) const {
     Left after = left;
     const double more = bound->fill(graph_, after.excess, after.missing, left.most, clock);
     if (more <= 0 && open_steps(after.excess) == open_steps(left.excess)) return;
@@ -211,13 +216,7 @@ void Bounds::add_projections(Made& made, std::span<const std::uint32_t> equation
         clock.tick(64 * classes->classes());
         if (!few) continue;
         left.work -= std::min(left.work, steps * classes->classes());
-        auto bound = bound_of(std::move(*classes), is_coarse(left.most));
-        Left after = left;
-        const double more = bound->fill(graph_, after.excess, after.missing, left.most, clock);
-        if (more <= 0 && open_steps(after.excess) == open_steps(left.excess)) continue;
-        left = std::move(after);
-        left.most -= more;
-        made.push_back(std::move(bound));
+        add_if_it_tells(made, bound_of(std::move(*classes), is_coarse(left.most)), left, clock);
     }
 }
 

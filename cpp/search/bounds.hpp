@@ -82,6 +82,8 @@ private:
 
     std::size_t largest_prime(bool coarse) const;
     void add_presence(Made& made, Left& left, Clock& clock) const;
+    void add_if_it_tells(Made& made, std::unique_ptr<RestBound> bound, Left& left,
+                         Clock& clock) const;
     std::vector<std::uint32_t> add_equations(Made& made, Left& left, std::size_t memory,
                                              Clock& clock) const;
     std::unique_ptr<RestBound> sum_bound(Residues equation, Left& left, Clock& clock) const;

@@ -7,7 +7,7 @@
 #include "base/arena.hpp"
 #include "base/costs.hpp"
 #include "search/admission.hpp"
-#include "search/least_costs.hpp"
+#include "search/least_cost.hpp"
 
 namespace lawful {
 
@@ -199,8 +199,8 @@ std::unique_ptr<CaseSearch::Case> CaseSearch::make_case(const Case& whole,
         if (missing || !tables_.equal(f, fixed.value, value)) made->closed[r] = true;
     }
     clock.tick(16 * graph_->span_values());
-    const LeastCosts costs(*graph_, *plan_, missing_in(*made), made->closed, clock);
-    made->bound = std::max(made->bound, costs.least());
+    made->bound =
+        std::max(made->bound, least_cost(*graph_, *plan_, missing_in(*made), made->closed, clock));
     if (!(made->bound <= most_)) return nullptr;
     return made;
 }
@@ -228,8 +228,10 @@ void CaseSearch::admit(Case& each, Clock& clock) const {
     each.closed.assign(graph_->span_values(), true);
     if (admitted)
         for (const std::uint32_t i : *admitted) each.closed[left[i]] = false;
-    const LeastCosts costs(*graph_, *plan_, tables.missing, each.closed, clock);
-    each.bound = std::max(each.bound, admitted ? costs.least() : kForbidden);
+    each.bound =
+        admitted
+            ? std::max(each.bound, least_cost(*graph_, *plan_, tables.missing, each.closed, clock))
+            : kForbidden;
     each.admitted = true;
 }
 

@@ -38,7 +38,8 @@ public:
 
 private:
     static constexpr std::size_t kSlice = 8;        // extensions of one case at a time
-    static constexpr std::size_t kSplitBefore = 2;  // cases have better bounds: they come first
+    static constexpr std::size_t kSplitBefore = 2;  // split at half the patience: bounds of cases
+                                                    // are better than those of the whole
     static constexpr std::size_t kPerCase = 256;    // extensions per case, before more are made
     static constexpr std::size_t kMostValues = 64;  // of a field that is split
     static constexpr std::size_t kMostDives = 8;    // cases that are tried for a good reading

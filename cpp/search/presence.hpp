@@ -42,12 +42,8 @@ public:
     static std::uint32_t begin() { return 0; }
     std::uint32_t class_of(std::span<const Wide> state) const {
         std::uint32_t seen = 0;
-        for (std::size_t i = 0; i < fields_.size(); ++i) {
-            const FieldPlan& f = plan_.fields[fields_[i]];
-            const bool is_seen =
-                f.many ? (state[*f.readable] & 1) != 0 : state[*f.first] >= ValueNumber::kFirst;
-            if (is_seen) seen |= std::uint32_t{1} << i;
-        }
+        for (std::size_t i = 0; i < fields_.size(); ++i)
+            if (is_seen(plan_.fields[fields_[i]], state)) seen |= std::uint32_t{1} << i;
         return seen;
     }
     static bool decided(std::uint32_t) { return false; }
