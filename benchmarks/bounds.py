@@ -26,7 +26,7 @@ from lawful.search import reading_search
 from tests.fixtures.outputs import OUTPUTS, read_outputs, require_outputs
 from tests.fuzz import draw
 
-KINDS = ("rows", "presence", "equations", "projections", "doubles", "admission", "cases")
+KINDS = ("rows", "presence", "equations", "detours", "projections", "doubles", "admission", "cases")
 SETTINGS: dict[str, tuple[str, ...] | None] = {
     "all bounds": (),
     **{f"without {kind}": (kind,) for kind in KINDS},

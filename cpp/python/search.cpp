@@ -139,6 +139,8 @@ Bounds::Kinds all_bounds_but(const std::vector<std::string>& without) {
             kinds.presence = false;
         else if (kind == "equations")
             kinds.equations = false;
+        else if (kind == "detours")
+            kinds.detours = false;
         else if (kind == "projections")
             kinds.projections = false;
         else if (kind == "doubles")
@@ -150,7 +152,7 @@ Bounds::Kinds all_bounds_but(const std::vector<std::string>& without) {
         else
             throw std::invalid_argument(
                 "unknown bounds '" + kind +
-                "'; known are rows, presence, equations, projections, doubles, "
+                "'; known are rows, presence, equations, detours, projections, doubles, "
                 "admission, cases");
     return kinds;
 }

@@ -110,6 +110,11 @@ void check_lookup(std::size_t index, std::uint32_t field, const DocumentTables& 
 
 }  // namespace
 
+bool sums_a_list(const Equation& equation) {
+    return std::ranges::any_of(equation.terms,
+                               [](const Term& term) { return term.kind != Term::Kind::kFirst; });
+}
+
 std::vector<std::uint32_t> slots_of(const FieldPlan& field) {
     std::vector<std::uint32_t> slots;
     for (const FieldPlan::Slot slot :

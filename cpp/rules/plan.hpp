@@ -90,6 +90,9 @@ struct Equation {
     bool early;  // as for its rule
 };
 
+/// Whether an equation reads more of a field than its first value.
+bool sums_a_list(const Equation& equation);
+
 /// All compiled rules: made once for all documents.
 struct Plan {
     std::vector<FieldPlan> fields;

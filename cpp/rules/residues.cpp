@@ -87,11 +87,6 @@ Residues::Addend Residues::addend_of(const FieldValue& given) const {
     return addend;
 }
 
-bool Residues::sums_lists() const {
-    return std::any_of(fields_.begin(), fields_.end(),
-                       [](const FieldTerms& field) { return !field.each.empty(); });
-}
-
 bool Residues::open_without(std::uint32_t field, Wide& sum) const {
     if (fields_[field].sum) return true;
     for (const Term& term : fields_[field].first) {
@@ -157,31 +152,37 @@ std::vector<double> Residues::ends(std::span<const double> missing) const {
     return ends;
 }
 
-std::uint32_t Residues::class_of(std::span<const Wide> state) const {
+std::optional<Residues::Sum> Residues::sum_of(std::span<const Wide> state) const {
     std::uint32_t mask = 0;
     Wide sum = 0;
     for (std::uint32_t f = 0; f < fields_.size(); ++f) {
         const FieldTerms& field = fields_[f];
         if (field.first.empty() && field.each.empty()) continue;
         const FieldPlan& slots = plan_.fields[f];
-        if (field.sum && state[*slots.readable] > 1) return kFree;
+        if (field.sum && state[*slots.readable] > 1) return std::nullopt;
         const bool seen =
             field.bit != kNoBit && state[*(slots.many ? slots.readable : slots.first)] != 0;
         if (seen) mask |= std::uint32_t{1} << field.bit;
         for (const Term& term : field.each) {
             const Wide number = state[*(term.kind == Term::Kind::kCount ? slots.count : slots.sum)];
-            if (number >= Program::kUnsure) return kFree;
+            if (number >= Program::kUnsure) return std::nullopt;
             sum += term.factor * number * (term.kind == Term::Kind::kCount ? kUnit : Wide{1});
         }
         if (!seen) continue;
         for (const Term& term : field.first) {
             const Outcome number =
                 tables_.lookups[term.lookup].at(static_cast<std::size_t>(state[*slots.first]));
-            if (number.state != Outcome::kKnown) return kFree;
+            if (number.state != Outcome::kKnown) return std::nullopt;
             sum += term.factor * number.number;
         }
     }
-    const std::uint32_t found = mask << width_ | residue(sum / divisor_);
+    return Sum{mask, sum / divisor_};
+}
+
+std::uint32_t Residues::class_of(std::span<const Wide> state) const {
+    const auto sum = sum_of(state);
+    if (!sum) return kFree;
+    const std::uint32_t found = sum->mask << width_ | residue(sum->sum);
     return decided(found) ? kFree : found;
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -40,6 +41,7 @@ public:
              std::span<const FieldValue> values);
 
     const Addend& addend(std::uint32_t choice) const { return addends_[choice]; }
+    std::size_t choices() const { return addends_.size(); }
     /// How far from zero the sum may be, in the same units.
     Wide tolerance() const { return tolerance_; }
 
@@ -53,14 +55,23 @@ public:
     /// A few of them, between the prime and the next power of two, stand for nothing.
     std::size_t classes() const { return std::size_t{masks()} << width_; }
     /// Whether values of a list add up, which makes many different sums.
-    bool sums_lists() const;
+    bool sums_lists() const { return sums_a_list(equation_); }
     /// The fields whose absence matters.
     std::span<const std::uint32_t> needed() const { return bits_; }
 
     /// The class of the state before the first span.
     static std::uint32_t begin() { return 0; }
+    /// The fields that have occurred, as bits, and the sum so far in units of the common divisor.
+    struct Sum {
+        std::uint32_t mask;
+        Wide sum;
+    };
+    /// The sum of a state; none if the equation cannot be decided.
+    std::optional<Sum> sum_of(std::span<const Wide> state) const;
     /// The class of a state; kFree if the equation is decided already, or cannot be decided.
     std::uint32_t class_of(std::span<const Wide> state) const;
+    /// Whether the equation is decided as soon as all of its fields have occurred.
+    bool is_early() const { return equation_.early; }
     /// Whether the equation is decided after such a class, so that its violation is charged.
     bool decided(std::uint32_t residue_class) const {
         return equation_.early && (residue_class >> width_) + 1 == masks();

@@ -80,11 +80,6 @@ private:
         return equation.terms.size() <= kMostFields;
     }
 
-    static bool sums_a_list(const Equation& equation) {
-        return std::ranges::any_of(
-            equation.terms, [](const Term& term) { return term.kind != Term::Kind::kFirst; });
-    }
-
     /// Whether a field that must be present has no value that may be its first one.
     bool lacks_a_field() const {
         std::vector<bool> present(plan_.fields.size());

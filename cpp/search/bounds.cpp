@@ -21,6 +21,9 @@ constexpr std::array<std::size_t, 5> kLargestExactPrimes{127, 509, 2039, 4093, 8
 constexpr std::size_t kWorkPerRowStep = 256;
 constexpr std::size_t kWorkPerVisit = 64;
 constexpr std::size_t kMostClasses = 512;  // of a projection
+// Shares of the work in bounds that lists of detours get, and for what work at least.
+constexpr double kShareAlone = 1.0 / 16, kShareAmongOthers = 1.0 / 128;
+constexpr std::size_t kLeastWork = std::size_t{1} << 24;
 
 /// Whether coarse costs are fine enough for paths up to `most`.
 bool is_coarse(double most) { return most < 256; }
@@ -44,7 +47,7 @@ Bounds::Bounds(const ReadingGraph& graph, const Plan* plan, const DocumentTables
 }
 
 bool Bounds::make(std::uint32_t first, double most, bool finer, std::size_t work,
-                  std::size_t memory, Clock& clock) {
+                  std::size_t for_proof, std::size_t memory, Clock& clock) {
     if (finer && !row_bound_ && !plan_->rows.empty() && kinds_.rows) {
         auto rows =
             std::make_unique<RowBound>(graph_, *plan_, tables_, work / kWorkPerRowStep, clock);
@@ -52,6 +55,7 @@ bool Bounds::make(std::uint32_t first, double most, bool finer, std::size_t work
         classify_rows();
     }
     const std::uint32_t root = ReadingGraph::kRoot;
+    const double all = most - graph_.rest(root);
     most -= row_bound_ ? row_bound_->rest(root, row_classes_[first]) : graph_.rest(root);
     if (finer) ++fineness_;
     Made made;
@@ -59,14 +63,36 @@ bool Bounds::make(std::uint32_t first, double most, bool finer, std::size_t work
     add_presence(made, left, clock);
     const std::vector<std::uint32_t> equations = add_equations(made, left, memory, clock);
     add_projections(made, equations, left, clock);
-    keep_steps(left.excess);
+    auto kept = kept_steps(left.excess);
+    // They are about one equation; where there are several, bounds that add up tell more.
+    const double share = is_alone() ? kShareAlone : kShareAmongOthers;
+    const DetourBound::Work of_detours{share * static_cast<double>(std::max(work, kLeastWork)),
+                                       static_cast<double>(for_proof)};
+    // Lists for a higher limit are right, too.
+    const bool again = all < listed_up_to_ - kRounding || of_detours.in_steps > listed_by_;
+    if (again) {
+        detours_ = list_detours(kept, all, of_detours, memory, clock);
+        listed_up_to_ = all;
+        listed_by_ = of_detours.in_steps;
+    }
+    steps_ = std::move(kept);
     bounds_ = std::move(made);
     bytes_ = row_bound_ ? row_bound_->held() : 0;
     for (const auto& bound : bounds_) bytes_ += bound->held();
+    for (const DetourBound& bound : detours_) bytes_ += bound.held();
+    classify();
+    return row_bound_ || !bounds_.empty() || !detours_.empty();
+}
+
+/// Finds the classes of all states.
+void Bounds::classify() {
     classes_.clear();
-    for (std::uint32_t state = 0; state < states_.size(); ++state)
+    detour_classes_.clear();
+    for (std::uint32_t state = 0; state < states_.size(); ++state) {
         for (const auto& bound : bounds_) classes_.push_back(bound->class_of(states_[state]));
-    return row_bound_ || !bounds_.empty();
+        for (const DetourBound& bound : detours_)
+            detour_classes_.push_back(bound.class_of(states_[state]));
+    }
 }
 
 void Bounds::drop_doubles(const RuleTracker& tracker) {
@@ -122,9 +148,11 @@ StepExcess Bounds::left_by_rows() const {
     return excess;
 }
 
-std::size_t Bounds::largest_prime(bool coarse) const {
+/// `later` is one prime behind.
+std::size_t Bounds::largest_prime(bool coarse, bool later) const {
     const auto& largest = coarse ? kLargestPrimes : kLargestExactPrimes;
-    return largest[std::min(fineness_, largest.size()) - 1];
+    const std::size_t fineness = later && fineness_ > 1 ? fineness_ - 1 : fineness_;
+    return largest[std::min(fineness, largest.size()) - 1];
 }
 
 /// Adds the bound of fields that must be present, if it tells anything: it drops many steps at a
@@ -172,8 +200,10 @@ std::vector<std::uint32_t> Bounds::add_equations(Made& made, Left& left, std::si
         const bool coarse = is_coarse(left.most);
         const std::size_t cell = coarse ? sizeof(CoarseCosts::Cell) : sizeof(ExactCosts::Cell);
         const std::size_t steps = open_steps(left.excess) * cell / 4 + 1;
+        // Where lists of detours may be enough, primes wait for them.
+        const bool later = kinds_.detours && is_alone() && equations[i].sums_lists();
         if (!equations[i].choose_prime(steps, left.work, 2 * graph_.nodes() * cell,
-                                       memory / equations.size(), largest_prime(coarse)))
+                                       memory / equations.size(), largest_prime(coarse, later)))
             continue;
         left.work -= std::min(left.work, steps * equations[i].classes());
         auto bound = bound_of(std::move(equations[i]), coarse);
@@ -220,36 +250,72 @@ void Bounds::add_projections(Made& made, std::span<const std::uint32_t> equation
     }
 }
 
-void Bounds::keep_steps(const StepExcess& excess) {
-    steps_.resize(graph_.nodes());
-    for (std::uint32_t node = 0; node < graph_.nodes(); ++node) {
-        steps_[node].clear();
+/// The steps whose excess is finite.
+std::vector<std::vector<ReadingGraph::Step>> Bounds::kept_steps(const StepExcess& excess) const {
+    std::vector<std::vector<ReadingGraph::Step>> kept(graph_.nodes());
+    for (std::uint32_t node = 0; node < graph_.nodes(); ++node)
         for (std::size_t i = 0; i < excess[node].size(); ++i)
-            if (excess[node][i] < kForbidden) steps_[node].push_back(graph_.steps_from(node)[i]);
+            if (excess[node][i] < kForbidden) kept[node].push_back(graph_.steps_from(node)[i]);
+    return kept;
+}
+
+/// The bounds of equations that sum lists, over these steps, on paths up to `most` above the
+/// cheapest one.
+std::vector<DetourBound> Bounds::list_detours(
+    std::span<const std::vector<ReadingGraph::Step>> steps, double most,
+    const DetourBound::Work& work, std::size_t memory, Clock& clock) const {
+    std::vector<DetourBound> listed;
+    if (!kinds_.detours || std::ranges::none_of(plan_->equations, sums_a_list)) return listed;
+    const std::vector<Residues::FieldValue> values = field_values(graph_);
+    for (const Equation& equation : plan_->equations) {
+        if (!sums_a_list(equation)) continue;
+        const DetourBound::Share share = listed.size() < detours_.size()
+                                             ? detours_[listed.size()].share()
+                                             : DetourBound::Share{};
+        DetourBound bound(Residues(*plan_, equation, tables_, values), share);
+        if (bound.list(graph_, steps, tables_.missing, most, work, memory, clock))
+            listed.push_back(std::move(bound));
     }
+    return listed;
+}
+
+double Bounds::least() const {
+    double least = 0;
+    for (const DetourBound& bound : detours_) least = std::max(least, bound.least());
+    return graph_.rest(ReadingGraph::kRoot) + least;
 }
 
 double Bounds::rest(std::uint32_t node, std::uint32_t state) const {
     if (node == ReadingGraph::kEnd) return 0;
-    double rest = graph_.rest(node);
+    double rest = graph_.rest(node), by_detours = 0;
+    for (std::size_t i = 0; i < detours_.size(); ++i)
+        by_detours = std::max(by_detours,
+                              detours_[i].more(node, detour_classes_[state * detours_.size() + i]));
+    by_detours += rest;
     if (row_bound_) {
         // What equations add is on top of the rest under rules of rows, so that must be known.
-        if (!row_bound_->knows(node, row_classes_[state])) return rest;
+        if (!row_bound_->knows(node, row_classes_[state])) return by_detours;
         rest = row_bound_->rest(node, row_classes_[state]);
     }
     for (std::size_t i = 0; i < bounds_.size(); ++i)
         rest += bounds_[i]->more(node, classes_[state * bounds_.size() + i]);
-    return rest;
+    return std::max(rest, by_detours);
 }
 
 double Bounds::rest_after(std::uint32_t node, std::uint32_t state,
                           const ReadingGraph::Step& step) const {
-    double rest = graph_.rest(step.to);
+    double rest = graph_.rest(step.to), by_detours = 0;
     if (step.to == ReadingGraph::kEnd) return rest;
-    if (row_bound_ && !row_bound_->knows(node, row_classes_[state])) return rest;
+    for (std::size_t i = 0; i < detours_.size(); ++i) {
+        const DetourBound::Class& before = detour_classes_[state * detours_.size() + i];
+        by_detours =
+            std::max(by_detours, detours_[i].more(step.to, detours_[i].next(before, step.choice)));
+    }
+    by_detours += rest;
+    if (row_bound_ && !row_bound_->knows(node, row_classes_[state])) return by_detours;
     for (std::size_t i = 0; i < bounds_.size(); ++i)
         rest += bounds_[i]->more_with(step.choice, step.to, classes_[state * bounds_.size() + i]);
-    return rest;
+    return std::max(rest, by_detours);
 }
 
 void Bounds::add_state(std::uint32_t number, std::uint32_t before, std::uint32_t choice) {
@@ -257,6 +323,9 @@ void Bounds::add_state(std::uint32_t number, std::uint32_t before, std::uint32_t
         row_classes_.push_back(row_bound_->class_of(states_[number].first(plan_->slots)));
     for (std::size_t i = 0; i < bounds_.size(); ++i)
         classes_.push_back(bounds_[i]->next(classes_[before * bounds_.size() + i], choice));
+    for (std::size_t i = 0; i < detours_.size(); ++i)
+        detour_classes_.push_back(
+            detours_[i].next(detour_classes_[before * detours_.size() + i], choice));
 }
 
 void Bounds::classify_rows() {

@@ -11,6 +11,7 @@
 #include "rules/residues.hpp"
 #include "rules/rule_tracker.hpp"
 #include "search/class_bound.hpp"
+#include "search/detour_bound.hpp"
 #include "search/excess.hpp"
 #include "search/reading_graph.hpp"
 #include "search/row_bound.hpp"
@@ -30,6 +31,7 @@ public:
         bool rows = true;
         bool presence = true;
         bool equations = true;
+        bool detours = true;
         bool projections = true;
         bool doubles = true;    // whether doubles are dropped
         bool admission = true;  // whether values that no hard equation admits are dropped
@@ -44,11 +46,12 @@ public:
     void drop_doubles(const RuleTracker& tracker);
 
     /// Makes the bounds, or makes them again, within about `work` elementary steps and `memory`
-    /// bytes. `first` is the number of the state at the root, from where readings may cost up to
-    /// `most`; `finer` than before, or for a lower `most` alone. False if there are none. If time
-    /// runs out, the bounds are those before.
-    bool make(std::uint32_t first, double most, bool finer, std::size_t work, std::size_t memory,
-              Clock& clock);
+    /// bytes, or `for_proof` steps if they then prove what the best reading is. `first` is the
+    /// number of the state at the root, from where readings may cost up to `most`; `finer` than
+    /// before, or for a lower `most` alone. False if there are none. If time runs out, the bounds
+    /// are those before.
+    bool make(std::uint32_t first, double most, bool finer, std::size_t work, std::size_t for_proof,
+              std::size_t memory, Clock& clock);
 
     /// Whether bounds were made.
     bool made() const { return fineness_ > 0; }
@@ -56,6 +59,10 @@ public:
     std::span<const ReadingGraph::Step> steps_from(std::uint32_t node) const {
         return steps_.empty() ? graph_.steps_from(node) : steps_[node];
     }
+    /// A lower bound on the cost of all readings.
+    double least() const;
+    /// Bounds of equations about lists, some of which know a reading that satisfies theirs.
+    std::span<const DetourBound> detours() const { return detours_; }
     /// A lower bound on the cost of the rest from a node on, for the state with this number.
     double rest(std::uint32_t node, std::uint32_t state) const;
     /// A lower bound on the cost after a step from a node, with what rules charge for the step.
@@ -65,7 +72,8 @@ public:
     void add_state(std::uint32_t number, std::uint32_t before, std::uint32_t choice);
     /// Bytes in use.
     std::size_t held() const {
-        return bytes_ + (classes_.capacity() + row_classes_.capacity()) * sizeof(std::uint32_t);
+        return bytes_ + (classes_.capacity() + row_classes_.capacity()) * sizeof(std::uint32_t) +
+               detour_classes_.capacity() * sizeof(DetourBound::Class);
     }
 
 private:
@@ -80,7 +88,7 @@ private:
         std::size_t work;
     };
 
-    std::size_t largest_prime(bool coarse) const;
+    std::size_t largest_prime(bool coarse, bool later) const;
     void add_presence(Made& made, Left& left, Clock& clock) const;
     void add_if_it_tells(Made& made, std::unique_ptr<RestBound> bound, Left& left,
                          Clock& clock) const;
@@ -89,7 +97,12 @@ private:
     std::unique_ptr<RestBound> sum_bound(Residues equation, Left& left, Clock& clock) const;
     void add_projections(Made& made, std::span<const std::uint32_t> equations, Left& left,
                          Clock& clock) const;
-    void keep_steps(const StepExcess& excess);
+    std::vector<std::vector<ReadingGraph::Step>> kept_steps(const StepExcess& excess) const;
+    std::vector<DetourBound> list_detours(std::span<const std::vector<ReadingGraph::Step>> steps,
+                                          double most, const DetourBound::Work& work,
+                                          std::size_t memory, Clock& clock) const;
+    bool is_alone() const { return plan_->equations.size() == 1; }
+    void classify();
     void classify_rows();
 
     const ReadingGraph& graph_;
@@ -100,9 +113,13 @@ private:
     std::size_t fineness_ = 0;             // how often finer bounds were made
     std::unique_ptr<RowBound> row_bound_;  // if there are rules of rows
     Made bounds_;
+    std::vector<DetourBound> detours_;                    // of equations that sum lists
+    double listed_up_to_ = kForbidden;                    // the limit that they are for
+    double listed_by_ = 0;                                // work
     std::size_t bytes_ = 0;                               // of the bounds
     std::vector<std::uint32_t> row_classes_;              // by state
     std::vector<std::uint32_t> classes_;                  // (states, bounds)
+    std::vector<DetourBound::Class> detour_classes_;      // (states, bounds by detours)
     std::vector<std::vector<ReadingGraph::Step>> steps_;  // by node; empty if all are open
 };
 

@@ -65,6 +65,7 @@ Search::Status CaseSearch::next(std::size_t extensions, Clock& clock) {
         const std::size_t done = first.search->extended() - before;
         extensions -= std::min(extensions, done);
         extended_ += done;
+        const bool met = first.search->met().has_value();
         if (status == Search::Status::kNothing) {
             std::pop_heap(cases_.begin(), cases_.end(), comes_later);
             cases_.pop_back();
@@ -73,17 +74,17 @@ Search::Status CaseSearch::next(std::size_t extensions, Clock& clock) {
         if (status == Search::Status::kFound) {
             first.found = first.search->found();
             first.has_found = true;
-            first.bound = std::max(first.bound, first.found->cost + first.found->violated);
+            first.bound = std::max(first.bound, first.found->total());
         } else {
             first.bound = std::max(first.bound, first.search->bound());
-            if (field && first.search->tried() >= splits) {
+            if (!met && field && first.search->tried() >= splits) {
                 split(first, *field, clock);
                 continue;
             }
         }
         replace_first();
         if (cases_.size() > 1 && held() > limits_.memory) throw OutOfMemoryBudget{};
-        if (status == Search::Status::kPaused && extensions == 0) return status;
+        if (status == Search::Status::kPaused && (extensions == 0 || met)) return status;
     }
     return Search::Status::kNothing;
 }
@@ -100,6 +101,13 @@ void CaseSearch::stop_above(double cost) {
 bool CaseSearch::dive(std::size_t width, Clock& clock) {
     std::vector<Case*> best;
     for (const auto& each : cases_) best.push_back(each.get());
+    const auto met = std::ranges::find_if(
+        best, [](const Case* each) { return each->search && each->search->met(); });
+    if (met != best.end()) {
+        (*met)->search->dive(width, clock);
+        found_ = (*met)->search->found();
+        return true;
+    }
     const std::size_t tries = std::min(best.size(), kMostDives);
     std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(tries), best.end(),
                       [](const Case* a, const Case* b) { return a->bound < b->bound; });

@@ -12,6 +12,8 @@ namespace lawful {
 namespace {
 
 const Plan kNoPlan;
+constexpr double kRounding = 1e-9;
+constexpr double kBetter = 1e-6;
 
 }  // namespace
 
@@ -40,7 +42,9 @@ std::size_t Search::held() const {
            bounds_.held();
 }
 
-double Search::bound() const { return open_.empty() ? kForbidden : open_.front().bound; }
+double Search::bound() const {
+    return open_.empty() ? kForbidden : std::max(open_.front().bound, least_);
+}
 
 std::vector<bool> Search::closed() const {
     std::vector<bool> closed(graph_->span_values(), true);
@@ -61,6 +65,8 @@ Search::Status Search::next(std::size_t extensions, Clock& clock, std::size_t tr
         if (!is_cheapest(first.partial)) continue;
         if (ended) {
             collect(partial);
+            has_found_ = true;
+            met_.reset();
             return Status::kFound;
         }
         --extensions;
@@ -69,7 +75,17 @@ Search::Status Search::next(std::size_t extensions, Clock& clock, std::size_t tr
         ++extended_;
         const bool is_long =
             tried_ >= limits_.patience && extended_ >= std::min(limits_.patience, kFewExtensions);
-        if ((is_long && tried_ < tried) || lower_) make_bounds(clock);
+        if ((is_long && tried_ < tried) || lower_) {
+            make_bounds(clock);
+            if (!met_) continue;
+            if (met_->total() <= bound() + kRounding) {
+                found_ = *std::exchange(met_, std::nullopt);
+                has_found_ = true;
+                return Status::kFound;
+            }
+            if (met_->total() < most_ - kBetter) return Status::kPaused;
+            met_.reset();  // the caller knows one that is as good
+        }
     }
     return Status::kNothing;
 }
@@ -104,6 +120,10 @@ bool Search::advance(const Partial& from, std::uint32_t index, const ReadingGrap
 
 bool Search::dive(std::size_t width, Clock& clock) {
     if (width == 0) return false;
+    if (met_) {
+        found_ = *std::exchange(met_, std::nullopt);
+        return true;
+    }
     Beam beam{{}, std::vector<std::vector<Open>>(graph_->nodes()), width};
     std::optional<Partial> best;
     for (const Open& open : open_) {
@@ -282,7 +302,17 @@ void Search::make_bounds(Clock& clock) {
     const std::size_t work = std::clamp(kWorkPerStep * tried_, kLeastWork, kMostWork);
     // Half of the memory is left to the search itself.
     const std::size_t memory = std::min(limits_.memory / 2, kMostBytes);
-    if (!bounds_.make(root.state, most_ - root.cost, finer, work, memory, clock)) return;
+    const std::size_t for_proof = decisive_ ? kWorkForProof : 0;
+    if (!bounds_.make(root.state, most_ - root.cost, finer, work, for_proof, memory, clock)) return;
+    least_ = std::max(least_, root.cost + bounds_.least());
+    for (const DetourBound& bound : bounds_.detours()) {
+        if (has_found_ || bound.met().empty()) continue;
+        const auto met = replay(bound.met());
+        if (!met || (met_ && met_->total() <= met->total())) continue;
+        met_ = met;
+        const double alone = root.cost + graph_->rest(root.node) + bound.met_cost();
+        decisive_ = met->total() <= alone + kRounding;
+    }
     for (Open& open : open_) {
         const Partial& partial = partials_[open.partial];
         open.bound = std::max(open.bound, partial.cost + bounds_.rest(partial.node, partial.state));
@@ -290,8 +320,33 @@ void Search::make_bounds(Clock& clock) {
     drop_above();
 }
 
+/// The reading with these span values, in order; none if it is forbidden or not cheap enough.
+std::optional<Search::Found> Search::replay(std::span<const std::uint32_t> choices) {
+    Partial at = partials_[0];
+    const auto take = [&](auto&& is_next) {
+        for (const ReadingGraph::Step& step : graph_->steps_from(at.node)) {
+            if (!is_next(step)) continue;
+            Partial next;
+            if (!advance(at, kNone, step, next)) return false;
+            at = next;
+            return true;
+        }
+        return false;
+    };
+    for (const std::uint32_t choice : choices)
+        if (!take([&](const ReadingGraph::Step& step) {
+                return step.to != ReadingGraph::kEnd && step.choice == choice;
+            }))
+            return std::nullopt;
+    if (!take([](const ReadingGraph::Step& step) { return step.to == ReadingGraph::kEnd; }))
+        return std::nullopt;
+    if (!(at.cost <= most_) || at.cost - at.violated > limits_.labelling) return std::nullopt;
+    return Found{at.cost - at.violated, at.violated, {choices.begin(), choices.end()}};
+}
+
 void Search::drop_above() {
-    std::erase_if(open_, [&](const Open& open) { return !(open.bound <= most_); });
+    std::erase_if(open_,
+                  [&](const Open& open) { return !(open.bound <= most_) || !(least_ <= most_); });
     std::make_heap(open_.begin(), open_.end());
 }
 
@@ -300,6 +355,7 @@ void Search::stop_above(double cost) {
     // With a much lower limit, bounds drop many more steps.
     lower_ = bounds_.made() && most_ - cost > (cost - bound()) / 8;
     most_ = cost;
+    if (met_ && met_->total() > most_) met_.reset();
     drop_above();
 }
 

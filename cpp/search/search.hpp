@@ -48,6 +48,8 @@ public:
         double cost;                         // of the labelling, above Lattice::least()
         double violated;                     // the penalty: weights and prices
         std::vector<std::uint32_t> choices;  // indices of its span values, in order
+
+        double total() const { return cost + violated; }
     };
     enum class Status { kFound, kNothing, kPaused };
     static constexpr std::size_t kNeverPauses = std::numeric_limits<std::size_t>::max();
@@ -60,9 +62,9 @@ public:
     Search& operator=(const Search&) = delete;
 
     /// Searches until one more reading is found (kFound), `extensions` more partial readings were
-    /// extended or `tried` steps tried in all (kPaused), or no reading is left up to the graph's
-    /// limit or stop_above (kNothing). Throws OutOfMemoryBudget; or OutOfTime if the clock does,
-    /// after which the search may go on.
+    /// extended, `tried` steps tried in all or a good reading was met (kPaused), or no reading is
+    /// left up to the graph's limit or stop_above (kNothing). Throws OutOfMemoryBudget; or
+    /// OutOfTime if the clock does, after which the search may go on.
     Status next(std::size_t extensions, Clock& clock, std::size_t tried = kNeverPauses);
     /// Drops all readings that cost more: next() finds nothing above.
     void stop_above(double cost);
@@ -70,6 +72,8 @@ public:
     /// each node; found() is then the cheapest, a good reading that is not proven to be the best.
     /// False if none reaches the end.
     bool dive(std::size_t width, Clock& clock);
+    /// A good reading that bounds have met and no dive has returned yet.
+    const std::optional<Found>& met() const { return met_; }
     /// The last reading found.
     const Found& found() const { return found_; }
     /// A lower bound on the cost of all readings not yet found.
@@ -94,6 +98,8 @@ private:
     static constexpr std::size_t kLeastWork = std::size_t{1} << 20;
     static constexpr std::size_t kMostWork = std::size_t{1} << 27;
     static constexpr std::size_t kMostBytes = std::size_t{1} << 26;  // of bounds
+    // To prove by one equation alone that a reading is the best.
+    static constexpr std::size_t kWorkForProof = std::size_t{1} << 27;
 
     struct Partial {
         double cost;      // penalty included
@@ -146,6 +152,7 @@ private:
     bool is_cheapest(std::uint32_t index) const;
     void find_gone(Clock& clock);
     void make_bounds(Clock& clock);
+    std::optional<Found> replay(std::span<const std::uint32_t> choices);
     void drop_above();
     void collect(const Partial& last, std::span<const std::uint32_t> more = {});
 
@@ -155,6 +162,11 @@ private:
     Limits limits_;
     double most_;         // that readings may cost
     bool lower_ = false;  // bounds were made for more
+    double least_ =
+        -std::numeric_limits<double>::infinity();  // that readings cost, for all we know
+    std::optional<Found> met_;                     // a good reading that bounds have met
+    bool has_found_ = false;                       // a reading, in order
+    bool decisive_ = false;  // it costs no more than the equation that it was met for demands
     RuleTracker tracker_;
     Arena arena_;
     StateTable states_;

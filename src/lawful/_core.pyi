@@ -353,9 +353,10 @@ class Search:
     the span, the number of the value, and its price. ``readings`` are indices into these. Without
     ``spans``, all readings have the same spans, whose fields are ``field``. Bounds are made when
     ``patience`` steps have been tried, ``without`` some kinds of them: ``rows``, ``presence`` of
-    fields, ``equations``, ``projections``, ``doubles`` of steps, which are dropped, ``admission``,
-    which drops values that no hard equation admits, and ``cases``, into which a long search is
-    split. Threads that share a search wait for each other.
+    fields, ``equations``, ``detours``, which are about one equation that sums a list,
+    ``projections``, ``doubles`` of steps, which are dropped, ``admission``, which drops values that
+    no hard equation admits, and ``cases``, into which a long search is split. Threads that share a
+    search wait for each other.
     """
 
     @overload

@@ -18,6 +18,7 @@
 #include "search/admission.hpp"
 #include "search/case_search.hpp"
 #include "search/cell_loops.hpp"
+#include "search/detour_bound.hpp"
 #include "search/mass.hpp"
 #include "search/reading_graph.hpp"
 #include "search/search.hpp"
@@ -69,7 +70,7 @@ struct Span {
 };
 
 struct Instance {
-    std::size_t words = 1 + below(5);
+    std::size_t words;
     bool iob1 = below(2);
     Scheme scheme{iob1};
     std::vector<double> costs;
@@ -87,7 +88,7 @@ struct Instance {
     double small = below(2) ? 0 : below(3) == 0 ? kInf : uniform(3);  // of a small total
     int extra = static_cast<int>(below(3));  // added to the sum, so that it may never be satisfied
 
-    Instance() {
+    explicit Instance(std::size_t most_words = 5) : words(1 + below(most_words)) {
         const bool tied = below(2);
         for (std::size_t i = 0; i < words * kLabels; ++i)
             costs.push_back(below(6) == 0 ? kInf : tied ? 0.5 * double(below(4)) : uniform(4));
@@ -326,7 +327,8 @@ void rules_case() {
     }
     Search::Limits limits;
     limits.patience = below(4) ? 1 : kPlenty;
-    limits.bounds = {true, below(3) > 0, below(3) > 0, below(3) > 0, below(3) > 0, below(3) > 0};
+    limits.bounds = {true,         below(3) > 0, below(3) > 0, below(3) > 0,
+                     below(3) > 0, below(3) > 0, below(3) > 0};
     limits.shared = 1 + below(2);
     CaseSearch search(instance.graph(kInf, below(2)), instance.plan(), instance.tables(), limits,
                       no_limit);
@@ -420,6 +422,102 @@ void time_case() {
     }
     const double bound = search.graph().lattice()->least() + search.bound();
     require(bound <= instance.least_total() + 1e-9, "no reading is below a bound", instance);
+}
+
+/// Calls `visit(choices, costs)` for all paths of a graph, with the costs of their steps.
+template <class Visit>
+void every_path(const ReadingGraph& graph, Visit visit) {
+    std::vector<std::uint32_t> choices;
+    std::vector<double> costs;
+    const auto follow = [&](auto& self, std::uint32_t node) -> void {
+        for (const ReadingGraph::Step& step : graph.steps_from(node)) {
+            costs.push_back(step.cost);
+            if (step.to == ReadingGraph::kEnd) {
+                visit(choices, costs);
+            } else {
+                choices.push_back(step.choice);
+                self(self, step.to);
+                choices.pop_back();
+            }
+            costs.pop_back();
+        }
+    };
+    follow(follow, ReadingGraph::kRoot);
+}
+
+/// However much is listed, a bound by detours is never too high; what it meets satisfies the
+/// equation at the stated cost, and is the cheapest if it says so.
+void detours_case() {
+    const Instance instance(8);
+    if (instance.lattice()->best() == kInf) return;
+    const auto graph = instance.graph(kInf);
+    if (!(graph->rest(ReadingGraph::kRoot) < kInf)) return;
+    const auto plan = instance.plan();
+    const int tolerance = static_cast<int>(below(3));
+    Equation equation = plan->equations[0];
+    equation.tolerance = Wide{tolerance} * kUnit;
+    const DocumentTables tables = instance.tables();
+    std::vector<std::vector<ReadingGraph::Step>> steps;
+    for (std::uint32_t node = 0; node < graph->nodes(); ++node) {
+        const auto from = graph->steps_from(node);
+        steps.emplace_back(from.begin(), from.end());
+    }
+    const double most = below(2) ? kInf : uniform(6), rest = graph->rest(ReadingGraph::kRoot);
+    const auto some = [](std::size_t bits) { return double(std::size_t{1} << below(bits)); };
+    DetourBound bound(Residues(*plan, equation, tables, field_values(*graph)), {});
+    const bool listed = bound.list(*graph, steps, tables.missing, most,
+                                   {some(24), below(2) ? 0 : some(24)}, kPlenty, no_limit);
+    require(listed || tolerance > 0, "the detours of a sum of a list are listed", instance);
+    if (!listed) return;
+    double least = kInf, met = kInf;
+    every_path(*graph, [&](const std::vector<std::uint32_t>& choices,
+                           const std::vector<double>& costs) {
+        int first = 0, sum = 0, items = 0, readable_items = 0;
+        bool unknown = false;
+        for (const std::uint32_t choice : choices) {
+            const std::uint32_t value = graph->span_value(choice).value;
+            const int number = is_readable(value) ? instance.number_of(int(value) - 1) : 0;
+            if (graph->span_of(choice).field == 1) {
+                ++items;
+                readable_items += is_readable(value);
+                unknown = unknown || !is_readable(value);
+                sum += number;
+            } else if (first == 0) {
+                first = number;
+            }
+        }
+        const bool checked = first != 0 && items > 0 && !unknown;
+        const bool holds = checked && std::abs(first - sum - instance.extra) <= tolerance;
+        double more =
+            (first == 0 ? instance.missing : 0) + (readable_items == 0 ? instance.no_items : 0);
+        if (!holds) more += checked ? instance.rule : instance.unchecked;
+        double onward = 0;
+        for (const double cost : costs) onward += cost;
+        const double excess = onward - rest;
+        if (choices == bound.met()) met = excess + more;
+        if (excess + more > most) return;
+        require(bound.least() <= excess + more + 1e-9, "no reading is below the least", instance);
+        if (holds) least = std::min(least, excess + more);
+        DetourBound::Class state{0, 0, false};
+        std::uint32_t node = ReadingGraph::kRoot;
+        for (std::size_t i = 0;; ++i) {
+            require(bound.more(node, state) <= onward - graph->rest(node) + more + 1e-9,
+                    "no rest is below the bound by detours", instance);
+            if (i == choices.size()) break;
+            onward -= costs[i];
+            state = bound.next(state, choices[i]);
+            for (const ReadingGraph::Step& step : steps[node])
+                if (step.to != ReadingGraph::kEnd && step.choice == choices[i]) {
+                    node = step.to;
+                    break;
+                }
+        }
+    });
+    if (bound.met_cost() == kInf) return;
+    require(std::abs(met - bound.met_cost()) < 1e-9, "a reading that is met costs what is said",
+            instance);
+    if (bound.least() >= bound.met_cost() - 1e-9 && met <= most)
+        require(std::abs(met - least) < 1e-9, "it is the cheapest if that is known", instance);
 }
 
 /// The cost of given spans is their penalty.
@@ -674,6 +772,7 @@ int main(int argc, char** argv) {
         dive_case();
         stop_case();
         time_case();
+        detours_case();
         given_case();
         mass_case();
         cells_case();

@@ -13,12 +13,14 @@ from lawful.search import reading_search
 from tests.fixtures.slow import receipt
 from tests.helpers import ENOUGH
 from tests.oracles.definitions import best_worth
+from tests.oracles.sums import worth_of_receipt
 from tests.strategies import problems, total_and_parts
 
 WITHOUT = [
     (),
     ("presence",),
     ("equations",),
+    ("detours",),
     ("projections",),
     ("doubles",),
     ("equations", "projections"),
@@ -105,6 +107,24 @@ def test_two_equations_that_cannot_hold_are_given_up_soon():
     found = decode(document, scores, rules, decoder="exact", budget=Budget(2**14))
     assert found.optimal
     assert found.penalty >= 10
+
+
+@pytest.mark.parametrize("patience", [1, 1024])
+@pytest.mark.parametrize("adds_up", [True, False])
+@pytest.mark.parametrize("weight", [10.0, inf])
+@pytest.mark.parametrize(("items", "receipts"), [(5, 12), (10, 6), (30, 1)])
+def test_sums_of_long_lists(items, receipts, weight, adds_up, patience, monkeypatch):
+    monkeypatch.setattr(reading_search, "PATIENCE", patience)
+    rng = np.random.default_rng(items)
+    rules = Rules(
+        [Field("subtotal", "subtotal", "money"), Field("items", "item", "money", many=True)],
+        ["subtotal == sum(items)"],
+    ).with_defaults(weight=weight)
+    for _ in range(receipts):
+        document, scores = receipt(items, rng, adds_up=adds_up)
+        found = decode(document, scores, rules, decoder="exact")
+        assert found.optimal
+        assert found.worth == pytest.approx(worth_of_receipt(document, scores, weight))
 
 
 @pytest.mark.parametrize("far", [10**6, 10**9])

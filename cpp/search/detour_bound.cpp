@@ -1,0 +1,496 @@
+#include "search/detour_bound.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <utility>
+
+namespace lawful {
+
+namespace {
+
+constexpr double kRounding = 1e-9;
+
+double share_of(const std::optional<std::size_t>& made, double counted) {
+    return made && counted > 0 ? std::min(1.0, static_cast<double>(*made) / counted) : 1.0;
+}
+
+}  // namespace
+
+bool DetourBound::list(const ReadingGraph& graph, Steps open, std::span<const double> missing,
+                       double most, const Work& work, std::size_t memory, Clock& clock) {
+    if (!equation_.sums_lists() || equation_.is_early() ||
+        equation_.needed().size() > kMostFields || graph.nodes() * equation_.masks() > kMostPlaces)
+        return false;
+    ends_ = equation_.ends_by_mask(missing);
+    if (!is_small()) return false;
+    tolerance_ = static_cast<std::int64_t>(equation_.tolerance());
+    for (const Residues::End& end : ends_) end_sums_.push_back(static_cast<std::int64_t>(end.sum));
+    find_ways(graph, open, clock);
+    const Place& root = places_[ReadingGraph::kRoot];
+    if (!(root.rest <= most)) return true;
+    most += kRounding;
+    farthest_ = std::min({equation_.weight(), most - root.rest, root.open - root.rest});
+    if (!(farthest_ > 0)) return true;
+    width_ = std::min(farthest_, kFarthest) / kBins;
+    most_changes_ = static_cast<double>(memory) / kBytesPerChange;
+    find_detours(graph, open, most, clock);
+    number_places();
+    const Counts changes = count_changes(most - root.rest, clock), starts = count_starts(clock);
+    const auto go = [&](const Split& split) {
+        if (!(split.reach() > known_)) return;
+        const auto made = list_changes(split, most - root.rest, clock);
+        const auto begun = made ? meet(split, clock) : std::nullopt;
+        share_ = {share_of(made, split.listed), share_of(begun, split.begun)};
+        if (begun) known_ = std::min({cost_, farthest_, split.reach()});
+    };
+    const auto is_done = [&] { return known_ >= std::min(cost_, farthest_); };
+    if (const Split split = farthest_split(changes, starts, work.at_once);
+        split.reach() >= farthest_)
+        go(split);
+    for (double some = std::min(kLeastWork, work.in_steps); !is_done();
+         some = std::min(kGrowth * some, work.in_steps)) {
+        go(farthest_split(changes, starts, some));
+        if (some == work.in_steps) break;
+    }
+    return true;
+}
+
+/// How far lists from the end and from the root can go within some work, so that together they go
+/// as far as possible, but not beyond what is of interest.
+DetourBound::Split DetourBound::farthest_split(const Counts& changes, const Counts& starts,
+                                               double work) const {
+    const double goal = std::min(cost_, farthest_);
+    Split best;
+    double least = kForbidden;  // work of splits that reach the goal
+    double listed = 0;
+    for (std::size_t c = 0; c <= kBins; ++c) {
+        // Up to the end of c bins.
+        if (c > 0) listed += changes[c - 1];
+        if (share_.changes * listed > most_changes_) break;
+        double begun = 1;
+        for (std::size_t s = 0; s <= kBins; ++s) {
+            if (s > 0) begun += starts[s - 1];
+            const double needed =
+                kWorkPerChange * share_.changes * listed + kWorkPerStart * share_.starts * begun;
+            if (needed > work || needed >= least) break;
+            const Split split{static_cast<double>(c) * width_, static_cast<double>(s) * width_,
+                              listed, begun};
+            if (split.reach() >= goal) {
+                least = needed;
+                best = split;
+                break;
+            }
+            if (least == kForbidden && split.reach() > best.reach()) best = split;
+        }
+    }
+    return best;
+}
+
+/// Whether no sum can overflow, and a tolerance has few numbers.
+bool DetourBound::is_small() const {
+    const auto small = [&](Wide number) {
+        const auto most = static_cast<Wide>(kMostNumber / static_cast<std::int64_t>(kMostPlaces));
+        return -most <= number && number <= most;
+    };
+    for (std::uint32_t choice = 0; choice < equation_.choices(); ++choice)
+        if (!small(equation_.addend(choice).first) || !small(equation_.addend(choice).each))
+            return false;
+    return equation_.tolerance() <= kMostTolerance &&
+           std::ranges::all_of(ends_, [&](const Residues::End& end) { return small(end.sum); });
+}
+
+DetourBound::Class DetourBound::class_of(std::span<const Wide> state) const {
+    const auto sum = equation_.sum_of(state);
+    if (!sum || sum->sum > kMostNumber || sum->sum < -kMostNumber) return {0, 0, true};
+    return {static_cast<std::int64_t>(sum->sum), sum->mask, false};
+}
+
+DetourBound::Class DetourBound::next(const Class& before, std::uint32_t choice) const {
+    const Residues::Addend& addend = equation_.addend(choice);
+    if (before.free || addend.free) return {0, 0, true};
+    Class after = before;
+    after.sum += static_cast<std::int64_t>(addend.each);
+    if (addend.bit != Residues::kNoBit && (before.seen >> addend.bit & 1) == 0) {
+        after.sum += static_cast<std::int64_t>(addend.first);
+        after.seen |= std::uint32_t{1} << addend.bit;
+    }
+    return after;
+}
+
+/// Finds the cheapest ways from all places, and what they cost more than without the equation.
+void DetourBound::find_ways(const ReadingGraph& graph, Steps open, Clock& clock) {
+    const std::uint32_t masks = equation_.masks();
+    places_.assign(graph.nodes() * masks, {});
+    for (std::size_t node = graph.nodes(); node-- > 0;) {
+        clock.tick(4 * open[node].size() * masks);
+        for (const ReadingGraph::Step& step : open[node]) {
+            const double excess = std::max(0.0, step.cost + graph.rest(step.to) -
+                                                    graph.rest(static_cast<std::uint32_t>(node)));
+            for (std::uint32_t mask = 0; mask < masks; ++mask) {
+                Place& here = places_[node * masks + mask];
+                if (step.to == ReadingGraph::kEnd) {
+                    const Residues::End& end = ends_[mask];
+                    double& cost = end.open ? here.open : here.rest;
+                    if (excess + end.absent >= cost) continue;
+                    cost = excess + end.absent;
+                    if (!end.open) here.next = kNone, here.sum = end_sums_[mask];
+                    continue;
+                }
+                const Class after = next({0, mask, false}, step.choice);
+                if (after.free) {
+                    here.open = std::min(here.open, excess);
+                    continue;
+                }
+                const std::uint32_t to = step.to * masks + after.seen;
+                here.open = std::min(here.open, excess + places_[to].open);
+                if (excess + places_[to].rest >= here.rest) continue;
+                here.rest = excess + places_[to].rest;
+                here.next = to;
+                here.choice = step.choice;
+                here.sum = after.sum + places_[to].sum;
+            }
+        }
+    }
+}
+
+/// Finds all steps that leave a way and are on a path that costs up to `most`.
+void DetourBound::find_detours(const ReadingGraph& graph, Steps open, double most, Clock& clock) {
+    const std::uint32_t masks = equation_.masks();
+    places_[ReadingGraph::kRoot].reach = 0;
+    for (std::uint32_t from = 0; from < places_.size(); ++from) {
+        const std::uint32_t node = from / masks, mask = from % masks;
+        Place& here = places_[from];
+        here.first_detour = here.last_detour = static_cast<std::uint32_t>(detours_.size());
+        if (!(here.reach + here.rest <= most)) continue;
+        clock.tick(16 * open[node].size());
+        for (const ReadingGraph::Step& step : open[node]) {
+            const double excess = std::max(0.0, step.cost + graph.rest(step.to) - graph.rest(node));
+            Detour detour{kForbidden, 0, from, kNone, step.choice};
+            if (step.to == ReadingGraph::kEnd) {
+                if (ends_[mask].open || here.next == kNone) continue;
+                detour.cost = excess + ends_[mask].absent - here.rest;
+                detour.change = end_sums_[mask] - here.sum;
+            } else {
+                const Class after = next({0, mask, false}, step.choice);
+                if (after.free) continue;
+                detour.to = step.to * masks + after.seen;
+                Place& there = places_[detour.to];
+                if (here.reach + excess + there.rest <= most)
+                    there.reach = std::min(there.reach, here.reach + excess);
+                detour.cost = std::max(0.0, excess + there.rest - here.rest);
+                detour.change = after.sum + there.sum - here.sum;
+                if (detour.to == here.next && detour.change == 0) continue;  // the way itself
+            }
+            if (here.reach + here.rest + detour.cost <= most && detour.cost <= farthest_)
+                detours_.push_back(detour);
+        }
+        here.last_detour = static_cast<std::uint32_t>(detours_.size());
+        std::sort(detours_.begin() + here.first_detour, detours_.end(),
+                  [](const Detour& a, const Detour& b) { return a.cost < b.cost; });
+    }
+}
+
+/// Numbers places so that all whose ways lead to one come right after it.
+void DetourBound::number_places() {
+    for (const Place& place : places_)
+        if (place.next != kNone) places_[place.next].followers += place.followers;
+    std::uint32_t ends = 0;
+    std::vector<std::uint32_t> taken(places_.size(), 1);
+    for (std::size_t i = places_.size(); i-- > 0;) {
+        Place& place = places_[i];
+        std::uint32_t& before = place.next == kNone ? ends : taken[place.next];
+        place.number = (place.next == kNone ? 0 : places_[place.next].number) + before;
+        before += place.followers;
+    }
+}
+
+/// By cost, about how many changes there are on paths up to `most`.
+DetourBound::Counts DetourBound::count_changes(double most, Clock& clock) const {
+    const double root_rest = places_[ReadingGraph::kRoot].rest;
+    std::vector<Counts> from(places_.size());  // by place, the changes from there on
+    Counts all{};
+    for (std::size_t i = places_.size(); i-- > 0;) {
+        const Place& place = places_[i];
+        const double left = most - (place.reach + place.rest - root_rest);
+        if (!(left >= 0)) continue;
+        Counts& here = from[i];
+        clock.tick(kBins / 4 * (place.last_detour - place.first_detour + 1));
+        for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d) {
+            const auto shift = static_cast<std::size_t>(detours_[d].cost / width_);
+            if (shift >= kBins) break;
+            ++here[shift];
+            if (detours_[d].to == kNone) continue;
+            const Counts& there = from[detours_[d].to];
+            for (std::size_t k = shift; k < kBins; ++k) here[k] += there[k - shift];
+        }
+        const auto bins = static_cast<std::size_t>(std::min<double>(kBins, left / width_ + 1));
+        for (std::size_t k = 0; k < bins; ++k) all[k] += here[k];
+        if (place.next == kNone) continue;
+        for (std::size_t k = 0; k < kBins; ++k) here[k] += from[place.next][k];
+    }
+    return all;
+}
+
+/// By cost, about how many starts there are.
+DetourBound::Counts DetourBound::count_starts(Clock& clock) const {
+    std::vector<Counts> at(places_.size());  // by place, the starts whose ways lead there
+    at[ReadingGraph::kRoot][0] = 1;
+    Counts all{};
+    for (std::uint32_t i = 0; i < places_.size(); ++i) {
+        const Place& place = places_[i];
+        const Counts& here = at[i];
+        clock.tick(kBins / 4 * (place.last_detour - place.first_detour + 1));
+        for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d) {
+            const auto shift = static_cast<std::size_t>(detours_[d].cost / width_);
+            if (shift >= kBins) break;
+            for (std::size_t k = shift; k < kBins; ++k) all[k] += here[k - shift];
+            if (detours_[d].to == kNone) continue;
+            Counts& there = at[detours_[d].to];
+            for (std::size_t k = shift; k < kBins; ++k) there[k] += here[k - shift];
+        }
+        if (place.next == kNone) continue;
+        for (std::size_t k = 0; k < kBins; ++k) at[place.next][k] += here[k];
+    }
+    return all;
+}
+
+/// Lists all changes of a split on paths up to `most`. Returns how many were made, with those that
+/// others are as good as; lists nothing if they are far more than expected.
+std::optional<std::size_t> DetourBound::list_changes(const Split& split, double most,
+                                                     Clock& clock) {
+    const double root_rest = places_[ReadingGraph::kRoot].rest;
+    const double enough = kFarMore * (share_.changes * split.listed + kLeastSlots);
+    std::size_t all = 0;
+    radius_ = split.changes;
+    std::vector<Change> made;
+    changes_.clear();
+    make_slots(kLeastSlots);
+    for (std::uint32_t i = static_cast<std::uint32_t>(places_.size()); i-- > 0;) {
+        Place& place = places_[i];
+        place.first_change = place.last_change = static_cast<std::uint32_t>(changes_.size());
+        const double up_to = std::min(radius_, most - (place.reach + place.rest - root_rest));
+        made.clear();
+        for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d) {
+            const Detour& detour = detours_[d];
+            const double left = up_to - detour.cost;
+            if (!(left >= 0)) break;
+            made.push_back({detour.change, detour.cost, i, d, kNone, kNone});
+            std::size_t looked = 1;
+            for (std::uint32_t at = detour.to; at != kNone; at = places_[at].next, ++looked)
+                for (std::uint32_t c = places_[at].first_change; c < places_[at].last_change; ++c) {
+                    const Change& rest = changes_[c];
+                    if (rest.cost > left + width_) break;
+                    if (rest.cost > left) continue;
+                    made.push_back(
+                        {detour.change + rest.change, detour.cost + rest.cost, i, d, c, kNone});
+                }
+            clock.tick(looked);
+        }
+        if (made.empty()) continue;
+        all += made.size();
+        if (static_cast<double>(all) > enough) {
+            radius_ = 0;
+            return std::nullopt;
+        }
+        clock.tick(16 * made.size());
+        if (changes_.size() + made.size() > slots_.size())
+            make_slots(2 * (changes_.size() + made.size()));
+        add_by_cost(made);
+        place.last_change = static_cast<std::uint32_t>(changes_.size());
+    }
+    sorted_ = {};
+    return all;
+}
+
+/// Adds changes from one place, in the order of the bins of their costs.
+void DetourBound::add_by_cost(std::span<const Change> made) {
+    std::array<std::uint32_t, kBins + 2> begin{};
+    const auto bin_of = [&](const Change& change) {
+        return std::min(kBins, static_cast<std::size_t>(change.cost / width_));
+    };
+    for (const Change& change : made) ++begin[bin_of(change) + 1];
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    sorted_.resize(made.size());
+    for (const Change& change : made) sorted_[begin[bin_of(change)]++] = change;
+    for (const Change& change : sorted_) add(change);
+}
+
+/// Makes a hash table of the changes so far, with room for more.
+void DetourBound::make_slots(std::size_t room) {
+    const std::size_t slots = std::bit_ceil(std::max(room, kLeastSlots));
+    shift_ = 64 - std::countr_zero(slots);
+    slots_.assign(slots, kNone);
+    filter_.assign(slots * kBitsPerSlot / 64, 0);
+    for (std::uint32_t c = 0; c < changes_.size(); ++c) {
+        const std::uint64_t hash = hash_of(bucket_of(changes_[c].change));
+        changes_[c].other = std::exchange(slots_[hash >> shift_], c);
+        mark(hash);
+    }
+}
+
+/// Adds a change unless one that costs no more can be made from there, too.
+void DetourBound::add(const Change& change) {
+    if (change.change == 0) return;
+    const std::uint64_t hash = hash_of(bucket_of(change.change));
+    std::uint32_t& head = slots_[hash >> shift_];
+    if (may_have(hash))
+        for (std::uint32_t c = head; c != kNone; c = changes_[c].other)
+            if (changes_[c].change == change.change && changes_[c].cost <= change.cost &&
+                leads_to(change.place, changes_[c].place))
+                return;
+    mark(hash);
+    changes_.push_back(change);
+    changes_.back().other = std::exchange(head, static_cast<std::uint32_t>(changes_.size() - 1));
+}
+
+/// The cheapest listed change that can be made from a place, is within the tolerance of what is
+/// needed and costs less than `below`; or kNone.
+std::uint32_t DetourBound::cheapest_change(std::uint32_t place, std::int64_t needed,
+                                           double below) const {
+    std::uint32_t cheapest = kNone;
+    const std::int64_t last = bucket_of(needed + tolerance_);
+    for (std::int64_t bucket = bucket_of(needed - tolerance_); bucket <= last; ++bucket) {
+        const std::uint64_t hash = hash_of(bucket);
+        if (!may_have(hash)) continue;
+        for (std::uint32_t c = slots_[hash >> shift_]; c != kNone; c = changes_[c].other) {
+            if (is_enough(needed - changes_[c].change) && changes_[c].cost < below &&
+                leads_to(place, changes_[c].place)) {
+                below = changes_[c].cost;
+                cheapest = c;
+            }
+        }
+    }
+    return cheapest;
+}
+
+/// Lists the starts of a split, and looks up what each needs to satisfy the equation. Returns how
+/// many there are; stops if they are far more than expected.
+std::optional<std::size_t> DetourBound::meet(const Split& split, Clock& clock) {
+    // A reading beyond what is listed may be met, too, but few are worth a look.
+    const double farthest = std::min(farthest_, kLookBeyond * split.reach());
+    const double enough = kFarMore * (share_.starts * split.begun + kLeastSlots);
+    starts_.assign(1, {0, 0, ReadingGraph::kRoot, kNone, kNone, kNone});
+    std::vector<std::uint32_t> last_at(places_.size(), kNone);  // by place, the last start there
+    std::vector<std::uint32_t> slots(kLeastSlots, kNone);
+    std::vector<std::uint32_t> followed;
+    const std::int64_t needed = -places_[ReadingGraph::kRoot].sum;
+    last_at[ReadingGraph::kRoot] = 0;
+    look_up(starts_[0]);
+    for (std::uint32_t place = 0; place < places_.size(); ++place)
+        for (std::uint32_t next = last_at[place]; next != kNone;) {
+            const std::uint32_t index = std::exchange(next, starts_[next].other);
+            const Start start = starts_[index];
+            if (followed.size() >= slots.size()) {
+                slots.assign(4 * slots.size(), kNone);
+                for (const std::uint32_t each : followed)
+                    starts_[each].other =
+                        std::exchange(slots[slot_of(starts_[each], slots.size())], each);
+            }
+            std::uint32_t& head = slots[slot_of(start, slots.size())];
+            if (is_follower(start, head)) continue;
+            starts_[index].other = std::exchange(head, index);
+            followed.push_back(index);
+            if (static_cast<double>(followed.size()) > enough) return std::nullopt;
+            std::size_t looked = 0;
+            for (std::uint32_t from = place; from != kNone; from = places_[from].next, ++looked) {
+                const Place& at = places_[from];
+                for (std::uint32_t d = at.first_detour; d < at.last_detour; ++d, looked += 4) {
+                    const Detour& detour = detours_[d];
+                    const Start more{start.change + detour.change,
+                                     start.cost + detour.cost,
+                                     detour.to,
+                                     d,
+                                     index,
+                                     kNone};
+                    if (!(more.cost < std::min(cost_, farthest))) break;
+                    if (may_satisfy(needed - more.change)) look_up(more);
+                    if (detour.to == kNone || more.cost > split.starts ||
+                        !(more.cost + radius_ < cost_))
+                        continue;
+                    starts_.push_back(more);
+                    starts_.back().other = std::exchange(
+                        last_at[detour.to], static_cast<std::uint32_t>(starts_.size() - 1));
+                }
+            }
+            clock.tick(looked);
+        }
+    starts_ = {};
+    return followed.size();
+}
+
+std::size_t DetourBound::slot_of(const Start& start, std::size_t slots) {
+    return hash_of(start.change) >> (64 - std::countr_zero(slots));
+}
+
+/// Whether one of these starts changes as much, costs no more and leads to the same place.
+bool DetourBound::is_follower(const Start& start, std::uint32_t others) const {
+    for (std::uint32_t o = others; o != kNone; o = starts_[o].other)
+        if (starts_[o].change == start.change && starts_[o].cost <= start.cost &&
+            leads_to(starts_[o].place, start.place))
+            return true;
+    return false;
+}
+
+/// Keeps the cheapest reading that begins so, if it satisfies the equation and is the best so far.
+void DetourBound::look_up(const Start& start) {
+    const std::int64_t needed = -places_[ReadingGraph::kRoot].sum - start.change;
+    if (is_enough(needed)) {
+        cost_ = start.cost;
+        collect(start, kNone);
+    } else if (start.place != kNone) {
+        const std::uint32_t change = cheapest_change(start.place, needed, cost_ - start.cost);
+        if (change == kNone) return;
+        cost_ = start.cost + changes_[change].cost;
+        collect(start, change);
+    }
+}
+
+/// Stores the span values of a reading.
+void DetourBound::collect(const Start& start, std::uint32_t change) {
+    std::vector<std::uint32_t> taken;  // detours in order
+    if (start.detour != kNone) taken.push_back(start.detour);
+    for (std::uint32_t s = start.before; s != kNone && starts_[s].detour != kNone;
+         s = starts_[s].before)
+        taken.push_back(starts_[s].detour);
+    std::reverse(taken.begin(), taken.end());
+    for (std::uint32_t c = change; c != kNone; c = changes_[c].rest)
+        taken.push_back(changes_[c].detour);
+    path_.clear();
+    std::uint32_t at = ReadingGraph::kRoot;
+    for (const std::uint32_t d : taken) {
+        for (; at != detours_[d].from; at = places_[at].next) path_.push_back(places_[at].choice);
+        at = detours_[d].to;
+        if (at != kNone) path_.push_back(detours_[d].choice);
+    }
+    if (at == kNone) return;
+    for (; places_[at].next != kNone; at = places_[at].next) path_.push_back(places_[at].choice);
+}
+
+double DetourBound::more(std::uint32_t node, const Class& at) const {
+    if (at.free) return 0;
+    const std::uint32_t index = node * equation_.masks() + at.seen;
+    const Place& place = places_[index];
+    if (place.open <= place.rest) return place.open;
+    const std::int64_t needed = -at.sum - place.sum;
+    double satisfied = std::max(radius_, 0.0);
+    if (is_enough(needed))
+        satisfied = 0;
+    else if (!slots_.empty())
+        if (const std::uint32_t c = cheapest_change(index, needed, satisfied); c != kNone)
+            satisfied = changes_[c].cost;
+    return std::min(place.open, place.rest + std::min(satisfied, equation_.weight()));
+}
+
+double DetourBound::least() const {
+    const Place& root = places_[ReadingGraph::kRoot];
+    return std::min(root.open, root.rest + known_);
+}
+
+std::size_t DetourBound::held() const {
+    return places_.capacity() * sizeof(Place) + detours_.capacity() * sizeof(Detour) +
+           changes_.capacity() * sizeof(Change) + slots_.capacity() * sizeof(slots_[0]) +
+           filter_.capacity() * sizeof(filter_[0]);
+}
+
+}  // namespace lawful

@@ -1,0 +1,205 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/costs.hpp"
+#include "rules/residues.hpp"
+#include "search/reading_graph.hpp"
+
+namespace lawful {
+
+/// The cheapest reading that satisfies one equation about a list, such as `subtotal == sum(items)`,
+/// and a lower bound on what the equation adds to the cost of the rest of other readings.
+///
+/// From each place, a node together with the fields of the equation that have occurred, there is a
+/// cheapest way to the end. A detour is a step that leaves it; each changes the sum by a number of
+/// its own, so readings are sets of detours (Eppstein's sidetracks). Cheap ones are listed from the
+/// end on, by what they change together, and others from the root on: the two meet in the middle,
+/// so that each list is about as long as the square root of the number of readings.
+class DetourBound {
+public:
+    using Steps = std::span<const std::vector<ReadingGraph::Step>>;  // by node
+
+    /// What the equation depends on in a state.
+    struct Class {
+        std::int64_t sum;    // in units of the equation
+        std::uint32_t seen;  // its fields that have occurred
+        bool free;           // it cannot be decided any more
+    };
+
+    /// The share of detours that are listed, of those that were counted: others are as good.
+    struct Share {
+        double changes = 1, starts = 1;
+    };
+
+    /// `share` is from earlier lists, if there are any.
+    DetourBound(Residues equation, const Share& share)
+        : equation_(std::move(equation)), share_(share) {}
+
+    /// About how many elementary steps may be done: at once, if all readings up to `most` are then
+    /// known, or else step by step.
+    struct Work {
+        double in_steps, at_once;
+    };
+    /// Lists detours over the open steps, for paths of cost up to `most` above the cheapest one,
+    /// until the cheapest reading is known, the work is done or about `memory` bytes are in use.
+    /// `missing` is what the absence of fields costs. False if the equation is of another kind, or
+    /// too large.
+    bool list(const ReadingGraph& graph, Steps open, std::span<const double> missing, double most,
+              const Work& work, std::size_t memory, Clock& clock);
+
+    Class class_of(std::span<const Wide> state) const;
+    Class next(const Class& before, std::uint32_t choice) const;
+    /// A lower bound on how much more the rest from a node costs because of the equation.
+    double more(std::uint32_t node, const Class& at) const;
+    /// The same for all readings; exact if one of them is known to cost as much.
+    double least() const;
+    /// The cost of the cheapest reading that satisfies the equation and was met, above the cheapest
+    /// of all; its span values in order.
+    double met_cost() const { return places_[ReadingGraph::kRoot].rest + cost_; }
+    const std::vector<std::uint32_t>& met() const { return path_; }
+    const Share& share() const { return share_; }
+    /// Bytes in use.
+    std::size_t held() const;
+
+private:
+    static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::int64_t kMostNumber = std::int64_t{1} << 60;  // in units
+    static constexpr std::int64_t kMostTolerance = 16;                  // in units
+    static constexpr std::size_t kMostFields = 6;                       // that must occur
+    static constexpr std::size_t kMostPlaces = std::size_t{1} << 16;
+    static constexpr std::size_t kBins = 128;  // of costs, to count detours before they are listed
+    static constexpr double kFarthest = 32;    // nats, up to which they are counted
+    static constexpr double kLeastWork = 1 << 14;  // of the first lists
+    static constexpr double kGrowth = 8;           // of each after them
+    static constexpr double kWorkPerChange = 16;
+    static constexpr double kWorkPerStart = 256;
+    static constexpr double kBytesPerChange = 64;  // with the table
+    static constexpr double kFarMore = 4;          // times what is expected: too much
+    static constexpr double kLookBeyond = 1.5;     // times what is listed
+    static constexpr std::size_t kLeastSlots = 256;
+    static constexpr int kFilterBits = 3;  // of a slot's number
+    static constexpr std::size_t kBitsPerSlot = std::size_t{1} << kFilterBits;
+
+    using Counts = std::array<float, kBins>;
+
+    /// A node and the fields that have occurred; the cheapest way from there.
+    struct Place {
+        double rest = kForbidden;   // what it costs more if the equation is decided in the end
+        double open = kForbidden;   // the same if it is not decided
+        double reach = kForbidden;  // the least excess from the root
+        std::int64_t sum = 0;       // what the way adds
+        std::uint32_t next = kNone, choice = kNone;
+        // Places whose ways lead here have numbers from `number` on.
+        std::uint32_t number = 0, followers = 1;
+        std::uint32_t first_detour = 0, last_detour = 0;
+        std::uint32_t first_change = 0, last_change = 0;  // of those that begin here
+    };
+    struct Detour {
+        double cost;
+        std::int64_t change;
+        std::uint32_t from, to, choice;  // `to` is kNone at the end
+    };
+    /// What a detour and others after it change together.
+    struct Change {
+        std::int64_t change;
+        double cost;
+        std::uint32_t place;  // where the first detour leaves the way
+        std::uint32_t detour, rest;
+        std::uint32_t other;  // in the same slot
+    };
+    /// Detours from the root up to a place.
+    struct Start {
+        std::int64_t change;
+        double cost;
+        std::uint32_t place, detour, before;
+        std::uint32_t other;  // that ends at the same place, or is in the same slot
+    };
+
+    /// The costs up to which changes and starts are listed.
+    struct Split {
+        double changes = 0, starts = 0;
+        double listed = 0, begun = 0;  // as counted before
+
+        double reach() const { return changes + starts; }
+    };
+
+    bool is_small() const;
+    void find_ways(const ReadingGraph& graph, Steps open, Clock& clock);
+    void find_detours(const ReadingGraph& graph, Steps open, double most, Clock& clock);
+    void number_places();
+    Counts count_changes(double most, Clock& clock) const;
+    Counts count_starts(Clock& clock) const;
+    Split farthest_split(const Counts& changes, const Counts& starts, double work) const;
+    std::optional<std::size_t> list_changes(const Split& split, double most, Clock& clock);
+    void add_by_cost(std::span<const Change> made);
+    void make_slots(std::size_t room);
+    void add(const Change& change);
+    std::optional<std::size_t> meet(const Split& split, Clock& clock);
+    static std::size_t slot_of(const Start& start, std::size_t slots);
+    bool is_follower(const Start& start, std::uint32_t others) const;
+    void look_up(const Start& start);
+    std::uint32_t cheapest_change(std::uint32_t place, std::int64_t needed, double below) const;
+    void collect(const Start& start, std::uint32_t change);
+    bool is_enough(std::int64_t needed) const {
+        return -tolerance_ <= needed && needed <= tolerance_;
+    }
+    bool leads_to(std::uint32_t place, std::uint32_t later) const {
+        return places_[place].number - places_[later].number < places_[later].followers;
+    }
+    std::int64_t bucket_of(std::int64_t change) const {
+        const std::int64_t width = 2 * tolerance_ + 1;
+        if (width == 1) return change;
+        return (change >= 0 ? change : change - width + 1) / width;
+    }
+    /// Whether nothing more may be needed, or a listed change that is: most are not listed.
+    bool may_satisfy(std::int64_t needed) const {
+        const std::int64_t low = bucket_of(needed - tolerance_);
+        if (may_have(hash_of(low))) return true;
+        return is_enough(needed) ||
+               (tolerance_ > 0 && may_have(hash_of(bucket_of(needed + tolerance_))));
+    }
+    static std::uint64_t hash_of(std::int64_t bucket) {
+        return static_cast<std::uint64_t>(bucket) * 0x9e3779b97f4a7c15;
+    }
+    /// Whether a bucket with this hash may have a change: most have none.
+    bool may_have(std::uint64_t hash) const {
+        const std::uint64_t bit = hash >> (shift_ - kFilterBits);
+        return filter_[bit / 64] >> (bit % 64) & 1;
+    }
+    void mark(std::uint64_t hash) {
+        const std::uint64_t bit = hash >> (shift_ - kFilterBits);
+        filter_[bit / 64] |= std::uint64_t{1} << (bit % 64);
+    }
+
+    Residues equation_;
+    std::int64_t tolerance_ = 0;
+    std::vector<Residues::End> ends_;
+    std::vector<std::int64_t> end_sums_;
+    std::vector<Place> places_;    // (nodes, fields that have occurred)
+    std::vector<Detour> detours_;  // by place and cost
+    std::vector<Change> changes_;
+    std::vector<std::uint32_t> slots_;   // a hash table of changes
+    std::vector<std::uint64_t> filter_;  // bits, a few per slot
+    int shift_ = 63;                     // from hashes to slots
+    std::vector<Change> sorted_;         // scratch
+    std::vector<Start> starts_;          // the same
+    Share share_;
+    double most_changes_ = 0;          // that fit into memory
+    double farthest_ = 0;              // costs beyond this are of no interest
+    double width_ = 0;                 // of a bin
+    double radius_ = 0;                // changes up to this cost are listed
+    double known_ = 0;                 // no reading costs less; up to there, all were met
+    double cost_ = kForbidden;         // of the cheapest that was met
+    std::vector<std::uint32_t> path_;  // its span values
+};
+
+}  // namespace lawful
