@@ -55,6 +55,25 @@ LAWFUL_CLONES Cell pass_blocks(Cell* __restrict reach_there, const Cell* __restr
     return least;
 }
 
+LAWFUL_CLONES std::size_t count_blocks(const Cell* __restrict one, const Cell* __restrict other,
+                                       std::size_t blocks, Cell limit) {
+    std::size_t count = 0;
+    for (std::size_t b = 0; b < blocks; ++b) {
+        Cell here = 0;
+        for (std::size_t k = b * kBlock; k < (b + 1) * kBlock; ++k)
+            here = static_cast<Cell>(here + (static_cast<Cell>(one[k] + other[k]) <= limit));
+        count += static_cast<std::size_t>(here);
+    }
+    return count;
+}
+
+template <class Number>
+void list_cells(const Number* one, const Number* other, std::size_t begin, std::size_t end,
+                Number limit, std::vector<std::uint32_t>& within) {
+    for (std::size_t k = begin; k < end; ++k)
+        if (one[k] + other[k] <= limit) within.push_back(static_cast<std::uint32_t>(k));
+}
+
 }  // namespace
 
 void lower_cells(Cell* here, const Cell* there, std::size_t length, Cell cost) {
@@ -96,6 +115,36 @@ double pass_cells(double* reach_there, const double* reach, const double* here, 
         least = std::min(least, there[k] - here[k]);
     }
     return least;
+}
+
+std::size_t count_within(const Cell* one, const Cell* other, std::size_t length, Cell limit) {
+    const std::size_t whole = length / kBlock * kBlock;
+    std::size_t count = count_blocks(one, other, length / kBlock, limit);
+    for (std::size_t k = whole; k < length; ++k) count += one[k] + other[k] <= limit;
+    return count;
+}
+
+std::size_t count_within(const double* one, const double* other, std::size_t length, double limit) {
+    std::size_t count = 0;
+    for (std::size_t k = 0; k < length; ++k) count += one[k] + other[k] <= limit;
+    return count;
+}
+
+void list_within(const Cell* one, const Cell* other, std::size_t length, Cell limit,
+                 std::vector<std::uint32_t>& within) {
+    within.clear();
+    const std::size_t whole = length / kBlock * kBlock;
+    // Most blocks have no such cell.
+    for (std::size_t k = 0; k < whole; k += kBlock)
+        if (count_blocks(one + k, other + k, 1, limit) > 0)
+            list_cells(one, other, k, k + kBlock, limit, within);
+    list_cells(one, other, whole, length, limit, within);
+}
+
+void list_within(const double* one, const double* other, std::size_t length, double limit,
+                 std::vector<std::uint32_t>& within) {
+    within.clear();
+    list_cells(one, other, 0, length, limit, within);
 }
 
 }  // namespace lawful

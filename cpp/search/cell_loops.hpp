@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace lawful {
 
@@ -20,5 +21,15 @@ std::int16_t pass_cells(std::int16_t* reach_there, const std::int16_t* reach,
                         std::int16_t cost, std::int16_t limit, std::int16_t never);
 double pass_cells(double* reach_there, const double* reach, const double* here, const double* there,
                   std::size_t length, double cost, double limit, double never);
+
+/// The number of cells k for which `one[k] + other[k] <= limit`.
+std::size_t count_within(const std::int16_t* one, const std::int16_t* other, std::size_t length,
+                         std::int16_t limit);
+std::size_t count_within(const double* one, const double* other, std::size_t length, double limit);
+/// Replaces `within` by these cells, in order.
+void list_within(const std::int16_t* one, const std::int16_t* other, std::size_t length,
+                 std::int16_t limit, std::vector<std::uint32_t>& within);
+void list_within(const double* one, const double* other, std::size_t length, double limit,
+                 std::vector<std::uint32_t>& within);
 
 }  // namespace lawful

@@ -51,6 +51,7 @@ public:
 struct ExactCosts {
     using Cell = double;
     static constexpr Cell kNever = kForbidden;
+    static constexpr Cell kLargest = std::numeric_limits<double>::max();
 
     explicit ExactCosts(double) {}
     static Cell cell(double cost) { return cost; }
@@ -63,6 +64,7 @@ struct ExactCosts {
 struct CoarseCosts {
     using Cell = std::int16_t;
     static constexpr Cell kNever = std::numeric_limits<Cell>::max() / 2;
+    static constexpr Cell kLargest = kNever - 1;
 
     explicit CoarseCosts(double most) : unit(std::max(most, 1e-3) / (kNever - 2)) {}
     Cell cell(double cost) const {
@@ -173,24 +175,26 @@ private:
     /// Reduces the excess of each step to what no class on a path up to `most` needs of it.
     void take_up(const ReadingGraph& graph, StepExcess& excess, double most, Clock& clock) const {
         const std::size_t classes = classes_.classes();
-        const Cell limit = costs_.cell(most);
+        // Cells that are never reached are beyond it.
+        const Cell limit = std::min(costs_.cell(most), Costs::kLargest);
         // The least excess up to a row and class; the last one is for kFree.
         std::vector<Cell> reach(rows_ * (classes + 1), Costs::kNever);
         reach[classes_.begin()] = costs_.cell(0);
-        std::vector<std::uint32_t> alive;
+        std::vector<std::uint32_t> alive;  // classes on a path up to `most`
         for (std::uint32_t node = 0; node < graph.nodes(); ++node) {
             if (row_[node] == kNoRow) continue;
             const Cell* const reached = reach.data() + row_[node] * (classes + 1);
             const Cell* const here = row(node);
             const double free = costs_.cost(reached[classes]);
+            const std::size_t count = count_within(reached, here, classes, limit);
+            const bool many = Classes::kShifts && count > classes / kSparse;
             alive.clear();
-            for (std::uint32_t c = 0; c < classes; ++c)
-                if (reached[c] < Costs::kNever && reached[c] + here[c] <= limit) alive.push_back(c);
+            if (!many && count > 0) list_within(reached, here, classes, limit, alive);
             const auto steps = graph.steps_from(node);
             for (std::size_t i = 0; i < steps.size(); ++i) {
                 const double cost = excess[node][i];
                 if (cost == kForbidden) continue;
-                clock.tick(std::min(2 * alive.size(), classes) + 1);
+                clock.tick(std::min(2 * count, classes) + 1);
                 const bool ended = steps[i].to == ReadingGraph::kEnd;
                 Cell* const there =
                     ended ? nullptr : reach.data() + row_[steps[i].to] * (classes + 1);
@@ -201,8 +205,7 @@ private:
                 }
                 const Cell step = costs_.cell(cost);
                 Cell least = Costs::kNever;  // what a class adds to the rest of steps it needs
-                if (Classes::kShifts && !ended && alive.size() > classes / kSparse &&
-                    !classes_.frees(steps[i].choice)) {
+                if (many && !ended && !classes_.frees(steps[i].choice)) {
                     classes_.each_range(steps[i].choice, [&](std::size_t before, std::size_t after,
                                                              std::size_t length, auto...) {
                         least = std::min(least, pass_cells(there + after, reached + before,
@@ -212,6 +215,7 @@ private:
                     excess[node][i] = left_after(cost, left, least);
                     continue;
                 }
+                if (many && alive.empty()) list_within(reached, here, classes, limit, alive);
                 for (const std::uint32_t c : alive) {
                     if (ended) {
                         if (ends_[c] < Costs::kNever && reached[c] + step + ends_[c] <= limit)

@@ -76,6 +76,8 @@ Search::Status Search::next(std::size_t extensions, Clock& clock, std::size_t tr
         const bool is_long =
             tried_ >= limits_.patience && extended_ >= std::min(limits_.patience, kFewExtensions);
         if ((is_long && tried_ < tried) || lower_) {
+            if (is_long && bounds_.made() && !has_looked_ && look_ahead(clock))
+                return Status::kPaused;
             make_bounds(clock);
             if (!met_) continue;
             if (met_->total() <= bound() + kRounding) {
@@ -290,10 +292,19 @@ bool Search::is_cheapest(std::uint32_t index) const {
     return !plan_ || cheapest_.find(PartialKeys{partials_}, partials_[index]) == index;
 }
 
+/// Looks for a good reading before finer bounds are made: with a lower limit, they take less work.
+bool Search::look_ahead(Clock& clock) {
+    has_looked_ = true;
+    if (has_found_ || !dive(kWidth, clock) || !(found_.total() < most_ - kBetter)) return false;
+    met_ = found_;
+    return true;
+}
+
 /// Makes bounds, or finer ones, and applies them to the partial readings that are open.
 void Search::make_bounds(Clock& clock) {
     const bool finer = tried_ >= limits_.patience;
     if (finer) limits_.patience = std::max(kGrowth * tried_, limits_.later);
+    if (finer) has_looked_ = false;
     lower_ = false;
     if (!plan_) return;
     // If the cost of labellings is limited, prices matter besides the cost.

@@ -94,6 +94,7 @@ private:
     static constexpr std::size_t kGrowth = 4;
     // Fewer than these tell little about the length, however many steps they have.
     static constexpr std::size_t kFewExtensions = 16;
+    static constexpr std::size_t kWidth = 8;           // of a dive before finer bounds are made
     static constexpr std::size_t kWorkPerStep = 2048;  // in bounds, per step that was tried
     static constexpr std::size_t kLeastWork = std::size_t{1} << 20;
     static constexpr std::size_t kMostWork = std::size_t{1} << 27;
@@ -151,6 +152,7 @@ private:
     bool enter_if_cheaper(const Partial& partial);
     bool is_cheapest(std::uint32_t index) const;
     void find_gone(Clock& clock);
+    bool look_ahead(Clock& clock);
     void make_bounds(Clock& clock);
     std::optional<Found> replay(std::span<const std::uint32_t> choices);
     void drop_above();
@@ -165,6 +167,7 @@ private:
     double least_ =
         -std::numeric_limits<double>::infinity();  // that readings cost, for all we know
     std::optional<Found> met_;                     // a good reading that bounds have met
+    bool has_looked_ = false;                      // ahead, since bounds were made
     bool has_found_ = false;                       // a reading, in order
     bool decisive_ = false;  // it costs no more than the equation that it was met for demands
     RuleTracker tracker_;

@@ -39,10 +39,12 @@ private:
 
         static std::uint64_t hash(std::span<const Wide> state) {
             std::uint64_t hash = 0;
-            for (const Wide slot : state)
-                hash = mixed(hash ^ static_cast<std::uint64_t>(slot) ^
-                             std::rotl(static_cast<std::uint64_t>(slot >> 64), 32));
-            return hash;
+            for (const Wide slot : state) {
+                hash ^= static_cast<std::uint64_t>(slot) ^
+                        std::rotl(static_cast<std::uint64_t>(slot >> 64), 32);
+                hash = std::rotl(hash * 0x9e3779b97f4a7c15, 29);
+            }
+            return mixed(hash);
         }
         bool equal(std::uint32_t number, std::span<const Wide> state) const {
             return std::equal(state.begin(), state.end(), table.all_[number]);

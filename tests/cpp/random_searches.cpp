@@ -613,6 +613,12 @@ void cells_case() {
         expected[k] = std::min<std::int16_t>(expected[k], reach[k] + cost);
         least = std::min<std::int16_t>(least, there[k] - here[k]);
     }
+    std::vector<std::uint32_t> within, listed;
+    for (std::uint32_t k = 0; k < length; ++k)
+        if (reach[k] + here[k] <= limit) within.push_back(k);
+    list_within(reach.data(), here.data(), length, limit, listed);
+    same = same && listed == within &&
+           count_within(reach.data(), here.data(), length, limit) == within.size();
     if (same && reached == expected && found == least) return;
     std::printf("FAILED: cells differ from those of a plain loop\n");
     std::exit(1);
