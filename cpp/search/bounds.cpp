@@ -74,12 +74,20 @@ bool Bounds::make(std::uint32_t first, double most, bool finer, std::size_t work
         detours_ = list_detours(kept, all, of_detours, memory, clock);
         listed_up_to_ = all;
         listed_by_ = of_detours.in_steps;
+        met_.clear();
+        for (const auto& bound : detours_) {
+            least_ = std::max(least_, bound->least());
+            if (!bound->met().empty()) met_.push_back({bound->met_cost(), bound->met()});
+        }
     }
+    // What tells less than the others together only takes time.
+    const double by_others = all - left.most;
+    std::erase_if(detours_, [&](const auto& bound) { return bound->least() < by_others; });
     steps_ = std::move(kept);
     bounds_ = std::move(made);
     bytes_ = row_bound_ ? row_bound_->held() : 0;
     for (const auto& bound : bounds_) bytes_ += bound->held();
-    for (const DetourBound& bound : detours_) bytes_ += bound.held();
+    for (const auto& bound : detours_) bytes_ += bound->held();
     classify();
     return row_bound_ || !bounds_.empty() || !detours_.empty();
 }
@@ -90,8 +98,8 @@ void Bounds::classify() {
     detour_classes_.clear();
     for (std::uint32_t state = 0; state < states_.size(); ++state) {
         for (const auto& bound : bounds_) classes_.push_back(bound->class_of(states_[state]));
-        for (const DetourBound& bound : detours_)
-            detour_classes_.push_back(bound.class_of(states_[state]));
+        for (const auto& bound : detours_)
+            detour_classes_.push_back(bound->class_of(states_[state]));
     }
 }
 
@@ -261,36 +269,33 @@ std::vector<std::vector<ReadingGraph::Step>> Bounds::kept_steps(const StepExcess
 
 /// The bounds of equations that sum lists, over these steps, on paths up to `most` above the
 /// cheapest one.
-std::vector<DetourBound> Bounds::list_detours(
-    std::span<const std::vector<ReadingGraph::Step>> steps, double most,
-    const DetourBound::Work& work, std::size_t memory, Clock& clock) const {
-    std::vector<DetourBound> listed;
+Bounds::Detours Bounds::list_detours(std::span<const std::vector<ReadingGraph::Step>> steps,
+                                     double most, const DetourBound::Work& work, std::size_t memory,
+                                     Clock& clock) const {
+    Detours listed;
     if (!kinds_.detours || std::ranges::none_of(plan_->equations, sums_a_list)) return listed;
     const std::vector<Residues::FieldValue> values = field_values(graph_);
     for (const Equation& equation : plan_->equations) {
         if (!sums_a_list(equation)) continue;
         const DetourBound::Share share = listed.size() < detours_.size()
-                                             ? detours_[listed.size()].share()
+                                             ? detours_[listed.size()]->share()
                                              : DetourBound::Share{};
-        DetourBound bound(Residues(*plan_, equation, tables_, values), share);
-        if (bound.list(graph_, steps, tables_.missing, most, work, memory, clock))
+        auto bound =
+            std::make_unique<DetourBound>(Residues(*plan_, equation, tables_, values), share);
+        if (bound->list(graph_, steps, tables_.missing, most, work, memory, clock))
             listed.push_back(std::move(bound));
     }
     return listed;
 }
 
-double Bounds::least() const {
-    double least = 0;
-    for (const DetourBound& bound : detours_) least = std::max(least, bound.least());
-    return graph_.rest(ReadingGraph::kRoot) + least;
-}
+double Bounds::least() const { return graph_.rest(ReadingGraph::kRoot) + least_; }
 
 double Bounds::rest(std::uint32_t node, std::uint32_t state) const {
     if (node == ReadingGraph::kEnd) return 0;
     double rest = graph_.rest(node), by_detours = 0;
     for (std::size_t i = 0; i < detours_.size(); ++i)
-        by_detours = std::max(by_detours,
-                              detours_[i].more(node, detour_classes_[state * detours_.size() + i]));
+        by_detours = std::max(
+            by_detours, detours_[i]->more(node, detour_classes_[state * detours_.size() + i]));
     by_detours += rest;
     if (row_bound_) {
         // What equations add is on top of the rest under rules of rows, so that must be known.
@@ -308,8 +313,8 @@ double Bounds::rest_after(std::uint32_t node, std::uint32_t state,
     if (step.to == ReadingGraph::kEnd) return rest;
     for (std::size_t i = 0; i < detours_.size(); ++i) {
         const DetourBound::Class& before = detour_classes_[state * detours_.size() + i];
-        by_detours =
-            std::max(by_detours, detours_[i].more(step.to, detours_[i].next(before, step.choice)));
+        by_detours = std::max(by_detours,
+                              detours_[i]->more(step.to, detours_[i]->next(before, step.choice)));
     }
     by_detours += rest;
     if (row_bound_ && !row_bound_->knows(node, row_classes_[state])) return by_detours;
@@ -325,7 +330,7 @@ void Bounds::add_state(std::uint32_t number, std::uint32_t before, std::uint32_t
         classes_.push_back(bounds_[i]->next(classes_[before * bounds_.size() + i], choice));
     for (std::size_t i = 0; i < detours_.size(); ++i)
         detour_classes_.push_back(
-            detours_[i].next(detour_classes_[before * detours_.size() + i], choice));
+            detours_[i]->next(detour_classes_[before * detours_.size() + i], choice));
 }
 
 void Bounds::classify_rows() {

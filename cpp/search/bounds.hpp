@@ -61,8 +61,14 @@ public:
     }
     /// A lower bound on the cost of all readings.
     double least() const;
-    /// Bounds of equations about lists, some of which know a reading that satisfies theirs.
-    std::span<const DetourBound> detours() const { return detours_; }
+    /// A reading that satisfies an equation about a list: its cost above the cheapest of all if no
+    /// other rule plays a part, and its span values in order.
+    struct Met {
+        double cost;
+        std::vector<std::uint32_t> choices;
+    };
+    /// The cheapest readings for each such equation, as far as they are known.
+    std::span<const Met> met() const { return met_; }
     /// A lower bound on the cost of the rest from a node on, for the state with this number.
     double rest(std::uint32_t node, std::uint32_t state) const;
     /// A lower bound on the cost after a step from a node, with what rules charge for the step.
@@ -78,6 +84,7 @@ public:
 
 private:
     using Made = std::vector<std::unique_ptr<RestBound>>;
+    using Detours = std::vector<std::unique_ptr<DetourBound>>;
 
     StepExcess left_by_rows() const;
     /// What is left to be counted while bounds are made.
@@ -98,9 +105,8 @@ private:
     void add_projections(Made& made, std::span<const std::uint32_t> equations, Left& left,
                          Clock& clock) const;
     std::vector<std::vector<ReadingGraph::Step>> kept_steps(const StepExcess& excess) const;
-    std::vector<DetourBound> list_detours(std::span<const std::vector<ReadingGraph::Step>> steps,
-                                          double most, const DetourBound::Work& work,
-                                          std::size_t memory, Clock& clock) const;
+    Detours list_detours(std::span<const std::vector<ReadingGraph::Step>> steps, double most,
+                         const DetourBound::Work& work, std::size_t memory, Clock& clock) const;
     bool is_alone() const { return plan_->equations.size() == 1; }
     void classify();
     void classify_rows();
@@ -113,7 +119,9 @@ private:
     std::size_t fineness_ = 0;             // how often finer bounds were made
     std::unique_ptr<RowBound> row_bound_;  // if there are rules of rows
     Made bounds_;
-    std::vector<DetourBound> detours_;                    // of equations that sum lists
+    Detours detours_;                                     // of equations that sum lists
+    std::vector<Met> met_;                                // by them
+    double least_ = 0;                                    // above the cheapest reading of all
     double listed_up_to_ = kForbidden;                    // the limit that they are for
     double listed_by_ = 0;                                // work
     std::size_t bytes_ = 0;                               // of the bounds

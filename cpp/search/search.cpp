@@ -316,12 +316,11 @@ void Search::make_bounds(Clock& clock) {
     const std::size_t for_proof = decisive_ ? kWorkForProof : 0;
     if (!bounds_.make(root.state, most_ - root.cost, finer, work, for_proof, memory, clock)) return;
     least_ = std::max(least_, root.cost + bounds_.least());
-    for (const DetourBound& bound : bounds_.detours()) {
-        if (has_found_ || bound.met().empty()) continue;
-        const auto met = replay(bound.met());
+    for (const Bounds::Met& each : bounds_.met()) {
+        const auto met = has_found_ ? std::nullopt : replay(each.choices);
         if (!met || (met_ && met_->total() <= met->total())) continue;
         met_ = met;
-        const double alone = root.cost + graph_->rest(root.node) + bound.met_cost();
+        const double alone = root.cost + graph_->rest(root.node) + each.cost;
         decisive_ = met->total() <= alone + kRounding;
     }
     for (Open& open : open_) {

@@ -56,7 +56,7 @@ WITHOUT: tuple[str, ...] = ()
 FIRST_PAUSE = 256
 """Partial readings that are extended before a good reading is guessed."""
 
-MANY = 64
+MANY = 192
 """Spans of which so many are unreadable that it pays to leave these out all at once."""
 
 SATURATED = 32.0
