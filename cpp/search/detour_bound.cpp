@@ -36,6 +36,8 @@ bool DetourBound::list(const ReadingGraph& graph, Steps open, std::span<const do
     most_changes_ = static_cast<double>(memory) / kBytesPerChange;
     find_detours(graph, open, most, clock);
     number_places();
+    needed_ = -root.sum;
+    choose_modulus(clock);
     const Counts changes = count_changes(most - root.rest, clock), starts = count_starts(clock);
     const auto go = [&](const Split& split) {
         if (!(split.reach() > known_)) return;
@@ -182,8 +184,7 @@ void DetourBound::find_detours(const ReadingGraph& graph, Steps open, double mos
                 detour.change = after.sum + there.sum - here.sum;
                 if (detour.to == here.next && detour.change == 0) continue;  // the way itself
             }
-            if (here.reach + here.rest + detour.cost <= most && detour.cost <= farthest_)
-                detours_.push_back(detour);
+            if (here.reach + here.rest + detour.cost <= most) detours_.push_back(detour);
         }
         here.last_detour = static_cast<std::uint32_t>(detours_.size());
         std::sort(detours_.begin() + here.first_detour, detours_.end(),
@@ -205,52 +206,126 @@ void DetourBound::number_places() {
     }
 }
 
+/// Chooses the modulus for which it costs most to make up for the remainder of what is needed.
+void DetourBound::choose_modulus(Clock& clock) {
+    std::uint32_t best = 1;
+    double most = kTelling;
+    for (const std::uint32_t modulus : kModuli) {
+        // With a tolerance, several remainders are right.
+        if (tolerance_ > 0) break;
+        find_remainders(modulus, clock);
+        if (after(ReadingGraph::kRoot, 0) <= most) continue;
+        most = after(ReadingGraph::kRoot, 0);
+        best = modulus;
+    }
+    find_remainders(best, clock);
+}
+
+/// Finds the least costs of detours by the remainder of what they change, up to each place and from
+/// there on.
+void DetourBound::find_remainders(std::uint32_t modulus, Clock& clock) {
+    modulus_ = modulus;
+    clock.tick(4 * modulus * (places_.size() + detours_.size()));
+    before_.assign(places_.size() * modulus, kForbidden);
+    after_.assign(places_.size() * modulus, kForbidden);
+    const auto lower = [&](std::vector<double>& costs, std::uint32_t to, std::uint32_t from,
+                           std::uint32_t shift, double cost) {
+        for (std::uint32_t r = 0; r < modulus; ++r) {
+            double& there = costs[to * modulus + (r + shift) % modulus];
+            there = std::min(there, costs[from * modulus + r] + cost);
+        }
+    };
+    before_[ReadingGraph::kRoot * modulus] = 0;
+    for (std::uint32_t i = 0; i < places_.size(); ++i) {
+        const Place& place = places_[i];
+        if (place.next != kNone) lower(before_, place.next, i, 0, 0);
+        for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d)
+            if (detours_[d].to != kNone)
+                lower(before_, detours_[d].to, i, remainder(detours_[d].change), detours_[d].cost);
+    }
+    for (std::uint32_t i = static_cast<std::uint32_t>(places_.size()); i-- > 0;) {
+        const Place& place = places_[i];
+        if (place.next == kNone)
+            after_[i * modulus] = 0;
+        else
+            lower(after_, i, place.next, 0, 0);
+        for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d) {
+            const Detour& detour = detours_[d];
+            const std::uint32_t shift = remainder(detour.change);
+            if (detour.to != kNone) {
+                lower(after_, i, detour.to, shift, detour.cost);
+                continue;
+            }
+            double& here = after_[i * modulus + shift];
+            here = std::min(here, detour.cost);
+        }
+    }
+}
+
+/// The number of bins of costs up to this one, which may be NaN: the difference of infinite ones.
+std::size_t DetourBound::bins_up_to(double cost) const {
+    if (!(cost >= 0)) return 0;
+    return cost < width_ * (kBins - 1) ? static_cast<std::size_t>(cost / width_) + 1 : kBins;
+}
+
 /// By cost, about how many changes there are on paths up to `most`.
 DetourBound::Counts DetourBound::count_changes(double most, Clock& clock) const {
-    const double root_rest = places_[ReadingGraph::kRoot].rest;
-    std::vector<Counts> from(places_.size());  // by place, the changes from there on
+    std::vector<Counts> from(places_.size() * modulus_);  // by place and remainder, from there on
     Counts all{};
-    for (std::size_t i = places_.size(); i-- > 0;) {
+    const auto add = [](Counts& here, const Counts& there, std::size_t shift) {
+        for (std::size_t k = shift; k < kBins; ++k) here[k] += there[k - shift];
+    };
+    for (std::uint32_t i = static_cast<std::uint32_t>(places_.size()); i-- > 0;) {
         const Place& place = places_[i];
-        const double left = most - (place.reach + place.rest - root_rest);
-        if (!(left >= 0)) continue;
-        Counts& here = from[i];
-        clock.tick(kBins / 4 * (place.last_detour - place.first_detour + 1));
+        clock.tick(kBins / 4 * modulus_ * (place.last_detour - place.first_detour + 1));
         for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d) {
             const auto shift = static_cast<std::size_t>(detours_[d].cost / width_);
             if (shift >= kBins) break;
-            ++here[shift];
+            const std::uint32_t changes = remainder(detours_[d].change);
+            ++from[i * modulus_ + changes][shift];
             if (detours_[d].to == kNone) continue;
-            const Counts& there = from[detours_[d].to];
-            for (std::size_t k = shift; k < kBins; ++k) here[k] += there[k - shift];
+            for (std::uint32_t r = 0; r < modulus_; ++r)
+                add(from[i * modulus_ + (r + changes) % modulus_],
+                    from[detours_[d].to * modulus_ + r], shift);
         }
-        const auto bins = static_cast<std::size_t>(std::min<double>(kBins, left / width_ + 1));
-        for (std::size_t k = 0; k < bins; ++k) all[k] += here[k];
-        if (place.next == kNone) continue;
-        for (std::size_t k = 0; k < kBins; ++k) here[k] += from[place.next][k];
+        for (std::uint32_t r = 0; r < modulus_; ++r) {
+            Counts& here = from[i * modulus_ + r];
+            const std::size_t bins = bins_up_to(most - before(i, r));
+            std::fill(here.begin() + static_cast<std::ptrdiff_t>(bins), here.end(), 0.0f);
+            add(all, here, 0);
+            if (place.next != kNone) add(here, from[place.next * modulus_ + r], 0);
+        }
     }
     return all;
 }
 
 /// By cost, about how many starts there are.
 DetourBound::Counts DetourBound::count_starts(Clock& clock) const {
-    std::vector<Counts> at(places_.size());  // by place, the starts whose ways lead there
-    at[ReadingGraph::kRoot][0] = 1;
+    std::vector<Counts> at(places_.size() * modulus_);  // by place and remainder, that lead there
+    at[ReadingGraph::kRoot * modulus_][0] = 1;
     Counts all{};
     for (std::uint32_t i = 0; i < places_.size(); ++i) {
         const Place& place = places_[i];
-        const Counts& here = at[i];
-        clock.tick(kBins / 4 * (place.last_detour - place.first_detour + 1));
-        for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d) {
-            const auto shift = static_cast<std::size_t>(detours_[d].cost / width_);
-            if (shift >= kBins) break;
-            for (std::size_t k = shift; k < kBins; ++k) all[k] += here[k - shift];
-            if (detours_[d].to == kNone) continue;
-            Counts& there = at[detours_[d].to];
-            for (std::size_t k = shift; k < kBins; ++k) there[k] += here[k - shift];
+        clock.tick(kBins / 4 * modulus_ * (place.last_detour - place.first_detour + 1));
+        for (std::uint32_t r = 0; r < modulus_; ++r) {
+            const Counts& here = at[i * modulus_ + r];
+            for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d) {
+                const Detour& detour = detours_[d];
+                const auto shift = static_cast<std::size_t>(detour.cost / width_);
+                if (shift >= kBins) break;
+                if (detour.to == kNone) continue;
+                const std::uint32_t after_it = (r + remainder(detour.change)) % modulus_;
+                const std::size_t bins = bins_up_to(farthest_ - after(detour.to, after_it));
+                Counts& there = at[detour.to * modulus_ + after_it];
+                for (std::size_t k = shift; k < bins; ++k) {
+                    there[k] += here[k - shift];
+                    all[k] += here[k - shift];
+                }
+            }
+            if (place.next == kNone) continue;
+            Counts& there = at[place.next * modulus_ + r];
+            for (std::size_t k = 0; k < kBins; ++k) there[k] += here[k];
         }
-        if (place.next == kNone) continue;
-        for (std::size_t k = 0; k < kBins; ++k) at[place.next][k] += here[k];
     }
     return all;
 }
@@ -259,7 +334,6 @@ DetourBound::Counts DetourBound::count_starts(Clock& clock) const {
 /// others are as good as; lists nothing if they are far more than expected.
 std::optional<std::size_t> DetourBound::list_changes(const Split& split, double most,
                                                      Clock& clock) {
-    const double root_rest = places_[ReadingGraph::kRoot].rest;
     const double enough = kFarMore * (share_.changes * split.listed + kLeastSlots);
     std::size_t all = 0;
     radius_ = split.changes;
@@ -269,21 +343,23 @@ std::optional<std::size_t> DetourBound::list_changes(const Split& split, double 
     for (std::uint32_t i = static_cast<std::uint32_t>(places_.size()); i-- > 0;) {
         Place& place = places_[i];
         place.first_change = place.last_change = static_cast<std::uint32_t>(changes_.size());
-        const double up_to = std::min(radius_, most - (place.reach + place.rest - root_rest));
         made.clear();
         for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d) {
             const Detour& detour = detours_[d];
-            const double left = up_to - detour.cost;
+            const double left = radius_ - detour.cost;
             if (!(left >= 0)) break;
-            made.push_back({detour.change, detour.cost, i, d, kNone, kNone});
+            const auto make = [&](std::int64_t change, double cost, std::uint32_t rest) {
+                if (before(i, change) + cost <= most)
+                    made.push_back({change, cost, i, d, rest, kNone});
+            };
+            make(detour.change, detour.cost, kNone);
             std::size_t looked = 1;
             for (std::uint32_t at = detour.to; at != kNone; at = places_[at].next, ++looked)
                 for (std::uint32_t c = places_[at].first_change; c < places_[at].last_change; ++c) {
                     const Change& rest = changes_[c];
                     if (rest.cost > left + width_) break;
                     if (rest.cost > left) continue;
-                    made.push_back(
-                        {detour.change + rest.change, detour.cost + rest.cost, i, d, c, kNone});
+                    make(detour.change + rest.change, detour.cost + rest.cost, c);
                 }
             clock.tick(looked);
         }
@@ -374,7 +450,6 @@ std::optional<std::size_t> DetourBound::meet(const Split& split, Clock& clock) {
     std::vector<std::uint32_t> last_at(places_.size(), kNone);  // by place, the last start there
     std::vector<std::uint32_t> slots(kLeastSlots, kNone);
     std::vector<std::uint32_t> followed;
-    const std::int64_t needed = -places_[ReadingGraph::kRoot].sum;
     last_at[ReadingGraph::kRoot] = 0;
     look_up(starts_[0]);
     for (std::uint32_t place = 0; place < places_.size(); ++place)
@@ -403,8 +478,11 @@ std::optional<std::size_t> DetourBound::meet(const Split& split, Clock& clock) {
                                      d,
                                      index,
                                      kNone};
-                    if (!(more.cost < std::min(cost_, farthest))) break;
-                    if (may_satisfy(needed - more.change)) look_up(more);
+                    const double limit = std::min(cost_, farthest);
+                    if (!(more.cost < limit)) break;
+                    if (detour.to != kNone && !(more.cost + after(detour.to, more.change) < limit))
+                        continue;
+                    if (may_satisfy(needed_ - more.change)) look_up(more);
                     if (detour.to == kNone || more.cost > split.starts ||
                         !(more.cost + radius_ < cost_))
                         continue;
@@ -434,7 +512,7 @@ bool DetourBound::is_follower(const Start& start, std::uint32_t others) const {
 
 /// Keeps the cheapest reading that begins so, if it satisfies the equation and is the best so far.
 void DetourBound::look_up(const Start& start) {
-    const std::int64_t needed = -places_[ReadingGraph::kRoot].sum - start.change;
+    const std::int64_t needed = needed_ - start.change;
     if (is_enough(needed)) {
         cost_ = start.cost;
         collect(start, kNone);

@@ -23,7 +23,9 @@ namespace lawful {
 /// cheapest way to the end. A detour is a step that leaves it; each changes the sum by a number of
 /// its own, so readings are sets of detours (Eppstein's sidetracks). Cheap ones are listed from the
 /// end on, by what they change together, and others from the root on: the two meet in the middle,
-/// so that each list is about as long as the square root of the number of readings.
+/// so that each list is about as long as the square root of the number of readings. If most detours
+/// change the sum by multiples of a small number and the change that is needed is none, all sets
+/// that lack the dear detours which make up for that are left out.
 class DetourBound {
 public:
     using Steps = std::span<const std::vector<ReadingGraph::Step>>;  // by node
@@ -76,18 +78,21 @@ private:
     static constexpr std::int64_t kMostTolerance = 16;                  // in units
     static constexpr std::size_t kMostFields = 6;                       // that must occur
     static constexpr std::size_t kMostPlaces = std::size_t{1} << 16;
-    static constexpr std::size_t kBins = 128;  // of costs, to count detours before they are listed
-    static constexpr double kFarthest = 32;    // nats, up to which they are counted
+    static constexpr std::size_t kBins = 64;  // of costs, to count detours before they are listed
+    static constexpr double kFarthest = 32;   // nats, up to which they are counted
     static constexpr double kLeastWork = 1 << 14;  // of the first lists
     static constexpr double kGrowth = 8;           // of each after them
     static constexpr double kWorkPerChange = 16;
-    static constexpr double kWorkPerStart = 256;
+    static constexpr double kWorkPerStart = 128;
     static constexpr double kBytesPerChange = 64;  // with the table
     static constexpr double kFarMore = 4;          // times what is expected: too much
     static constexpr double kLookBeyond = 1.5;     // times what is listed
     static constexpr std::size_t kLeastSlots = 256;
     static constexpr int kFilterBits = 3;  // of a slot's number
     static constexpr std::size_t kBitsPerSlot = std::size_t{1} << kFilterBits;
+
+    static constexpr std::array<std::uint32_t, 6> kModuli{2, 3, 4, 5, 7, 10};
+    static constexpr double kTelling = 0.5;  // nats that remainders cost more than nothing
 
     using Counts = std::array<float, kBins>;
 
@@ -136,8 +141,24 @@ private:
     void find_ways(const ReadingGraph& graph, Steps open, Clock& clock);
     void find_detours(const ReadingGraph& graph, Steps open, double most, Clock& clock);
     void number_places();
+    void choose_modulus(Clock& clock);
+    void find_remainders(std::uint32_t modulus, Clock& clock);
+    std::size_t bins_up_to(double cost) const;
     Counts count_changes(double most, Clock& clock) const;
     Counts count_starts(Clock& clock) const;
+    std::uint32_t remainder(std::int64_t number) const {
+        const auto modulus = static_cast<std::int64_t>(modulus_);
+        const std::int64_t rest = number % modulus;
+        return static_cast<std::uint32_t>(rest < 0 ? rest + modulus : rest);
+    }
+    /// The least cost of detours up to a place to which a change from there on may be added.
+    double before(std::uint32_t place, std::int64_t change) const {
+        return before_[place * modulus_ + remainder(needed_ - change)];
+    }
+    /// The least cost of detours from a place on that may be added to a change up to there.
+    double after(std::uint32_t place, std::int64_t change) const {
+        return after_[place * modulus_ + remainder(needed_ - change)];
+    }
     Split farthest_split(const Counts& changes, const Counts& starts, double work) const;
     std::optional<std::size_t> list_changes(const Split& split, double most, Clock& clock);
     void add_by_cost(std::span<const Change> made);
@@ -186,6 +207,9 @@ private:
     std::vector<std::int64_t> end_sums_;
     std::vector<Place> places_;    // (nodes, fields that have occurred)
     std::vector<Detour> detours_;  // by place and cost
+    std::int64_t needed_ = 0;      // the change from the way from the root
+    std::uint32_t modulus_ = 1;
+    std::vector<double> before_, after_;  // (places, remainders)
     std::vector<Change> changes_;
     std::vector<std::uint32_t> slots_;   // a hash table of changes
     std::vector<std::uint64_t> filter_;  // bits, a few per slot
