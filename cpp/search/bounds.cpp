@@ -156,11 +156,9 @@ StepExcess Bounds::left_by_rows() const {
     return excess;
 }
 
-/// `later` is one prime behind.
-std::size_t Bounds::largest_prime(bool coarse, bool later) const {
+std::size_t Bounds::largest_prime(bool coarse) const {
     const auto& largest = coarse ? kLargestPrimes : kLargestExactPrimes;
-    const std::size_t fineness = later && fineness_ > 1 ? fineness_ - 1 : fineness_;
-    return largest[std::min(fineness, largest.size()) - 1];
+    return largest[std::min(fineness_, largest.size()) - 1];
 }
 
 /// Adds the bound of fields that must be present, if it tells anything: it drops many steps at a
@@ -208,10 +206,8 @@ std::vector<std::uint32_t> Bounds::add_equations(Made& made, Left& left, std::si
         const bool coarse = is_coarse(left.most);
         const std::size_t cell = coarse ? sizeof(CoarseCosts::Cell) : sizeof(ExactCosts::Cell);
         const std::size_t steps = open_steps(left.excess) * cell / 4 + 1;
-        // Where lists of detours may be enough, primes wait for them.
-        const bool later = kinds_.detours && is_alone() && equations[i].sums_lists();
         if (!equations[i].choose_prime(steps, left.work, 2 * graph_.nodes() * cell,
-                                       memory / equations.size(), largest_prime(coarse, later)))
+                                       memory / equations.size(), largest_prime(coarse)))
             continue;
         left.work -= std::min(left.work, steps * equations[i].classes());
         auto bound = bound_of(std::move(equations[i]), coarse);
@@ -271,19 +267,19 @@ std::vector<std::vector<ReadingGraph::Step>> Bounds::kept_steps(const StepExcess
 /// cheapest one.
 Bounds::Detours Bounds::list_detours(std::span<const std::vector<ReadingGraph::Step>> steps,
                                      double most, const DetourBound::Work& work, std::size_t memory,
-                                     Clock& clock) const {
+                                     Clock& clock) {
     Detours listed;
     if (!kinds_.detours || std::ranges::none_of(plan_->equations, sums_a_list)) return listed;
     const std::vector<Residues::FieldValue> values = field_values(graph_);
-    for (const Equation& equation : plan_->equations) {
+    shares_.resize(plan_->equations.size());
+    for (std::size_t i = 0; i < plan_->equations.size(); ++i) {
+        const Equation& equation = plan_->equations[i];
         if (!sums_a_list(equation)) continue;
-        const DetourBound::Share share = listed.size() < detours_.size()
-                                             ? detours_[listed.size()]->share()
-                                             : DetourBound::Share{};
         auto bound =
-            std::make_unique<DetourBound>(Residues(*plan_, equation, tables_, values), share);
-        if (bound->list(graph_, steps, tables_.missing, most, work, memory, clock))
-            listed.push_back(std::move(bound));
+            std::make_unique<DetourBound>(Residues(*plan_, equation, tables_, values), shares_[i]);
+        if (!bound->list(graph_, steps, tables_.missing, most, work, memory, clock)) continue;
+        shares_[i] = bound->share();
+        listed.push_back(std::move(bound));
     }
     return listed;
 }

@@ -95,7 +95,7 @@ private:
         std::size_t work;
     };
 
-    std::size_t largest_prime(bool coarse, bool later) const;
+    std::size_t largest_prime(bool coarse) const;
     void add_presence(Made& made, Left& left, Clock& clock) const;
     void add_if_it_tells(Made& made, std::unique_ptr<RestBound> bound, Left& left,
                          Clock& clock) const;
@@ -106,7 +106,7 @@ private:
                          Clock& clock) const;
     std::vector<std::vector<ReadingGraph::Step>> kept_steps(const StepExcess& excess) const;
     Detours list_detours(std::span<const std::vector<ReadingGraph::Step>> steps, double most,
-                         const DetourBound::Work& work, std::size_t memory, Clock& clock) const;
+                         const DetourBound::Work& work, std::size_t memory, Clock& clock);
     bool is_alone() const { return plan_->equations.size() == 1; }
     void classify();
     void classify_rows();
@@ -120,6 +120,7 @@ private:
     std::unique_ptr<RowBound> row_bound_;  // if there are rules of rows
     Made bounds_;
     Detours detours_;                                     // of equations that sum lists
+    std::vector<DetourBound::Share> shares_;              // by equation, of earlier lists
     std::vector<Met> met_;                                // by them
     double least_ = 0;                                    // above the cheapest reading of all
     double listed_up_to_ = kForbidden;                    // the limit that they are for

@@ -29,7 +29,8 @@ bool DetourBound::list(const ReadingGraph& graph, Steps open, std::span<const do
     find_ways(graph, open, clock);
     const Place& root = places_[ReadingGraph::kRoot];
     if (!(root.rest <= most)) return true;
-    most += kRounding;
+    // What is impossible is never within it.
+    most = std::min(most + kRounding, std::numeric_limits<double>::max());
     farthest_ = std::min({equation_.weight(), most - root.rest, root.open - root.rest});
     if (!(farthest_ > 0)) return true;
     width_ = std::min(farthest_, kFarthest) / kBins;
@@ -37,7 +38,7 @@ bool DetourBound::list(const ReadingGraph& graph, Steps open, std::span<const do
     find_detours(graph, open, most, clock);
     number_places();
     needed_ = -root.sum;
-    choose_modulus(clock);
+    choose_modulus(std::max(work.in_steps, work.at_once), clock);
     const Counts changes = count_changes(most - root.rest, clock), starts = count_starts(clock);
     const auto go = [&](const Split& split) {
         if (!(split.reach() > known_)) return;
@@ -207,12 +208,12 @@ void DetourBound::number_places() {
 }
 
 /// Chooses the modulus for which it costs most to make up for the remainder of what is needed.
-void DetourBound::choose_modulus(Clock& clock) {
+void DetourBound::choose_modulus(double work, Clock& clock) {
     std::uint32_t best = 1;
     double most = kTelling;
     for (const std::uint32_t modulus : kModuli) {
-        // With a tolerance, several remainders are right.
-        if (tolerance_ > 0) break;
+        // With a tolerance, several remainders are right; and short lists are made sooner.
+        if (tolerance_ > 0 || work < kWorkForModuli) break;
         find_remainders(modulus, clock);
         if (after(ReadingGraph::kRoot, 0) <= most) continue;
         most = after(ReadingGraph::kRoot, 0);
@@ -362,13 +363,13 @@ std::optional<std::size_t> DetourBound::list_changes(const Split& split, double 
                     make(detour.change + rest.change, detour.cost + rest.cost, c);
                 }
             clock.tick(looked);
+            if (static_cast<double>(all + made.size()) > enough) {
+                radius_ = 0;
+                return std::nullopt;
+            }
         }
         if (made.empty()) continue;
         all += made.size();
-        if (static_cast<double>(all) > enough) {
-            radius_ = 0;
-            return std::nullopt;
-        }
         clock.tick(16 * made.size());
         if (changes_.size() + made.size() > slots_.size())
             make_slots(2 * (changes_.size() + made.size()));
@@ -466,7 +467,9 @@ std::optional<std::size_t> DetourBound::meet(const Split& split, Clock& clock) {
             if (is_follower(start, head)) continue;
             starts_[index].other = std::exchange(head, index);
             followed.push_back(index);
-            if (static_cast<double>(followed.size()) > enough) return std::nullopt;
+            if (static_cast<double>(followed.size()) > enough ||
+                static_cast<double>(starts_.size()) > most_changes_)
+                return std::nullopt;
             std::size_t looked = 0;
             for (std::uint32_t from = place; from != kNone; from = places_[from].next, ++looked) {
                 const Place& at = places_[from];

@@ -92,6 +92,7 @@ private:
     static constexpr std::size_t kBitsPerSlot = std::size_t{1} << kFilterBits;
 
     static constexpr std::array<std::uint32_t, 6> kModuli{2, 3, 4, 5, 7, 10};
+    static constexpr double kWorkForModuli = 1 << 19;
     static constexpr double kTelling = 0.5;  // nats that remainders cost more than nothing
 
     using Counts = std::array<float, kBins>;
@@ -141,7 +142,7 @@ private:
     void find_ways(const ReadingGraph& graph, Steps open, Clock& clock);
     void find_detours(const ReadingGraph& graph, Steps open, double most, Clock& clock);
     void number_places();
-    void choose_modulus(Clock& clock);
+    void choose_modulus(double work, Clock& clock);
     void find_remainders(std::uint32_t modulus, Clock& clock);
     std::size_t bins_up_to(double cost) const;
     Counts count_changes(double most, Clock& clock) const;
