@@ -127,6 +127,32 @@ def test_sums_of_long_lists(items, receipts, weight, adds_up, patience, monkeypa
         assert found.worth == pytest.approx(worth_of_receipt(document, scores, weight))
 
 
+@pytest.mark.parametrize(
+    ("items", "base", "noise", "tolerance", "seed"),
+    [(150, 997, 10, 2, 306), (100, 5000, 100, 0, 328)],
+)
+def test_sums_of_nearly_equal_amounts(items, base, noise, tolerance, seed):
+    # So many sums are the same that lists of them tell little: large primes must still be tried.
+    rng = np.random.default_rng(seed)
+    amounts = base * rng.integers(1, 3, items) + rng.integers(0, noise, items)
+    is_item = rng.random(items) < 0.5
+    doubt = rng.uniform(0.02, 0.49, items)
+    probs = np.full((items + 1, 3), 1e-4)
+    probs[:items, 0] = np.where(is_item, doubt, 1 - doubt)
+    probs[:items, 1] = 1 - probs[:items, 0]
+    probs[items] = [0.01, 0.01, 0.98]
+    subtotal = int(amounts[is_item].sum()) + (498 if base == 997 else 1666)
+    document = Document("nearly equal", [*map(str, amounts), str(subtotal)])
+    labels = ("O", "B-item", "B-subtotal")
+    scores = Scores.from_probs(probs / probs.sum(axis=1, keepdims=True), labels)
+    rules = Rules(
+        [Field("subtotal", "subtotal", "money"), Field("items", "item", "money", many=True)],
+        [Rule("subtotal == sum(items)", tolerance=tolerance, weight=15.0)],
+    )
+    found = decode(document, scores, rules, decoder="exact")
+    assert found.optimal
+
+
 @pytest.mark.parametrize("far", [10**6, 10**9])
 def test_items_far_from_a_subtotal_are_dropped_before_the_search(far):
     # The model takes every amount for an item; of all sums, only 3 + 4 is the subtotal.
