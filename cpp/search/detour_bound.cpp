@@ -44,6 +44,7 @@ bool DetourBound::list(const ReadingGraph& graph, Steps open, std::span<const do
         if (!(split.reach() > known_)) return;
         const auto made = list_changes(split, most - root.rest, clock);
         const auto begun = made ? meet(split, clock) : std::nullopt;
+        starts_ = {};
         share_ = {share_of(made, split.listed), share_of(begun, split.begun)};
         if (begun) known_ = std::min({cost_, farthest_, split.reach()});
     };
@@ -335,15 +336,14 @@ DetourBound::Counts DetourBound::count_starts(Clock& clock) const {
 /// others are as good as; lists nothing if they are far more than expected.
 std::optional<std::size_t> DetourBound::list_changes(const Split& split, double most,
                                                      Clock& clock) {
-    const double enough = kFarMore * (share_.changes * split.listed + kLeastSlots);
+    const double enough = kFarMore * (share_.changes * split.listed + kFew);
     std::size_t all = 0;
     radius_ = split.changes;
     std::vector<Change> made;
-    changes_.clear();
-    make_slots(kLeastSlots);
+    changes_.clear(tolerance_);
     for (std::uint32_t i = static_cast<std::uint32_t>(places_.size()); i-- > 0;) {
         Place& place = places_[i];
-        place.first_change = place.last_change = static_cast<std::uint32_t>(changes_.size());
+        place.first_change = place.last_change = changes_.size();
         made.clear();
         for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d) {
             const Detour& detour = detours_[d];
@@ -371,12 +371,10 @@ std::optional<std::size_t> DetourBound::list_changes(const Split& split, double 
         if (made.empty()) continue;
         all += made.size();
         clock.tick(16 * made.size());
-        if (changes_.size() + made.size() > slots_.size())
-            make_slots(2 * (changes_.size() + made.size()));
+        changes_.reserve(made.size());
         add_by_cost(made);
-        place.last_change = static_cast<std::uint32_t>(changes_.size());
+        place.last_change = changes_.size();
     }
-    sorted_ = {};
     return all;
 }
 
@@ -388,57 +386,21 @@ void DetourBound::add_by_cost(std::span<const Change> made) {
     };
     for (const Change& change : made) ++begin[bin_of(change) + 1];
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
-    sorted_.resize(made.size());
-    for (const Change& change : made) sorted_[begin[bin_of(change)]++] = change;
-    for (const Change& change : sorted_) add(change);
-}
-
-/// Makes a hash table of the changes so far, with room for more.
-void DetourBound::make_slots(std::size_t room) {
-    const std::size_t slots = std::bit_ceil(std::max(room, kLeastSlots));
-    shift_ = 64 - std::countr_zero(slots);
-    slots_.assign(slots, kNone);
-    filter_.assign(slots * kBitsPerSlot / 64, 0);
-    for (std::uint32_t c = 0; c < changes_.size(); ++c) {
-        const std::uint64_t hash = hash_of(bucket_of(changes_[c].change));
-        changes_[c].other = std::exchange(slots_[hash >> shift_], c);
-        mark(hash);
-    }
-}
-
-/// Adds a change unless one that costs no more can be made from there, too.
-void DetourBound::add(const Change& change) {
-    if (change.change == 0) return;
-    const std::uint64_t hash = hash_of(bucket_of(change.change));
-    std::uint32_t& head = slots_[hash >> shift_];
-    if (may_have(hash))
-        for (std::uint32_t c = head; c != kNone; c = changes_[c].other)
-            if (changes_[c].change == change.change && changes_[c].cost <= change.cost &&
-                leads_to(change.place, changes_[c].place))
-                return;
-    mark(hash);
-    changes_.push_back(change);
-    changes_.back().other = std::exchange(head, static_cast<std::uint32_t>(changes_.size() - 1));
+    std::vector<Change> sorted(made.size());
+    for (const Change& change : made) sorted[begin[bin_of(change)]++] = change;
+    // One that can be made later on the way serves, too; and to change nothing needs no detour.
+    for (const Change& change : sorted)
+        if (change.change != 0)
+            changes_.add(change,
+                         [&](const Change& other) { return leads_to(change.place, other.place); });
 }
 
 /// The cheapest listed change that can be made from a place, is within the tolerance of what is
 /// needed and costs less than `below`; or kNone.
 std::uint32_t DetourBound::cheapest_change(std::uint32_t place, std::int64_t needed,
                                            double below) const {
-    std::uint32_t cheapest = kNone;
-    const std::int64_t last = bucket_of(needed + tolerance_);
-    for (std::int64_t bucket = bucket_of(needed - tolerance_); bucket <= last; ++bucket) {
-        const std::uint64_t hash = hash_of(bucket);
-        if (!may_have(hash)) continue;
-        for (std::uint32_t c = slots_[hash >> shift_]; c != kNone; c = changes_[c].other) {
-            if (is_enough(needed - changes_[c].change) && changes_[c].cost < below &&
-                leads_to(place, changes_[c].place)) {
-                below = changes_[c].cost;
-                cheapest = c;
-            }
-        }
-    }
-    return cheapest;
+    return changes_.cheapest(needed, below,
+                             [&](const Change& change) { return leads_to(place, change.place); });
 }
 
 /// Lists the starts of a split, and looks up what each needs to satisfy the equation. Returns how
@@ -446,10 +408,10 @@ std::uint32_t DetourBound::cheapest_change(std::uint32_t place, std::int64_t nee
 std::optional<std::size_t> DetourBound::meet(const Split& split, Clock& clock) {
     // A reading beyond what is listed may be met, too, but few are worth a look.
     const double farthest = std::min(farthest_, kLookBeyond * split.reach());
-    const double enough = kFarMore * (share_.starts * split.begun + kLeastSlots);
+    const double enough = kFarMore * (share_.starts * split.begun + kFew);
     starts_.assign(1, {0, 0, ReadingGraph::kRoot, kNone, kNone, kNone});
     std::vector<std::uint32_t> last_at(places_.size(), kNone);  // by place, the last start there
-    std::vector<std::uint32_t> slots(kLeastSlots, kNone);
+    std::vector<std::uint32_t> slots(kFew, kNone);
     std::vector<std::uint32_t> followed;
     last_at[ReadingGraph::kRoot] = 0;
     look_up(starts_[0]);
@@ -485,7 +447,7 @@ std::optional<std::size_t> DetourBound::meet(const Split& split, Clock& clock) {
                     if (!(more.cost < limit)) break;
                     if (detour.to != kNone && !(more.cost + after(detour.to, more.change) < limit))
                         continue;
-                    if (may_satisfy(needed_ - more.change)) look_up(more);
+                    if (changes_.may_satisfy(needed_ - more.change)) look_up(more);
                     if (detour.to == kNone || more.cost > split.starts ||
                         !(more.cost + radius_ < cost_))
                         continue;
@@ -496,12 +458,11 @@ std::optional<std::size_t> DetourBound::meet(const Split& split, Clock& clock) {
             }
             clock.tick(looked);
         }
-    starts_ = {};
     return followed.size();
 }
 
 std::size_t DetourBound::slot_of(const Start& start, std::size_t slots) {
-    return hash_of(start.change) >> (64 - std::countr_zero(slots));
+    return ChangeTable::hash_of(start.change) >> (64 - std::countr_zero(slots));
 }
 
 /// Whether one of these starts changes as much, costs no more and leads to the same place.
@@ -516,7 +477,7 @@ bool DetourBound::is_follower(const Start& start, std::uint32_t others) const {
 /// Keeps the cheapest reading that begins so, if it satisfies the equation and is the best so far.
 void DetourBound::look_up(const Start& start) {
     const std::int64_t needed = needed_ - start.change;
-    if (is_enough(needed)) {
+    if (changes_.is_enough(needed)) {
         cost_ = start.cost;
         collect(start, kNone);
     } else if (start.place != kNone) {
@@ -555,11 +516,10 @@ double DetourBound::more(std::uint32_t node, const Class& at) const {
     if (place.open <= place.rest) return place.open;
     const std::int64_t needed = -at.sum - place.sum;
     double satisfied = std::max(radius_, 0.0);
-    if (is_enough(needed))
+    if (changes_.is_enough(needed))
         satisfied = 0;
-    else if (!slots_.empty())
-        if (const std::uint32_t c = cheapest_change(index, needed, satisfied); c != kNone)
-            satisfied = changes_[c].cost;
+    else if (const std::uint32_t c = cheapest_change(index, needed, satisfied); c != kNone)
+        satisfied = changes_[c].cost;
     return std::min(place.open, place.rest + std::min(satisfied, equation_.weight()));
 }
 
@@ -570,8 +530,7 @@ double DetourBound::least() const {
 
 std::size_t DetourBound::held() const {
     return places_.capacity() * sizeof(Place) + detours_.capacity() * sizeof(Detour) +
-           changes_.capacity() * sizeof(Change) + slots_.capacity() * sizeof(slots_[0]) +
-           filter_.capacity() * sizeof(filter_[0]);
+           (before_.capacity() + after_.capacity()) * sizeof(double) + changes_.held();
 }
 
 }  // namespace lawful

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "base/clock.hpp"
 #include "base/costs.hpp"
 #include "rules/residues.hpp"
+#include "search/change_table.hpp"
 #include "search/reading_graph.hpp"
 
 namespace lawful {
@@ -73,7 +73,7 @@ public:
     std::size_t held() const;
 
 private:
-    static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::uint32_t kNone = ChangeTable::kNone;
     static constexpr std::int64_t kMostNumber = std::int64_t{1} << 60;  // in units
     static constexpr std::int64_t kMostTolerance = 16;                  // in units
     static constexpr std::size_t kMostFields = 6;                       // that must occur
@@ -87,9 +87,7 @@ private:
     static constexpr double kBytesPerChange = 64;  // with the table
     static constexpr double kFarMore = 4;          // times what is expected: too much
     static constexpr double kLookBeyond = 1.5;     // times what is listed
-    static constexpr std::size_t kLeastSlots = 256;
-    static constexpr int kFilterBits = 3;  // of a slot's number
-    static constexpr std::size_t kBitsPerSlot = std::size_t{1} << kFilterBits;
+    static constexpr std::size_t kFew = 256;
 
     static constexpr std::array<std::uint32_t, 6> kModuli{2, 3, 4, 5, 7, 10};
     static constexpr double kWorkForModuli = 1 << 19;
@@ -113,14 +111,6 @@ private:
         double cost;
         std::int64_t change;
         std::uint32_t from, to, choice;  // `to` is kNone at the end
-    };
-    /// What a detour and others after it change together.
-    struct Change {
-        std::int64_t change;
-        double cost;
-        std::uint32_t place;  // where the first detour leaves the way
-        std::uint32_t detour, rest;
-        std::uint32_t other;  // in the same slot
     };
     /// Detours from the root up to a place.
     struct Start {
@@ -163,43 +153,14 @@ private:
     Split farthest_split(const Counts& changes, const Counts& starts, double work) const;
     std::optional<std::size_t> list_changes(const Split& split, double most, Clock& clock);
     void add_by_cost(std::span<const Change> made);
-    void make_slots(std::size_t room);
-    void add(const Change& change);
     std::optional<std::size_t> meet(const Split& split, Clock& clock);
     static std::size_t slot_of(const Start& start, std::size_t slots);
     bool is_follower(const Start& start, std::uint32_t others) const;
     void look_up(const Start& start);
     std::uint32_t cheapest_change(std::uint32_t place, std::int64_t needed, double below) const;
     void collect(const Start& start, std::uint32_t change);
-    bool is_enough(std::int64_t needed) const {
-        return -tolerance_ <= needed && needed <= tolerance_;
-    }
     bool leads_to(std::uint32_t place, std::uint32_t later) const {
         return places_[place].number - places_[later].number < places_[later].followers;
-    }
-    std::int64_t bucket_of(std::int64_t change) const {
-        const std::int64_t width = 2 * tolerance_ + 1;
-        if (width == 1) return change;
-        return (change >= 0 ? change : change - width + 1) / width;
-    }
-    /// Whether nothing more may be needed, or a listed change that is: most are not listed.
-    bool may_satisfy(std::int64_t needed) const {
-        const std::int64_t low = bucket_of(needed - tolerance_);
-        if (may_have(hash_of(low))) return true;
-        return is_enough(needed) ||
-               (tolerance_ > 0 && may_have(hash_of(bucket_of(needed + tolerance_))));
-    }
-    static std::uint64_t hash_of(std::int64_t bucket) {
-        return static_cast<std::uint64_t>(bucket) * 0x9e3779b97f4a7c15;
-    }
-    /// Whether a bucket with this hash may have a change: most have none.
-    bool may_have(std::uint64_t hash) const {
-        const std::uint64_t bit = hash >> (shift_ - kFilterBits);
-        return filter_[bit / 64] >> (bit % 64) & 1;
-    }
-    void mark(std::uint64_t hash) {
-        const std::uint64_t bit = hash >> (shift_ - kFilterBits);
-        filter_[bit / 64] |= std::uint64_t{1} << (bit % 64);
     }
 
     Residues equation_;
@@ -211,12 +172,8 @@ private:
     std::int64_t needed_ = 0;      // the change from the way from the root
     std::uint32_t modulus_ = 1;
     std::vector<double> before_, after_;  // (places, remainders)
-    std::vector<Change> changes_;
-    std::vector<std::uint32_t> slots_;   // a hash table of changes
-    std::vector<std::uint64_t> filter_;  // bits, a few per slot
-    int shift_ = 63;                     // from hashes to slots
-    std::vector<Change> sorted_;         // scratch
-    std::vector<Start> starts_;          // the same
+    ChangeTable changes_;
+    std::vector<Start> starts_;  // while they are listed
     Share share_;
     double most_changes_ = 0;          // that fit into memory
     double farthest_ = 0;              // costs beyond this are of no interest
