@@ -236,6 +236,15 @@ public:
         return found;
     }
 
+    bool dive_beyond(double most, std::size_t width, Seconds seconds) {
+        const Turns::Turn turn(turns_);
+        bool found = false;
+        unlocked(seconds, [&](Clock& clock) {
+            found = search_->dive_beyond(most - least(), width, clock);
+        });
+        return found;
+    }
+
     double cost() {
         const Turns::Turn turn(turns_);
         return least() + search_->found().cost;
@@ -396,6 +405,8 @@ void bind_searches(nb::module_& m) {
         .def("next", &PySearch::next, "extensions"_a, "seconds"_a.none() = nb::none())
         .def("stop_above", &PySearch::stop_above, "cost"_a)
         .def("dive", &PySearch::dive, "width"_a, "seconds"_a.none() = nb::none())
+        .def("dive_beyond", &PySearch::dive_beyond, "most"_a, "width"_a,
+             "seconds"_a.none() = nb::none())
         .def_prop_ro("cost", &PySearch::cost)
         .def_prop_ro("violated", &PySearch::violated)
         .def_prop_ro("labels", &PySearch::labels)

@@ -124,6 +124,22 @@ bool CaseSearch::dive(std::size_t width, Clock& clock) {
     return false;
 }
 
+bool CaseSearch::dive_beyond(double most, std::size_t width, Clock& clock) {
+    const std::size_t others = held();
+    if (others > limits_.memory) return false;
+    Search::Limits limits = limits_;
+    limits.memory -= others;
+    limits.reading = most;
+    try {
+        Search whole(graph_, plan_, tables_, limits, clock);
+        if (!whole.dive(width, clock)) return false;
+        found_ = whole.found();
+        return true;
+    } catch (const OutOfTime&) {
+        return false;
+    }
+}
+
 /// Makes the search of a case.
 void CaseSearch::open(Case& first, Clock& clock) {
     ++opened_;

@@ -30,6 +30,8 @@ public:
     Search::Status next(std::size_t extensions, Clock& clock);
     void stop_above(double cost);
     bool dive(std::size_t width, Clock& clock);
+    /// Dives from the beginning, for a reading that costs less than `most`, even beyond the limit.
+    bool dive_beyond(double most, std::size_t width, Clock& clock);
     const Search::Found& found() const { return found_; }
     double bound() const;
     std::size_t extended() const { return extended_; }

@@ -23,7 +23,7 @@ Search::Search(std::shared_ptr<const ReadingGraph> graph, std::shared_ptr<const 
       plan_(std::move(plan)),
       tables_(std::move(tables)),
       limits_(limits),
-      most_(graph_->limit()),
+      most_(limits.reading.value_or(graph_->limit())),
       tracker_(plan_ ? *plan_ : kNoPlan, tables_),
       arena_(limits.memory),
       states_(arena_, plan_ ? plan_->slots + 1 : 1),

@@ -36,6 +36,8 @@ public:
     struct Limits {
         /// The most that a labelling may cost, without its penalty.
         double labelling = std::numeric_limits<double>::infinity();
+        /// The most that a reading may cost, if not the graph's limit.
+        std::optional<double> reading = {};
         std::size_t memory = std::numeric_limits<std::size_t>::max();
         std::size_t patience = 1024;  // steps that are tried before bounds are made
         std::size_t later = 0;        // the same for finer bounds, at least

@@ -409,6 +409,9 @@ class Search:
         The result is a good reading, not proven to be the best.
         """
 
+    def dive_beyond(self, most: float, width: int, seconds: float | None = None) -> bool:
+        """The same from the beginning, for a reading below ``most``, even beyond the slack."""
+
     @property
     def cost(self) -> float: ...
     @property

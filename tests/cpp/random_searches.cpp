@@ -375,6 +375,30 @@ void dive_case() {
     require(total >= expected - 1e-9, "a dive is no better than the best", instance);
 }
 
+/// So do dives beyond the limit of a graph, which may have been searched, and are below another.
+void dive_beyond_case() {
+    const Instance instance;
+    if (instance.lattice()->best() == kInf) return;
+    const double expected = instance.least_total();
+    const double slack = below(4);
+    Search::Limits limits;
+    limits.patience = below(2) ? 1 : kPlenty;
+    CaseSearch search(instance.graph(slack, below(2)), instance.plan(), instance.tables(), limits,
+                      no_limit);
+    if (below(2)) search.next(kPlenty, no_limit);
+    const double offset = search.graph().lattice()->least();
+    const double most = search.graph().limit() + (below(4) ? below(20) : kInf);
+    if (!search.dive_beyond(most, 1 + below(4), no_limit)) return;
+    std::vector<std::uint32_t> labels(instance.words);
+    search.graph().write_labels(search.found().choices, labels.data());
+    const double total = search.found().cost + search.found().violated;
+    const double violated = instance.violated_by(instance.spans_of(labels));
+    require(std::abs(instance.cost_of(labels) + violated - offset - total) < 1e-9,
+            "a dive beyond the limit has the stated cost and penalty", instance);
+    require(total < most, "it is below the other limit", instance);
+    require(offset + total >= expected - 1e-9, "it is no better than the best", instance);
+}
+
 /// A good reading that is found early does not hide the best one, though all that cost more are
 /// dropped.
 void stop_case() {
@@ -776,6 +800,7 @@ int main(int argc, char** argv) {
         readings_case();
         rules_case();
         dive_case();
+        dive_beyond_case();
         stop_case();
         time_case();
         detours_case();

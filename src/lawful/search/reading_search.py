@@ -340,7 +340,10 @@ class Candidates:
                 self.complete = limit == inf
                 if slack < wanted:
                     self.stopped_by = "memory"  # too many spans for the wanted slack
-                return self._next_slack(slack, len(values), refused=search.extended < FEW)
+                larger = self._next_slack(slack, len(values), refused=search.extended < FEW)
+                if self._guess and limit < self._ceiling and (found := self._look_beyond(larger)):
+                    yield found
+                return larger
             if status is _core.SearchStatus.paused:
                 if not self._extensions_left():
                     self.stopped_by = "candidates"
@@ -349,10 +352,10 @@ class Candidates:
                     yield found
                 pause, width = 4 * pause, min(4 * width, LAST_WIDTH)
                 continue
-            spans = tuple(values[i] for i in search.choices.tolist())
-            if (digest := _digest(spans)) not in self._seen:
+            found = _found(search, values)
+            if (digest := _digest(found.spans)) not in self._seen:
                 self._seen.add(digest)
-                yield Candidate(search.labels, -search.cost, search.violated, spans)
+                yield found
 
     def _next_slack(self, slack: float, values: int, *, refused: bool) -> float:
         """The slack after one with so many values, that rules may have refused at once."""
@@ -377,10 +380,16 @@ class Candidates:
         if self._search is None or seconds_left(until) == 0.0:
             return None
         search, values = self._search
-        if not search.dive(width, seconds_left(until)):
+        return _found(search, values) if search.dive(width, seconds_left(until)) else None
+
+    def _look_beyond(self, slack: float) -> Candidate | None:
+        """A good reading with the spans of a search that found none, to keep the next one short."""
+        if self._search is None or seconds_left(self._until) == 0.0:
             return None
-        found = tuple(values[i] for i in search.choices.tolist())
-        return Candidate(search.labels, -search.cost, search.violated, found)
+        search, values = self._search
+        most = min(self.lattice.best + slack, self._ceiling)
+        found = search.dive_beyond(most, FIRST_WIDTH, seconds_left(self._until))
+        return _found(search, values) if found else None
 
     def _open(self, slack: float) -> tuple[_core.Search, list[SpanValue], float]:
         while True:
@@ -393,6 +402,12 @@ class Candidates:
 
     def _extensions_left(self) -> int:
         return int(max(0, min(self._extensions - self.extended, 2**62)))
+
+
+def _found(search: _core.Search, values: list[SpanValue]) -> Candidate:
+    """The last reading that a search has found."""
+    spans = tuple(values[i] for i in search.choices.tolist())
+    return Candidate(search.labels, -search.cost, search.violated, spans)
 
 
 def _digest(spans: tuple[SpanValue, ...]) -> bytes:
