@@ -62,7 +62,8 @@ bool Bounds::make(std::uint32_t first, double most, bool finer, std::size_t work
     Left left{left_by_rows(), tables_.missing, most, work};
     add_presence(made, left, clock);
     const std::vector<std::uint32_t> equations = add_equations(made, left, memory, clock);
-    add_projections(made, equations, left, clock);
+    // Where there are equations, others seldom tell more, so they are for very long searches.
+    if (equations.empty() || fineness_ > 1) add_projections(made, equations, left, clock);
     auto kept = kept_steps(left.excess);
     // They are about one equation; where there are several, bounds that add up tell more.
     const double share = is_alone() ? kShareAlone : kShareAmongOthers;
@@ -88,19 +89,25 @@ bool Bounds::make(std::uint32_t first, double most, bool finer, std::size_t work
     bytes_ = row_bound_ ? row_bound_->held() : 0;
     for (const auto& bound : bounds_) bytes_ += bound->held();
     for (const auto& bound : detours_) bytes_ += bound->held();
-    classify();
+    forget_classes();
     return row_bound_ || !bounds_.empty() || !detours_.empty();
 }
 
-/// Finds the classes of all states.
-void Bounds::classify() {
-    classes_.clear();
-    detour_classes_.clear();
-    for (std::uint32_t state = 0; state < states_.size(); ++state) {
-        for (const auto& bound : bounds_) classes_.push_back(bound->class_of(states_[state]));
-        for (const auto& bound : detours_)
-            detour_classes_.push_back(bound->class_of(states_[state]));
-    }
+/// Makes room for the classes of all states.
+void Bounds::forget_classes() {
+    classified_.assign(states_.size(), false);
+    classes_.resize(states_.size() * bounds_.size());
+    detour_classes_.resize(states_.size() * detours_.size());
+}
+
+/// Finds the classes of a state, if they are not known.
+void Bounds::classify(std::uint32_t state) {
+    if (classified_.empty() || classified_[state]) return;
+    classified_[state] = true;
+    for (std::size_t i = 0; i < bounds_.size(); ++i)
+        classes_[state * bounds_.size() + i] = bounds_[i]->class_of(states_[state]);
+    for (std::size_t i = 0; i < detours_.size(); ++i)
+        detour_classes_[state * detours_.size() + i] = detours_[i]->class_of(states_[state]);
 }
 
 void Bounds::drop_doubles(const RuleTracker& tracker) {
@@ -286,8 +293,9 @@ Bounds::Detours Bounds::list_detours(std::span<const std::vector<ReadingGraph::S
 
 double Bounds::least() const { return graph_.rest(ReadingGraph::kRoot) + least_; }
 
-double Bounds::rest(std::uint32_t node, std::uint32_t state) const {
+double Bounds::rest(std::uint32_t node, std::uint32_t state) {
     if (node == ReadingGraph::kEnd) return 0;
+    classify(state);
     double rest = graph_.rest(node), by_detours = 0;
     for (std::size_t i = 0; i < detours_.size(); ++i)
         by_detours = std::max(
@@ -304,9 +312,10 @@ double Bounds::rest(std::uint32_t node, std::uint32_t state) const {
 }
 
 double Bounds::rest_after(std::uint32_t node, std::uint32_t state,
-                          const ReadingGraph::Step& step) const {
+                          const ReadingGraph::Step& step) {
     double rest = graph_.rest(step.to), by_detours = 0;
     if (step.to == ReadingGraph::kEnd) return rest;
+    classify(state);
     for (std::size_t i = 0; i < detours_.size(); ++i) {
         const DetourBound::Class& before = detour_classes_[state * detours_.size() + i];
         by_detours = std::max(by_detours,
@@ -322,6 +331,9 @@ double Bounds::rest_after(std::uint32_t node, std::uint32_t state,
 void Bounds::add_state(std::uint32_t number, std::uint32_t before, std::uint32_t choice) {
     if (row_bound_)
         row_classes_.push_back(row_bound_->class_of(states_[number].first(plan_->slots)));
+    if (classified_.empty()) return;
+    classify(before);
+    classified_.push_back(true);
     for (std::size_t i = 0; i < bounds_.size(); ++i)
         classes_.push_back(bounds_[i]->next(classes_[before * bounds_.size() + i], choice));
     for (std::size_t i = 0; i < detours_.size(); ++i)

@@ -70,10 +70,9 @@ public:
     /// The cheapest readings for each such equation, as far as they are known.
     std::span<const Met> met() const { return met_; }
     /// A lower bound on the cost of the rest from a node on, for the state with this number.
-    double rest(std::uint32_t node, std::uint32_t state) const;
+    double rest(std::uint32_t node, std::uint32_t state);
     /// A lower bound on the cost after a step from a node, with what rules charge for the step.
-    double rest_after(std::uint32_t node, std::uint32_t state,
-                      const ReadingGraph::Step& step) const;
+    double rest_after(std::uint32_t node, std::uint32_t state, const ReadingGraph::Step& step);
     /// Tells that the last state, with this number, came after a span value in another state.
     void add_state(std::uint32_t number, std::uint32_t before, std::uint32_t choice);
     /// Bytes in use.
@@ -108,7 +107,8 @@ private:
     Detours list_detours(std::span<const std::vector<ReadingGraph::Step>> steps, double most,
                          const DetourBound::Work& work, std::size_t memory, Clock& clock);
     bool is_alone() const { return plan_->equations.size() == 1; }
-    void classify();
+    void classify(std::uint32_t state);
+    void forget_classes();
     void classify_rows();
 
     const ReadingGraph& graph_;
@@ -127,6 +127,7 @@ private:
     double listed_by_ = 0;                                // work
     std::size_t bytes_ = 0;                               // of the bounds
     std::vector<std::uint32_t> row_classes_;              // by state
+    std::vector<bool> classified_;                        // by state: few old ones are asked for
     std::vector<std::uint32_t> classes_;                  // (states, bounds)
     std::vector<DetourBound::Class> detour_classes_;      // (states, bounds by detours)
     std::vector<std::vector<ReadingGraph::Step>> steps_;  // by node; empty if all are open
