@@ -185,7 +185,7 @@ class _Pool:
             self._hire()
         for held in range(QUEUED):
             for worker in self._workers:
-                if self._waiting and worker.ready and len(worker.batches) == held:
+                if self._waiting and len(worker.batches) == held:
                     self._give(worker, self._waiting.popleft())
 
     def _hire(self) -> None:
@@ -242,6 +242,7 @@ class _Pool:
             self._bad_starts += 1
             if self._bad_starts == BAD_STARTS:
                 raise LawfulError(f"{BAD_STARTS} workers in a row died as they started ({cause})")
+            self._waiting.extendleft(reversed(worker.batches))
         elif worker.batches:
             first = worker.batches.popleft()
             self._waiting.extendleft(reversed(worker.batches))
@@ -338,14 +339,14 @@ def _work(
     if parent is not None:
         _die_with(parent)
     gc.freeze()  # what the parent had is not looked through, and its memory stays shared
+    batches: SimpleQueue[bytes] = SimpleQueue()
+    threading.Thread(target=_receive, args=(pipe, batches), daemon=True).start()
     with suppress(OSError):  # the parent has ended
         try:
             work = start()
         except Exception as error:
             pipe.send((0, _pickled(error)))
             return
-        batches: SimpleQueue[bytes] = SimpleQueue()
-        threading.Thread(target=_receive, args=(pipe, batches), daemon=True).start()
         pipe.send((0, b""))
         while True:
             for answer in _answers(work, batches.get(), at):
