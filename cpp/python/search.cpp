@@ -239,9 +239,8 @@ public:
     bool dive_beyond(double most, std::size_t width, Seconds seconds) {
         const Turns::Turn turn(turns_);
         bool found = false;
-        unlocked(seconds, [&](Clock& clock) {
-            found = search_->dive_beyond(most - least(), width, clock);
-        });
+        unlocked(seconds,
+                 [&](Clock& clock) { found = search_->dive_beyond(most - least(), width, clock); });
         return found;
     }
 

@@ -311,8 +311,7 @@ double Bounds::rest(std::uint32_t node, std::uint32_t state) {
     return std::max(rest, by_detours);
 }
 
-double Bounds::rest_after(std::uint32_t node, std::uint32_t state,
-                          const ReadingGraph::Step& step) {
+double Bounds::rest_after(std::uint32_t node, std::uint32_t state, const ReadingGraph::Step& step) {
     double rest = graph_.rest(step.to), by_detours = 0;
     if (step.to == ReadingGraph::kEnd) return rest;
     classify(state);
