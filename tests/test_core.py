@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 from enum import EnumType
+from itertools import product
 from math import inf
 from pathlib import Path
 
@@ -124,6 +125,46 @@ def test_tables_of_different_sizes_are_refused():
         wrong = [part[:-1] if i == at else part for i, part in enumerate(parts)]
         with pytest.raises(ValueError, match="labels"):
             _core.Transitions(*wrong)
+
+
+@given(
+    st.integers(0, 4).flatmap(
+        lambda words: st.tuples(
+            st.lists(
+                st.lists(st.integers(0, 4) | st.just(inf), min_size=3, max_size=3),
+                min_size=words,
+                max_size=words,
+            ),
+            st.lists(st.integers(0, 2), min_size=words, max_size=words),
+        )
+    ),
+    st.lists(st.integers(0, 2), min_size=3, max_size=3),
+    st.integers(0, 16),
+)
+def test_costs_of_labellings_and_the_kinds_of_all_that_cost_as_much(given, kinds, most):
+    rows, labels = given
+    costs = np.array(rows, float).reshape(len(rows), 3)
+    for dtype in (np.uint8, np.uint32):
+        found = _core.cost_of(costs, np.array(labels, dtype))
+        assert found == sum(row[label] for row, label in zip(rows, labels, strict=True))
+    kind_of = np.array(kinds, np.uint32)
+    same = all(
+        [kinds[label] for label in other] == [kinds[label] for label in labels]
+        for other in product(range(3), repeat=len(rows))
+        if sum(row[label] for row, label in zip(rows, other, strict=True)) <= most
+    )
+    assert _core.have_one_kind(costs, np.array(labels, np.uint32), kind_of, most) == same
+
+
+def test_labellings_of_other_costs_are_refused():
+    costs, kinds = np.zeros((2, 3)), np.zeros(3, np.uint32)
+    for use in (_core.cost_of, lambda *given: _core.have_one_kind(*given, kinds, 1.0)):
+        with pytest.raises(ValueError, match="costs of 2 words, but labels of 1"):
+            use(costs, np.zeros(1, np.uint32))
+        with pytest.raises(IndexError, match="word 1 has a label that does not exist: there are 3"):
+            use(costs, np.array([0, 3], np.uint32))
+    with pytest.raises(ValueError, match="3 labels, but 2 kinds"):
+        _core.have_one_kind(costs, np.zeros(2, np.uint32), kinds[:2], 1.0)
 
 
 def rule_of(*code, **more):

@@ -23,6 +23,7 @@
 #include "rules/plan.hpp"
 #include "search/admission.hpp"
 #include "search/case_search.hpp"
+#include "search/label_costs.hpp"
 #include "search/label_spans.hpp"
 #include "search/lattice.hpp"
 #include "search/layout.hpp"
@@ -52,6 +53,10 @@ void within_budget(Seconds seconds, std::size_t memory, Work&& work) {
     } catch (const OutOfMemoryBudget&) {
         raise_out_of_memory(memory);
     }
+}
+
+LabelCosts label_costs(const Matrix& costs) {
+    return {span_of(costs), costs.shape(0), costs.shape(1)};
 }
 
 /// The spans of a lattice up to some cost; Python finds the possible values of their texts.
@@ -346,6 +351,18 @@ void bind_lattices(nb::module_& m) {
                                   span_of(opens), span_of(closes), fields);
             },
             "start"_a, "between"_a, "end"_a, "types"_a, "opens"_a, "closes"_a, "fields"_a);
+    m.def(
+        "cost_of",
+        [](const Matrix& costs, const Numbers& labels) {
+            return label_costs(costs).of(span_of(labels));
+        },
+        "costs"_a, "labels"_a);
+    m.def(
+        "have_one_kind",
+        [](const Matrix& costs, const Numbers& labels, const Numbers& kinds, double most) {
+            return label_costs(costs).have_one_kind(span_of(labels), span_of(kinds), most);
+        },
+        "costs"_a, "labels"_a, "kinds"_a, "most"_a);
     nb::class_<LabelSpans>(m, "LabelSpans")
         .def(
             "__init__",

@@ -307,6 +307,20 @@ class Layout:
         fields: int,
     ) -> None: ...
 
+def cost_of(costs: Floats, labels: NDArray[np.integer[Any]]) -> float:
+    """The sum of the costs of a labelling's labels, of (words, labels).
+
+    Raises ``ValueError`` for another number of words, ``IndexError`` for an unknown label.
+    """
+
+def have_one_kind(
+    costs: Floats, labels: NDArray[np.integer[Any]], kinds: Numbers, most: float
+) -> bool:
+    """Whether in all labellings up to a cost each word has a label of the same kind as in this one.
+
+    ``kinds`` has one entry per label. Transitions are left aside. Raises as ``cost_of`` does.
+    """
+
 class LabelSpans:
     """How labels form spans."""
 

@@ -126,14 +126,10 @@ class Problem:
         return -inf if self.best_legal is None else self._log_prob(self.best_legal)
 
     def _log_prob(self, labels: Labels) -> float:
-        costs = float(np.add.reduce(self._own_costs[self._every_word, labels]))
+        costs = _core.cost_of(self._own_costs, labels)
         if isinstance(self.scores, SpanScores) or self.scores.chain is None:
             return -costs
         return self.scheme.score(labels) - costs
-
-    @cached_property
-    def _every_word(self) -> NDArray[np.intp]:
-        return np.arange(len(self.document))
 
     def is_sole_reading(self, labels: Labels, log_prob: float) -> bool:
         """Whether all legal labellings above a log-probability have the fields of this one.
@@ -142,12 +138,8 @@ class Problem:
         """
         if isinstance(self.scores, SpanScores) or self.scores.chain is not None:
             return False
-        least = self.costs.min(axis=1, initial=inf)
-        # A labelling with this label of a word costs at least as much as its other words must.
-        slack = -log_prob - least.sum() + ROUNDING
-        relevant = self.judge.relevant
-        others = relevant[None, :] != relevant[labels][:, None]
-        return not (others & (self.costs - least[:, None] <= slack)).any()
+        kinds = self.judge.relevant.astype(np.uint32)
+        return _core.have_one_kind(self.costs, labels, kinds, ROUNDING - log_prob)
 
     def log_odds(self, span: Span) -> float:
         """The log-odds of a span, with all its words, if the scores are of spans."""
