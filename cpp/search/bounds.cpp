@@ -21,8 +21,10 @@ constexpr std::array<std::size_t, 5> kLargestExactPrimes{127, 509, 2039, 4093, 8
 constexpr std::size_t kWorkPerRowStep = 256;
 constexpr std::size_t kWorkPerVisit = 64;
 constexpr std::size_t kMostClasses = 512;  // of a projection
-// Shares of the work in bounds that lists of detours get, and for what work at least.
-constexpr double kShareAlone = 1.0 / 16, kShareAmongOthers = 1.0 / 128;
+// The work in lists of detours, the first time and later, if there is one equation; among others,
+// their share of the work in bounds, and for what work at least.
+constexpr double kWorkAlone = 1 << 21, kWorkAgain = 1 << 23;
+constexpr double kShareAmongOthers = 1.0 / 128;
 constexpr std::size_t kLeastWork = std::size_t{1} << 24;
 
 /// Whether coarse costs are fine enough for paths up to `most`.
@@ -46,8 +48,9 @@ Bounds::Bounds(const ReadingGraph& graph, const Plan* plan, const DocumentTables
             if (step.to == ReadingGraph::kEnd || !closed[step.choice]) steps_[node].push_back(step);
 }
 
-bool Bounds::make(std::uint32_t first, double most, bool finer, std::size_t work,
-                  std::size_t for_proof, std::size_t memory, Clock& clock) {
+bool Bounds::make(std::uint32_t first, double known, double most, bool finer, const Effort& effort,
+                  Clock& clock) {
+    const auto [work, for_proof, memory] = effort;
     if (finer && !row_bound_ && !plan_->rows.empty() && kinds_.rows) {
         auto rows =
             std::make_unique<RowBound>(graph_, *plan_, tables_, work / kWorkPerRowStep, clock);
@@ -56,6 +59,7 @@ bool Bounds::make(std::uint32_t first, double most, bool finer, std::size_t work
     }
     const std::uint32_t root = ReadingGraph::kRoot;
     const double all = most - graph_.rest(root);
+    least_ = std::max(least_, known - graph_.rest(root));
     most -= row_bound_ ? row_bound_->rest(root, row_classes_[first]) : graph_.rest(root);
     if (finer) ++fineness_;
     Made made;
@@ -66,9 +70,11 @@ bool Bounds::make(std::uint32_t first, double most, bool finer, std::size_t work
     if (equations.empty() || fineness_ > 1) add_projections(made, equations, left, clock);
     auto kept = kept_steps(left.excess);
     // They are about one equation; where there are several, bounds that add up tell more.
-    const double share = is_alone() ? kShareAlone : kShareAmongOthers;
-    const DetourBound::Work of_detours{share * static_cast<double>(std::max(work, kLeastWork)),
-                                       static_cast<double>(for_proof)};
+    // Alone, it seldom takes more work than that of the second lists.
+    const double in_steps =
+        is_alone() ? (fineness_ > 1 ? kWorkAgain : kWorkAlone)
+                   : kShareAmongOthers * static_cast<double>(std::max(work, kLeastWork));
+    const DetourBound::Work of_detours{in_steps, static_cast<double>(for_proof)};
     // Lists for a higher limit are right, too.
     const bool again = all < listed_up_to_ - kRounding || of_detours.in_steps > listed_by_;
     if (again) {
@@ -282,11 +288,18 @@ Bounds::Detours Bounds::list_detours(std::span<const std::vector<ReadingGraph::S
     for (std::size_t i = 0; i < plan_->equations.size(); ++i) {
         const Equation& equation = plan_->equations[i];
         if (!sums_a_list(equation)) continue;
-        auto bound =
-            std::make_unique<DetourBound>(Residues(*plan_, equation, tables_, values), shares_[i]);
+        auto bound = std::make_unique<DetourBound>(static_cast<std::uint32_t>(i),
+                                                   Residues(*plan_, equation, tables_, values),
+                                                   shares_[i], least_);
         if (!bound->list(graph_, steps, tables_.missing, most, work, memory, clock)) continue;
         shares_[i] = bound->share();
         listed.push_back(std::move(bound));
+    }
+    // Earlier lists are better than none. From here on, time cannot run out.
+    for (auto& old : detours_) {
+        const auto bound = std::ranges::find_if(
+            listed, [&](const auto& each) { return each->number() == old->number(); });
+        if (bound != listed.end() && !(*bound)->has_lists()) *bound = std::move(old);
     }
     return listed;
 }

@@ -45,13 +45,16 @@ public:
     /// Drops steps that differ from a cheaper one in nothing that rules can see.
     void drop_doubles(const RuleTracker& tracker);
 
-    /// Makes the bounds, or makes them again, within about `work` elementary steps and `memory`
-    /// bytes, or `for_proof` steps if they then prove what the best reading is. `first` is the
-    /// number of the state at the root, from where readings may cost up to `most`; `finer` than
-    /// before, or for a lower `most` alone. False if there are none. If time runs out, the bounds
-    /// are those before.
-    bool make(std::uint32_t first, double most, bool finer, std::size_t work, std::size_t for_proof,
-              std::size_t memory, Clock& clock);
+    struct Effort {
+        std::size_t work;       // elementary steps, about
+        std::size_t for_proof;  // the same if they prove what the best reading is
+        std::size_t memory;     // bytes
+    };
+    /// Makes the bounds, or makes them again. `first` is the number of the state at the root, from
+    /// where readings cost `known` or more and may cost up to `most`; `finer` than before, or for a
+    /// lower `most` alone. False if there are none. If time runs out, the bounds are those before.
+    bool make(std::uint32_t first, double known, double most, bool finer, const Effort& effort,
+              Clock& clock);
 
     /// Whether bounds were made.
     bool made() const { return fineness_ > 0; }

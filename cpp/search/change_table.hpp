@@ -14,7 +14,8 @@ namespace lawful {
 struct Change {
     std::int64_t change;
     double cost;
-    std::uint32_t place;         // where the first detour leaves the way
+    std::uint16_t place;         // where the first detour leaves the way
+    std::uint16_t remainder;     // of the change
     std::uint32_t detour, rest;  // the first detour, and the index of what the others change
     std::uint32_t other;         // in the same slot of the table
 };

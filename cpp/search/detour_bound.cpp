@@ -33,30 +33,31 @@ bool DetourBound::list(const ReadingGraph& graph, Steps open, std::span<const do
     most = std::min(most + kRounding, std::numeric_limits<double>::max());
     farthest_ = std::min({equation_.weight(), most - root.rest, root.open - root.rest});
     if (!(farthest_ > 0)) return true;
-    width_ = std::min(farthest_, kFarthest) / kBins;
     most_changes_ = static_cast<double>(memory) / kBytesPerChange;
     find_detours(graph, open, most, clock);
     number_places();
     needed_ = -root.sum;
     choose_modulus(std::max(work.in_steps, work.at_once), clock);
+    known_ = std::min(std::max(base(), least_ - root.rest), farthest_);
+    if (!(known_ < farthest_)) return true;
+    width_ = std::min(farthest_ - base(), kFarthest) / kBins;
     const Counts changes = count_changes(most - root.rest, clock), starts = count_starts(clock);
     const auto go = [&](const Split& split) {
-        if (!(split.reach() > known_)) return;
+        if (!(reach(split) > known_)) return;
         const auto made = list_changes(split, most - root.rest, clock);
         const auto begun = made ? meet(split, clock) : std::nullopt;
         starts_ = {};
         share_ = {share_of(made, split.listed), share_of(begun, split.begun)};
-        if (begun) known_ = std::min({cost_, farthest_, split.reach()});
+        if (begun) known_ = std::min({cost_, farthest_, reach(split)});
     };
     const auto is_done = [&] { return known_ >= std::min(cost_, farthest_); };
     if (const Split split = farthest_split(changes, starts, work.at_once);
-        split.reach() >= farthest_)
+        reach(split) >= farthest_)
         go(split);
-    for (double some = std::min(kLeastWork, work.in_steps); !is_done();
-         some = std::min(kGrowth * some, work.in_steps)) {
-        go(farthest_split(changes, starts, some));
-        if (some == work.in_steps) break;
-    }
+    std::vector<double> amounts{work.in_steps};
+    while (amounts.back() >= kGrowth * kLeastWork) amounts.push_back(amounts.back() / kGrowth);
+    for (; !is_done() && !amounts.empty(); amounts.pop_back())
+        go(farthest_split(changes, starts, amounts.back()));
     return true;
 }
 
@@ -80,12 +81,12 @@ DetourBound::Split DetourBound::farthest_split(const Counts& changes, const Coun
             if (needed > work || needed >= least) break;
             const Split split{static_cast<double>(c) * width_, static_cast<double>(s) * width_,
                               listed, begun};
-            if (split.reach() >= goal) {
+            if (reach(split) >= goal) {
                 least = needed;
                 best = split;
                 break;
             }
-            if (least == kForbidden && split.reach() > best.reach()) best = split;
+            if (least == kForbidden && split.both() > best.both()) best = split;
         }
     }
     return best;
@@ -170,7 +171,7 @@ void DetourBound::find_detours(const ReadingGraph& graph, Steps open, double mos
         clock.tick(16 * open[node].size());
         for (const ReadingGraph::Step& step : open[node]) {
             const double excess = std::max(0.0, step.cost + graph.rest(step.to) - graph.rest(node));
-            Detour detour{kForbidden, 0, from, kNone, step.choice};
+            Detour detour{kForbidden, 0, from, kNone, step.choice, 0};
             if (step.to == ReadingGraph::kEnd) {
                 if (ends_[mask].open || here.next == kNone) continue;
                 detour.cost = excess + ends_[mask].absent - here.rest;
@@ -227,13 +228,15 @@ void DetourBound::choose_modulus(double work, Clock& clock) {
 /// there on.
 void DetourBound::find_remainders(std::uint32_t modulus, Clock& clock) {
     modulus_ = modulus;
+    needed_remainder_ = remainder(needed_);
+    for (Detour& detour : detours_) detour.remainder = remainder(detour.change);
     clock.tick(4 * modulus * (places_.size() + detours_.size()));
     before_.assign(places_.size() * modulus, kForbidden);
     after_.assign(places_.size() * modulus, kForbidden);
     const auto lower = [&](std::vector<double>& costs, std::uint32_t to, std::uint32_t from,
                            std::uint32_t shift, double cost) {
         for (std::uint32_t r = 0; r < modulus; ++r) {
-            double& there = costs[to * modulus + (r + shift) % modulus];
+            double& there = costs[to * modulus + sum_of(r, shift)];
             there = std::min(there, costs[from * modulus + r] + cost);
         }
     };
@@ -243,7 +246,7 @@ void DetourBound::find_remainders(std::uint32_t modulus, Clock& clock) {
         if (place.next != kNone) lower(before_, place.next, i, 0, 0);
         for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d)
             if (detours_[d].to != kNone)
-                lower(before_, detours_[d].to, i, remainder(detours_[d].change), detours_[d].cost);
+                lower(before_, detours_[d].to, i, detours_[d].remainder, detours_[d].cost);
     }
     for (std::uint32_t i = static_cast<std::uint32_t>(places_.size()); i-- > 0;) {
         const Place& place = places_[i];
@@ -253,12 +256,11 @@ void DetourBound::find_remainders(std::uint32_t modulus, Clock& clock) {
             lower(after_, i, place.next, 0, 0);
         for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d) {
             const Detour& detour = detours_[d];
-            const std::uint32_t shift = remainder(detour.change);
             if (detour.to != kNone) {
-                lower(after_, i, detour.to, shift, detour.cost);
+                lower(after_, i, detour.to, detour.remainder, detour.cost);
                 continue;
             }
-            double& here = after_[i * modulus + shift];
+            double& here = after_[i * modulus + detour.remainder];
             here = std::min(here, detour.cost);
         }
     }
@@ -270,7 +272,12 @@ std::size_t DetourBound::bins_up_to(double cost) const {
     return cost < width_ * (kBins - 1) ? static_cast<std::size_t>(cost / width_) + 1 : kBins;
 }
 
-/// By cost, about how many changes there are on paths up to `most`.
+/// The number of bins that a difference of costs is, which may be NaN.
+std::size_t DetourBound::shift_of(double cost) const {
+    return cost < width_ * kBins ? static_cast<std::size_t>(std::max(cost, 0.0) / width_) : kBins;
+}
+
+/// By cost above the least, about how many changes there are on paths up to `most`.
 DetourBound::Counts DetourBound::count_changes(double most, Clock& clock) const {
     std::vector<Counts> from(places_.size() * modulus_);  // by place and remainder, from there on
     Counts all{};
@@ -281,27 +288,32 @@ DetourBound::Counts DetourBound::count_changes(double most, Clock& clock) const 
         const Place& place = places_[i];
         clock.tick(kBins / 4 * modulus_ * (place.last_detour - place.first_detour + 1));
         for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d) {
-            const auto shift = static_cast<std::size_t>(detours_[d].cost / width_);
-            if (shift >= kBins) break;
-            const std::uint32_t changes = remainder(detours_[d].change);
-            ++from[i * modulus_ + changes][shift];
-            if (detours_[d].to == kNone) continue;
-            for (std::uint32_t r = 0; r < modulus_; ++r)
-                add(from[i * modulus_ + (r + changes) % modulus_],
-                    from[detours_[d].to * modulus_ + r], shift);
+            const Detour& detour = detours_[d];
+            const std::size_t alone = shift_of(detour.cost - least_from(i, detour.remainder));
+            if (alone < kBins) ++from[i * modulus_ + detour.remainder][alone];
+            if (detour.to == kNone) continue;
+            for (std::uint32_t r = 0; r < modulus_; ++r) {
+                const std::uint32_t sum = sum_of(r, detour.remainder);
+                const std::size_t shift =
+                    shift_of(detour.cost + least_from(detour.to, r) - least_from(i, sum));
+                if (shift < kBins)
+                    add(from[i * modulus_ + sum], from[detour.to * modulus_ + r], shift);
+            }
         }
         for (std::uint32_t r = 0; r < modulus_; ++r) {
             Counts& here = from[i * modulus_ + r];
-            const std::size_t bins = bins_up_to(most - before(i, r));
+            const std::size_t bins = bins_up_to(most - before(i, r) - least_from(i, r));
             std::fill(here.begin() + static_cast<std::ptrdiff_t>(bins), here.end(), 0.0f);
             add(all, here, 0);
-            if (place.next != kNone) add(here, from[place.next * modulus_ + r], 0);
+            if (place.next == kNone) continue;
+            const std::size_t shift = shift_of(least_from(place.next, r) - least_from(i, r));
+            if (shift < kBins) add(here, from[place.next * modulus_ + r], shift);
         }
     }
     return all;
 }
 
-/// By cost, about how many starts there are.
+/// By what they and what must follow cost more than the least, about how many starts there are.
 DetourBound::Counts DetourBound::count_starts(Clock& clock) const {
     std::vector<Counts> at(places_.size() * modulus_);  // by place and remainder, that lead there
     at[ReadingGraph::kRoot * modulus_][0] = 1;
@@ -313,20 +325,20 @@ DetourBound::Counts DetourBound::count_starts(Clock& clock) const {
             const Counts& here = at[i * modulus_ + r];
             for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d) {
                 const Detour& detour = detours_[d];
-                const auto shift = static_cast<std::size_t>(detour.cost / width_);
-                if (shift >= kBins) break;
                 if (detour.to == kNone) continue;
-                const std::uint32_t after_it = (r + remainder(detour.change)) % modulus_;
-                const std::size_t bins = bins_up_to(farthest_ - after(detour.to, after_it));
-                Counts& there = at[detour.to * modulus_ + after_it];
-                for (std::size_t k = shift; k < bins; ++k) {
+                const std::uint32_t sum = sum_of(r, detour.remainder);
+                const std::size_t shift =
+                    shift_of(detour.cost + after(detour.to, sum) - after(i, r));
+                Counts& there = at[detour.to * modulus_ + sum];
+                for (std::size_t k = shift; k < kBins; ++k) {
                     there[k] += here[k - shift];
                     all[k] += here[k - shift];
                 }
             }
             if (place.next == kNone) continue;
             Counts& there = at[place.next * modulus_ + r];
-            for (std::size_t k = 0; k < kBins; ++k) there[k] += here[k];
+            const std::size_t shift = shift_of(after(place.next, r) - after(i, r));
+            for (std::size_t k = shift; k < kBins; ++k) there[k] += here[k - shift];
         }
     }
     return all;
@@ -339,7 +351,9 @@ std::optional<std::size_t> DetourBound::list_changes(const Split& split, double 
     const double enough = kFarMore * (share_.changes * split.listed + kFew);
     std::size_t all = 0;
     radius_ = split.changes;
+    step_ = (radius_ + dearest()) / kBins + kRounding;
     std::vector<Change> made;
+    std::vector<double> limits(modulus_);  // by remainder, of changes that may follow
     changes_.clear(tolerance_);
     for (std::uint32_t i = static_cast<std::uint32_t>(places_.size()); i-- > 0;) {
         Place& place = places_[i];
@@ -347,22 +361,33 @@ std::optional<std::size_t> DetourBound::list_changes(const Split& split, double 
         made.clear();
         for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d) {
             const Detour& detour = detours_[d];
-            const double left = radius_ - detour.cost;
-            if (!(left >= 0)) break;
-            const auto make = [&](std::int64_t change, double cost, std::uint32_t rest) {
-                if (before(i, change) + cost <= most)
-                    made.push_back({change, cost, i, d, rest, kNone});
+            double left = -kForbidden;  // what changes that follow may cost, if any do
+            for (std::uint32_t r = 0; r < modulus_; ++r) {
+                const std::uint32_t sum = sum_of(r, detour.remainder);
+                limits[r] =
+                    std::min(least_from(i, sum) + radius_ + kRounding, most - before(i, sum)) -
+                    detour.cost;
+                if (detour.to != kNone && least_from(detour.to, r) <= limits[r])
+                    left = std::max(left, limits[r]);
+            }
+            const auto make = [&](std::int64_t change, double cost, std::uint32_t remainder,
+                                  std::uint32_t rest) {
+                made.push_back({change, cost, static_cast<std::uint16_t>(i),
+                                static_cast<std::uint16_t>(remainder), d, rest, kNone});
             };
-            make(detour.change, detour.cost, kNone);
+            if (limits[0] >= 0) make(detour.change, detour.cost, detour.remainder, kNone);
+            if (!(left >= 0)) continue;
             std::size_t looked = 1;
             for (std::uint32_t at = detour.to; at != kNone; at = places_[at].next, ++looked)
-                for (std::uint32_t c = places_[at].first_change; c < places_[at].last_change; ++c) {
+                for (std::uint32_t c = places_[at].first_change; c < places_[at].last_change;
+                     ++c, ++looked) {
                     const Change& rest = changes_[c];
-                    if (rest.cost > left + width_) break;
-                    if (rest.cost > left) continue;
-                    make(detour.change + rest.change, detour.cost + rest.cost, c);
+                    if (rest.cost > left + step_) break;
+                    if (rest.cost <= limits[rest.remainder])
+                        make(detour.change + rest.change, detour.cost + rest.cost,
+                             sum_of(detour.remainder, rest.remainder), c);
                 }
-            clock.tick(looked);
+            clock.tick(modulus_ + looked);
             if (static_cast<double>(all + made.size()) > enough) {
                 radius_ = 0;
                 return std::nullopt;
@@ -378,11 +403,19 @@ std::optional<std::size_t> DetourBound::list_changes(const Split& split, double 
     return all;
 }
 
+/// The largest of the least costs of detours from a place on, by place and remainder.
+double DetourBound::dearest() const {
+    double dearest = 0;
+    for (const double cost : after_)
+        if (cost < kForbidden) dearest = std::max(dearest, cost);
+    return dearest;
+}
+
 /// Adds changes from one place, in the order of the bins of their costs.
 void DetourBound::add_by_cost(std::span<const Change> made) {
     std::array<std::uint32_t, kBins + 2> begin{};
     const auto bin_of = [&](const Change& change) {
-        return std::min(kBins, static_cast<std::size_t>(change.cost / width_));
+        return std::min(kBins, static_cast<std::size_t>(change.cost / step_));
     };
     for (const Change& change : made) ++begin[bin_of(change) + 1];
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
@@ -407,9 +440,9 @@ std::uint32_t DetourBound::cheapest_change(std::uint32_t place, std::int64_t nee
 /// many there are; stops if they are far more than expected.
 std::optional<std::size_t> DetourBound::meet(const Split& split, Clock& clock) {
     // A reading beyond what is listed may be met, too, but few are worth a look.
-    const double farthest = std::min(farthest_, kLookBeyond * split.reach());
+    const double farthest = std::min(farthest_, base() + kLookBeyond * split.both());
     const double enough = kFarMore * (share_.starts * split.begun + kFew);
-    starts_.assign(1, {0, 0, ReadingGraph::kRoot, kNone, kNone, kNone});
+    starts_.assign(1, {0, 0, ReadingGraph::kRoot, 0, kNone, kNone, kNone});
     std::vector<std::uint32_t> last_at(places_.size(), kNone);  // by place, the last start there
     std::vector<std::uint32_t> slots(kFew, kNone);
     std::vector<std::uint32_t> followed;
@@ -440,16 +473,17 @@ std::optional<std::size_t> DetourBound::meet(const Split& split, Clock& clock) {
                     const Start more{start.change + detour.change,
                                      start.cost + detour.cost,
                                      detour.to,
+                                     sum_of(start.remainder, detour.remainder),
                                      d,
                                      index,
                                      kNone};
                     const double limit = std::min(cost_, farthest);
                     if (!(more.cost < limit)) break;
-                    if (detour.to != kNone && !(more.cost + after(detour.to, more.change) < limit))
-                        continue;
+                    const double onward = detour.to == kNone ? 0 : after(detour.to, more.remainder);
+                    if (!(more.cost + onward < limit)) continue;
                     if (changes_.may_satisfy(needed_ - more.change)) look_up(more);
-                    if (detour.to == kNone || more.cost > split.starts ||
-                        !(more.cost + radius_ < cost_))
+                    if (detour.to == kNone || !(more.cost + onward + radius_ < cost_) ||
+                        more.cost + onward > base() + split.starts + kRounding)
                         continue;
                     starts_.push_back(more);
                     starts_.back().other = std::exchange(
@@ -515,7 +549,7 @@ double DetourBound::more(std::uint32_t node, const Class& at) const {
     const Place& place = places_[index];
     if (place.open <= place.rest) return place.open;
     const std::int64_t needed = -at.sum - place.sum;
-    double satisfied = std::max(radius_, 0.0);
+    double satisfied = radius_ + (after_.empty() ? 0 : least_from(index, remainder(needed)));
     if (changes_.is_enough(needed))
         satisfied = 0;
     else if (const std::uint32_t c = cheapest_change(index, needed, satisfied); c != kNone)

@@ -42,9 +42,11 @@ public:
         double changes = 1, starts = 1;
     };
 
-    /// `share` is from earlier lists, if there are any.
-    DetourBound(Residues equation, const Share& share)
-        : equation_(std::move(equation)), share_(share) {}
+    /// `number` is that of the equation, and `share` is from earlier lists, if there are any. All
+    /// readings are known to cost at least `known` more than the cheapest of all.
+    DetourBound(std::uint32_t number, Residues equation, const Share& share, double known)
+        : number_(number), equation_(std::move(equation)), share_(share), least_(known) {}
+    std::uint32_t number() const { return number_; }
 
     /// About how many elementary steps may be done: at once, if all readings up to `most` are then
     /// known, or else step by step.
@@ -53,6 +55,7 @@ public:
     };
     /// Lists detours over the open steps, for paths of cost up to `most` above the cheapest one,
     /// until the cheapest reading is known, the work is done or about `memory` bytes are in use.
+    /// Lists that would not tell more than is known are not made.
     /// `missing` is what the absence of fields costs. False if the equation is of another kind, or
     /// too large.
     bool list(const ReadingGraph& graph, Steps open, std::span<const double> missing, double most,
@@ -69,6 +72,8 @@ public:
     double met_cost() const { return places_[ReadingGraph::kRoot].rest + cost_; }
     const std::vector<std::uint32_t>& met() const { return path_; }
     const Share& share() const { return share_; }
+    /// Whether lists were made; without, the bound is that of remainders.
+    bool has_lists() const { return changes_.size() > 0; }
     /// Bytes in use.
     std::size_t held() const;
 
@@ -80,8 +85,8 @@ private:
     static constexpr std::size_t kMostPlaces = std::size_t{1} << 16;
     static constexpr std::size_t kBins = 64;  // of costs, to count detours before they are listed
     static constexpr double kFarthest = 32;   // nats, up to which they are counted
-    static constexpr double kLeastWork = 1 << 14;  // of the first lists
-    static constexpr double kGrowth = 8;           // of each after them
+    static constexpr double kLeastWork = 1 << 14;  // of the first lists, at least
+    static constexpr double kGrowth = 16;          // of each after them
     static constexpr double kWorkPerChange = 16;
     static constexpr double kWorkPerStart = 128;
     static constexpr double kBytesPerChange = 64;  // with the table
@@ -111,21 +116,23 @@ private:
         double cost;
         std::int64_t change;
         std::uint32_t from, to, choice;  // `to` is kNone at the end
+        std::uint32_t remainder;         // of the change
     };
     /// Detours from the root up to a place.
     struct Start {
         std::int64_t change;
         double cost;
-        std::uint32_t place, detour, before;
+        std::uint32_t place, remainder, detour, before;
         std::uint32_t other;  // that ends at the same place, or is in the same slot
     };
 
-    /// The costs up to which changes and starts are listed.
+    /// What is listed: changes that cost so much more than the least with their remainder, and
+    /// starts that, with what must follow, cost so much more than the least of all.
     struct Split {
         double changes = 0, starts = 0;
         double listed = 0, begun = 0;  // as counted before
 
-        double reach() const { return changes + starts; }
+        double both() const { return changes + starts; }
     };
 
     bool is_small() const;
@@ -142,17 +149,38 @@ private:
         const std::int64_t rest = number % modulus;
         return static_cast<std::uint32_t>(rest < 0 ? rest + modulus : rest);
     }
-    /// The least cost of detours up to a place to which a change from there on may be added.
-    double before(std::uint32_t place, std::int64_t change) const {
-        return before_[place * modulus_ + remainder(needed_ - change)];
+    /// The least cost of detours up to a place, and from there on, that change as much, but for a
+    /// multiple of the modulus.
+    double least_to(std::uint32_t place, std::uint32_t remainder) const {
+        return before_[place * modulus_ + remainder];
     }
-    /// The least cost of detours from a place on that may be added to a change up to there.
-    double after(std::uint32_t place, std::int64_t change) const {
-        return after_[place * modulus_ + remainder(needed_ - change)];
+    double least_from(std::uint32_t place, std::uint32_t remainder) const {
+        return after_[place * modulus_ + remainder];
     }
+    std::uint32_t sum_of(std::uint32_t one, std::uint32_t other) const {
+        const std::uint32_t sum = one + other;
+        return sum < modulus_ ? sum : sum - modulus_;
+    }
+    /// The remainder that is needed besides this one.
+    std::uint32_t besides(std::uint32_t remainder) const {
+        return sum_of(needed_remainder_, modulus_ - remainder);
+    }
+    /// The least cost of detours up to a place to which changes from there on may be added.
+    double before(std::uint32_t place, std::uint32_t remainder) const {
+        return least_to(place, besides(remainder));
+    }
+    /// The least cost of detours from a place on that may be added to changes up to there.
+    double after(std::uint32_t place, std::uint32_t remainder) const {
+        return least_from(place, besides(remainder));
+    }
+    /// No reading that satisfies the equation costs less.
+    double base() const { return after(ReadingGraph::kRoot, 0); }
+    double reach(const Split& split) const { return base() + split.both(); }
+    double dearest() const;
     Split farthest_split(const Counts& changes, const Counts& starts, double work) const;
     std::optional<std::size_t> list_changes(const Split& split, double most, Clock& clock);
     void add_by_cost(std::span<const Change> made);
+    std::size_t shift_of(double cost) const;
     std::optional<std::size_t> meet(const Split& split, Clock& clock);
     static std::size_t slot_of(const Start& start, std::size_t slots);
     bool is_follower(const Start& start, std::uint32_t others) const;
@@ -163,6 +191,7 @@ private:
         return places_[place].number - places_[later].number < places_[later].followers;
     }
 
+    std::uint32_t number_;
     Residues equation_;
     std::int64_t tolerance_ = 0;
     std::vector<Residues::End> ends_;
@@ -170,15 +199,17 @@ private:
     std::vector<Place> places_;    // (nodes, fields that have occurred)
     std::vector<Detour> detours_;  // by place and cost
     std::int64_t needed_ = 0;      // the change from the way from the root
-    std::uint32_t modulus_ = 1;
+    std::uint32_t modulus_ = 1, needed_remainder_ = 0;
     std::vector<double> before_, after_;  // (places, remainders)
     ChangeTable changes_;
     std::vector<Start> starts_;  // while they are listed
     Share share_;
+    double least_;
     double most_changes_ = 0;          // that fit into memory
     double farthest_ = 0;              // costs beyond this are of no interest
     double width_ = 0;                 // of a bin
-    double radius_ = 0;                // changes up to this cost are listed
+    double radius_ = 0;                // changes up to this above the least are listed
+    double step_ = 0;                  // of costs by which they are ordered
     double known_ = 0;                 // no reading costs less; up to there, all were met
     double cost_ = kForbidden;         // of the cheapest that was met
     std::vector<std::uint32_t> path_;  // its span values

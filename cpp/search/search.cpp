@@ -310,11 +310,14 @@ void Search::make_bounds(Clock& clock) {
     // If the cost of labellings is limited, prices matter besides the cost.
     if (!bounds_.made() && limits_.labelling == kForbidden) bounds_.drop_doubles(tracker_);
     const Partial& root = partials_[0];
-    const std::size_t work = std::clamp(kWorkPerStep * tried_, kLeastWork, kMostWork);
-    // Half of the memory is left to the search itself.
-    const std::size_t memory = std::min(limits_.memory / 2, kMostBytes);
-    const std::size_t for_proof = decisive_ ? kWorkForProof : 0;
-    if (!bounds_.make(root.state, most_ - root.cost, finer, work, for_proof, memory, clock)) return;
+    const Bounds::Effort effort{
+        .work = std::clamp(kWorkPerStep * tried_, kLeastWork, kMostWork),
+        .for_proof = decisive_ ? kWorkForProof : 0,
+        // Half is left to the search itself.
+        .memory = std::min(limits_.memory / 2, kMostBytes),
+    };
+    if (!bounds_.make(root.state, bound() - root.cost, most_ - root.cost, finer, effort, clock))
+        return;
     least_ = std::max(least_, root.cost + bounds_.least());
     for (const Bounds::Met& each : bounds_.met()) {
         const auto met = has_found_ ? std::nullopt : replay(each.choices);

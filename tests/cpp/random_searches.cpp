@@ -488,7 +488,7 @@ void detours_case() {
     }
     const double most = below(2) ? kInf : uniform(6), rest = graph->rest(ReadingGraph::kRoot);
     const auto some = [](std::size_t bits) { return double(std::size_t{1} << below(bits)); };
-    DetourBound bound(Residues(*plan, equation, tables, field_values(*graph)), {});
+    DetourBound bound(0, Residues(*plan, equation, tables, field_values(*graph)), {}, 0);
     const bool listed = bound.list(*graph, steps, tables.missing, most,
                                    {some(24), below(2) ? 0 : some(24)}, kPlenty, no_limit);
     require(listed || tolerance > 0, "the detours of a sum of a list are listed", instance);
