@@ -489,8 +489,10 @@ void detours_case() {
     const double most = below(2) ? kInf : uniform(6), rest = graph->rest(ReadingGraph::kRoot);
     const auto some = [](std::size_t bits) { return double(std::size_t{1} << below(bits)); };
     DetourBound bound(0, Residues(*plan, equation, tables, field_values(*graph)), {}, 0);
+    // With little memory, lists are short, whatever the work.
+    const std::size_t memory = below(2) ? kPlenty : 64 * (1 + below(64));
     const bool listed = bound.list(*graph, steps, tables.missing, most,
-                                   {some(24), below(2) ? 0 : some(24)}, kPlenty, no_limit);
+                                   {some(24), below(2) ? 0 : some(24)}, memory, no_limit);
     require(listed || tolerance > 0, "the detours of a sum of a list are listed", instance);
     if (!listed) return;
     double least = kInf, met = kInf;
