@@ -216,6 +216,7 @@ void DetourBound::choose_modulus(double work, Clock& clock) {
     for (const std::uint32_t modulus : kModuli) {
         // With a tolerance, several remainders are right; and short lists are made sooner.
         if (tolerance_ > 0 || work < kWorkForModuli) break;
+        if (places_.size() * modulus > kMostPlaces) break;
         find_remainders(modulus, clock);
         if (after(ReadingGraph::kRoot, 0) <= most) continue;
         most = after(ReadingGraph::kRoot, 0);

@@ -23,9 +23,10 @@ namespace lawful {
 /// cheapest way to the end. A detour is a step that leaves it; each changes the sum by a number of
 /// its own, so readings are sets of detours (Eppstein's sidetracks). Cheap ones are listed from the
 /// end on, by what they change together, and others from the root on: the two meet in the middle,
-/// so that each list is about as long as the square root of the number of readings. If most detours
-/// change the sum by multiples of a small number and the change that is needed is none, all sets
-/// that lack the dear detours which make up for that are left out.
+/// so that each list is about as long as the square root of the number of readings. Often most
+/// detours change the sum by multiples of a small number, the modulus, and the change that is
+/// needed is none: all readings that satisfy the equation have dear detours then. So what is listed
+/// is measured from the least cost with the same remainder, which is found first.
 class DetourBound {
 public:
     using Steps = std::span<const std::vector<ReadingGraph::Step>>;  // by node
@@ -82,7 +83,7 @@ private:
     static constexpr std::int64_t kMostNumber = std::int64_t{1} << 60;  // in units
     static constexpr std::int64_t kMostTolerance = 16;                  // in units
     static constexpr std::size_t kMostFields = 6;                       // that must occur
-    static constexpr std::size_t kMostPlaces = std::size_t{1} << 16;
+    static constexpr std::size_t kMostPlaces = std::size_t{1} << 16;    // times the modulus
     static constexpr std::size_t kBins = 64;  // of costs, to count detours before they are listed
     static constexpr double kFarthest = 32;   // nats, up to which they are counted
     static constexpr double kLeastWork = 1 << 14;  // of the first lists, at least
