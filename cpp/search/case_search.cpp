@@ -136,8 +136,9 @@ bool CaseSearch::dive_beyond(double most, std::size_t width, Clock& clock) {
         found_ = whole.found();
         return true;
     } catch (const OutOfTime&) {
-        return false;
+    } catch (const OutOfMemoryBudget&) {
     }
+    return false;
 }
 
 /// Makes the search of a case.

@@ -73,8 +73,8 @@ public:
     double met_cost() const { return places_[ReadingGraph::kRoot].rest + cost_; }
     const std::vector<std::uint32_t>& met() const { return path_; }
     const Share& share() const { return share_; }
-    /// Whether lists were made; without, the bound is that of remainders.
-    bool has_lists() const { return changes_.size() > 0; }
+    /// Whether changes are listed; without, the bound is that of remainders.
+    bool has_lists() const { return radius_ > 0; }
     /// Bytes in use.
     std::size_t held() const;
 

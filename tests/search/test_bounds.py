@@ -109,6 +109,13 @@ def test_two_equations_that_cannot_hold_are_given_up_soon():
     assert found.penalty >= 10
 
 
+def sum_of_items(weight):
+    return Rules(
+        [Field("subtotal", "subtotal", "money"), Field("items", "item", "money", many=True)],
+        ["subtotal == sum(items)"],
+    ).with_defaults(weight=weight)
+
+
 @pytest.mark.parametrize("patience", [1, 1024])
 @pytest.mark.parametrize("adds_up", [True, False])
 @pytest.mark.parametrize("weight", [10.0, inf])
@@ -116,10 +123,7 @@ def test_two_equations_that_cannot_hold_are_given_up_soon():
 def test_sums_of_long_lists(items, receipts, weight, adds_up, patience, monkeypatch):
     monkeypatch.setattr(reading_search, "PATIENCE", patience)
     rng = np.random.default_rng(items)
-    rules = Rules(
-        [Field("subtotal", "subtotal", "money"), Field("items", "item", "money", many=True)],
-        ["subtotal == sum(items)"],
-    ).with_defaults(weight=weight)
+    rules = sum_of_items(weight)
     for _ in range(receipts):
         document, scores = receipt(items, rng, adds_up=adds_up)
         found = decode(document, scores, rules, decoder="exact")
@@ -131,10 +135,7 @@ def test_sums_of_long_lists(items, receipts, weight, adds_up, patience, monkeypa
 def test_sums_that_need_all_of_the_lists(number, weight):
     # The only two of 360 receipts that are wrong if starts are listed up to 0.7 of their limit.
     rng = np.random.default_rng(1025)
-    rules = Rules(
-        [Field("subtotal", "subtotal", "money"), Field("items", "item", "money", many=True)],
-        ["subtotal == sum(items)"],
-    ).with_defaults(weight=weight)
+    rules = sum_of_items(weight)
     document, scores = [receipt(25, rng, adds_up=False) for _ in range(number + 1)][-1]
     found = decode(document, scores, rules, decoder="exact")
     assert found.optimal
