@@ -380,6 +380,19 @@ def test_workers_that_cannot_start_are_an_error():
     assert gone(time.monotonic())
 
 
+def test_documents_of_a_worker_that_dies_as_it_starts_are_not_lost(tmp_path):
+    def die_once():
+        try:
+            (tmp_path / "died").touch(exist_ok=False)
+        except FileExistsError:
+            return
+        time.sleep(0.2)  # until it has been sent its first documents
+        os._exit(3)
+
+    assert list(in_order(Do(die_once), range(100), 2)) == list(range(100))
+    assert (tmp_path / "died").exists()
+
+
 def raise_it():
     raise KeyError("it")
 

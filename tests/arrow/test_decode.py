@@ -482,3 +482,18 @@ def test_labels_must_be_the_same_in_a_batch():
     with pytest.raises(InputError, match="document 'b' has other labels"):
         scored_batch([one, other])
     assert scored_batch([]).num_rows == 0
+
+
+def test_batches_are_read_when_their_rows_are_asked_for(pages, rules):
+    """So an engine whose next stage is slow holds back the stage before, too."""
+    read = []
+
+    def batches():
+        for page in pages:
+            read.append(page)
+            yield scored_batch([page])
+
+    decoded = decode_batches(batches(), rules)
+    for done in range(1, 6):
+        next(decoded)
+        assert len(read) <= done + 1
