@@ -68,6 +68,7 @@ class Row:
     median_ms: float
     worst_ms: float
     gap: float  # the most that an answer may be below the optimum, in nats
+    times_ms: list[float]
 
     def __str__(self) -> str:
         return (
@@ -95,6 +96,7 @@ def measure(items: int, rules: Rules, *, adds_up: bool, receipts: int, decoder: 
         float(np.median(times)),
         max(times),
         max((d.bound - d.worth for d in found if not d.optimal and d.worth > -inf), default=0.0),
+        times,
     )
 
 
@@ -124,6 +126,9 @@ def main() -> None:
                     )
                 )
                 print(rows[-1], flush=True)
+    times = [time for row in rows for time in row.times_ms]
+    middle, slow, worst = np.percentile(times, [50, 99, 100])
+    print(f"all {len(times):,}: median {middle:.1f}, 99 % {slow:.1f}, worst {worst:.1f} ms")
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     checks = {"native_us": native, "python_us": python}
     record = {"check": checks, "items": [asdict(row) for row in rows]}

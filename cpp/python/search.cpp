@@ -234,6 +234,11 @@ public:
         search_->stop_above(cost - least());
     }
 
+    void nothing_below(double cost) {
+        const Turns::Turn turn(turns_);
+        search_->nothing_below(cost - least());
+    }
+
     bool dive(std::size_t width, Seconds seconds) {
         const Turns::Turn turn(turns_);
         bool found = false;
@@ -420,6 +425,7 @@ void bind_searches(nb::module_& m) {
              "row"_a = nb::none(), "closes"_a = nb::none())
         .def("next", &PySearch::next, "extensions"_a, "seconds"_a.none() = nb::none())
         .def("stop_above", &PySearch::stop_above, "cost"_a)
+        .def("nothing_below", &PySearch::nothing_below, "cost"_a)
         .def("dive", &PySearch::dive, "width"_a, "seconds"_a.none() = nb::none())
         .def("dive_beyond", &PySearch::dive_beyond, "most"_a, "width"_a,
              "seconds"_a.none() = nb::none())

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "base/costs.hpp"
@@ -21,9 +23,10 @@ constexpr std::array<std::size_t, 5> kLargestExactPrimes{127, 509, 2039, 4093, 8
 constexpr std::size_t kWorkPerRowStep = 256;
 constexpr std::size_t kWorkPerVisit = 64;
 constexpr std::size_t kMostClasses = 512;  // of a projection
-// The work in lists of detours, the first time and later, if there is one equation; among others,
-// their share of the work in bounds, and for what work at least.
-constexpr double kWorkAlone = 1 << 21, kWorkAgain = 1 << 23;
+// The work in searches of detours, the first time, and how it grows, if there is one equation;
+// among others, their share of the work in bounds, and for what work at least.
+constexpr double kWorkAlone = 1 << 24, kGrowthAlone = 4;
+constexpr std::size_t kMostGrowth = 3;  // times
 constexpr double kShareAmongOthers = 1.0 / 128;
 constexpr std::size_t kLeastWork = std::size_t{1} << 24;
 
@@ -48,9 +51,20 @@ Bounds::Bounds(const ReadingGraph& graph, const Plan* plan, const DocumentTables
             if (step.to == ReadingGraph::kEnd || !closed[step.choice]) steps_[node].push_back(step);
 }
 
+bool Bounds::search_first(double known, double most, const Effort& effort, Clock& clock) {
+    if (!kinds_.detours || !is_alone() || !sums_a_list(plan_->equations[0]) ||
+        !plan_->rows.empty() || searched_by_ > 0)
+        return false;
+    const double rest = graph_.rest(ReadingGraph::kRoot);
+    least_ = std::max(least_, known - rest);
+    search_detours(kept_steps(left_by_rows()), most - rest, kWorkAlone, effort.memory, clock);
+    forget_classes();
+    return !detours_.empty() && detours_[0]->is_done();
+}
+
 bool Bounds::make(std::uint32_t first, double known, double most, bool finer, const Effort& effort,
                   Clock& clock) {
-    const auto [work, for_proof, memory] = effort;
+    const auto [work, memory] = effort;
     if (finer && !row_bound_ && !plan_->rows.empty() && kinds_.rows) {
         auto rows =
             std::make_unique<RowBound>(graph_, *plan_, tables_, work / kWorkPerRowStep, clock);
@@ -70,37 +84,26 @@ bool Bounds::make(std::uint32_t first, double known, double most, bool finer, co
     if (equations.empty() || fineness_ > 1) add_projections(made, equations, left, clock);
     auto kept = kept_steps(left.excess);
     // They are about one equation; where there are several, bounds that add up tell more.
-    // Alone, it seldom takes more work than that of the second lists.
-    const double in_steps =
-        is_alone() ? (fineness_ > 1 ? kWorkAgain : kWorkAlone)
+    const double of_detours =
+        is_alone() ? kWorkAlone * std::pow(kGrowthAlone, std::min(fineness_, kMostGrowth) - 1)
                    : kShareAmongOthers * static_cast<double>(std::max(work, kLeastWork));
-    const DetourBound::Work of_detours{in_steps, static_cast<double>(for_proof)};
-    // Lists for a higher limit are right, too.
-    const bool again = all < listed_up_to_ - kRounding || of_detours.in_steps > listed_by_;
-    if (again) {
-        detours_ = list_detours(kept, all, of_detours, memory, clock);
-        listed_up_to_ = all;
-        listed_by_ = of_detours.in_steps;
-        met_.clear();
-        for (const auto& bound : detours_) {
-            least_ = std::max(least_, bound->least());
-            if (!bound->met().empty()) met_.push_back({bound->met_cost(), bound->met()});
-        }
-    }
+    // What was found for a higher limit is right, too.
+    if (all < searched_up_to_ - kRounding || of_detours > searched_by_)
+        search_detours(kept, all, of_detours, memory, clock);
     // What tells less than the others together only takes time.
     const double by_others = all - left.most;
     std::erase_if(detours_, [&](const auto& bound) { return bound->least() < by_others; });
     steps_ = std::move(kept);
     bounds_ = std::move(made);
-    bytes_ = row_bound_ ? row_bound_->held() : 0;
-    for (const auto& bound : bounds_) bytes_ += bound->held();
-    for (const auto& bound : detours_) bytes_ += bound->held();
     forget_classes();
     return row_bound_ || !bounds_.empty() || !detours_.empty();
 }
 
-/// Makes room for the classes of all states.
+/// Makes room for the classes of all states, after bounds were made.
 void Bounds::forget_classes() {
+    bytes_ = row_bound_ ? row_bound_->held() : 0;
+    for (const auto& bound : bounds_) bytes_ += bound->held();
+    for (const auto& bound : detours_) bytes_ += bound->held();
     classified_.assign(states_.size(), false);
     classes_.resize(states_.size() * bounds_.size());
     detour_classes_.resize(states_.size() * detours_.size());
@@ -276,43 +279,83 @@ std::vector<std::vector<ReadingGraph::Step>> Bounds::kept_steps(const StepExcess
     return kept;
 }
 
-/// The bounds of equations that sum lists, over these steps, on paths up to `most` above the
-/// cheapest one.
-Bounds::Detours Bounds::list_detours(std::span<const std::vector<ReadingGraph::Step>> steps,
-                                     double most, const DetourBound::Work& work, std::size_t memory,
-                                     Clock& clock) {
-    Detours listed;
-    if (!kinds_.detours || std::ranges::none_of(plan_->equations, sums_a_list)) return listed;
+/// Searches for detours under equations that sum lists, over these steps, on paths up to `most`
+/// above the cheapest one.
+void Bounds::search_detours(std::span<const std::vector<ReadingGraph::Step>> steps, double most,
+                            double work, std::size_t memory, Clock& clock) {
+    if (!kinds_.detours || std::ranges::none_of(plan_->equations, sums_a_list)) return;
+    Detours made;
     const std::vector<Residues::FieldValue> values = field_values(graph_);
-    shares_.resize(plan_->equations.size());
+    const std::vector<bool> never_repeated = this->never_repeated(values, most);
+    shares_.resize(plan_->equations.size(), 1);
     for (std::size_t i = 0; i < plan_->equations.size(); ++i) {
         const Equation& equation = plan_->equations[i];
         if (!sums_a_list(equation)) continue;
+        const auto old =
+            std::ranges::find(detours_, i, [](const auto& each) { return each->number(); });
         auto bound = std::make_unique<DetourBound>(static_cast<std::uint32_t>(i),
                                                    Residues(*plan_, equation, tables_, values),
                                                    shares_[i], least_);
-        if (!bound->list(graph_, steps, tables_.missing, most, work, memory, clock)) continue;
+        const bool found = old != detours_.end() && (*old)->is_done();
+        if (!bound->search(graph_, steps, never_repeated, tables_.missing, most,
+                           {work, memory, found}, clock))
+            continue;
         shares_[i] = bound->share();
-        listed.push_back(std::move(bound));
+        made.push_back(std::move(bound));
     }
-    // Earlier lists are better than none. From here on, time cannot run out.
+    // An earlier search is better than none. From here on, time cannot run out.
     for (auto& old : detours_) {
         const auto bound = std::ranges::find_if(
-            listed, [&](const auto& each) { return each->number() == old->number(); });
-        if (bound != listed.end() && !(*bound)->has_lists()) *bound = std::move(old);
+            made, [&](const auto& each) { return each->number() == old->number(); });
+        if (bound != made.end() && !(*bound)->has_searched()) *bound = std::move(old);
     }
-    return listed;
+    detours_ = std::move(made);
+    searched_up_to_ = most;
+    searched_by_ = work;
+    met_.clear();
+    for (const auto& bound : detours_) {
+        least_ = std::max(least_, bound->least());
+        if (!bound->met().empty()) met_.push_back(bound->met());
+    }
+}
+
+/// By span value, whether it never comes after another value of its field: they would disagree,
+/// which is forbidden or costs as much as paths may at most.
+std::vector<bool> Bounds::never_repeated(std::span<const Residues::FieldValue> values,
+                                         double most) const {
+    std::vector<bool> never(values.size());
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t i = 0; i < values.size(); ++i) {
+        const FieldPlan& field = plan_->fields[values[i].field];
+        if (field.disagrees && field.disagreement >= most - 2 * kRounding &&
+            is_readable(values[i].value))
+            order.push_back(i);
+    }
+    // Equal values have the same number in the lookup, or the same number of their own.
+    const auto key = [&](std::uint32_t i) {
+        const auto [field, value] = values[i];
+        const auto& equal = plan_->fields[field].equal;
+        const bool known = equal && value < tables_.lookups[*equal].size();
+        return std::tuple(field, known, known ? tables_.lookups[*equal].at(value).number : value);
+    };
+    std::ranges::sort(order, {}, key);
+    for (std::size_t i = 0; i < order.size(); ++i)
+        never[order[i]] = (i == 0 || key(order[i - 1]) != key(order[i])) &&
+                          (i + 1 == order.size() || key(order[i + 1]) != key(order[i]));
+    return never;
 }
 
 double Bounds::least() const { return graph_.rest(ReadingGraph::kRoot) + least_; }
 
-double Bounds::rest(std::uint32_t node, std::uint32_t state) {
+double Bounds::rest(std::uint32_t node, std::uint32_t state, double cost) {
     if (node == ReadingGraph::kEnd) return 0;
     classify(state);
     double rest = graph_.rest(node), by_detours = 0;
+    const double spent = cost + rest - graph_.rest(ReadingGraph::kRoot);
     for (std::size_t i = 0; i < detours_.size(); ++i)
-        by_detours = std::max(
-            by_detours, detours_[i]->more(node, detour_classes_[state * detours_.size() + i]));
+        by_detours =
+            std::max(by_detours,
+                     detours_[i]->more(node, detour_classes_[state * detours_.size() + i], spent));
     by_detours += rest;
     if (row_bound_) {
         // What equations add is on top of the rest under rules of rows, so that must be known.
@@ -324,14 +367,16 @@ double Bounds::rest(std::uint32_t node, std::uint32_t state) {
     return std::max(rest, by_detours);
 }
 
-double Bounds::rest_after(std::uint32_t node, std::uint32_t state, const ReadingGraph::Step& step) {
+double Bounds::rest_after(std::uint32_t node, std::uint32_t state, double cost,
+                          const ReadingGraph::Step& step) {
     double rest = graph_.rest(step.to), by_detours = 0;
     if (step.to == ReadingGraph::kEnd) return rest;
     classify(state);
+    const double spent = cost + step.cost + rest - graph_.rest(ReadingGraph::kRoot);
     for (std::size_t i = 0; i < detours_.size(); ++i) {
         const DetourBound::Class& before = detour_classes_[state * detours_.size() + i];
-        by_detours = std::max(by_detours,
-                              detours_[i]->more(step.to, detours_[i]->next(before, step.choice)));
+        by_detours = std::max(
+            by_detours, detours_[i]->more(step.to, detours_[i]->next(before, step.choice), spent));
     }
     by_detours += rest;
     if (row_bound_ && !row_bound_->knows(node, row_classes_[state])) return by_detours;

@@ -46,10 +46,12 @@ public:
     void drop_doubles(const RuleTracker& tracker);
 
     struct Effort {
-        std::size_t work;       // elementary steps, about
-        std::size_t for_proof;  // the same if they prove what the best reading is
-        std::size_t memory;     // bytes
+        std::size_t work;    // elementary steps, about
+        std::size_t memory;  // bytes
     };
+    /// Looks for the cheapest reading under the only equation, if it sums a list, before bounds are
+    /// made; the arguments are those of `make`. True if it is known.
+    bool search_first(double known, double most, const Effort& effort, Clock& clock);
     /// Makes the bounds, or makes them again. `first` is the number of the state at the root, from
     /// where readings cost `known` or more and may cost up to `most`; `finer` than before, or for a
     /// lower `most` alone. False if there are none. If time runs out, the bounds are those before.
@@ -64,18 +66,15 @@ public:
     }
     /// A lower bound on the cost of all readings.
     double least() const;
-    /// A reading that satisfies an equation about a list: its cost above the cheapest of all if no
-    /// other rule plays a part, and its span values in order.
-    struct Met {
-        double cost;
-        std::vector<std::uint32_t> choices;
-    };
-    /// The cheapest readings for each such equation, as far as they are known.
-    std::span<const Met> met() const { return met_; }
-    /// A lower bound on the cost of the rest from a node on, for the state with this number.
-    double rest(std::uint32_t node, std::uint32_t state);
+    /// The cheapest readings that satisfy each equation about a list, if no other rule plays a
+    /// part, as far as they are known: their span values in order.
+    std::span<const std::vector<std::uint32_t>> met() const { return met_; }
+    /// A lower bound on the cost of the rest from a node on, for the state with this number, on
+    /// paths that have cost as much since the root.
+    double rest(std::uint32_t node, std::uint32_t state, double cost);
     /// A lower bound on the cost after a step from a node, with what rules charge for the step.
-    double rest_after(std::uint32_t node, std::uint32_t state, const ReadingGraph::Step& step);
+    double rest_after(std::uint32_t node, std::uint32_t state, double cost,
+                      const ReadingGraph::Step& step);
     /// Tells that the last state, with this number, came after a span value in another state.
     void add_state(std::uint32_t number, std::uint32_t before, std::uint32_t choice);
     /// Bytes in use.
@@ -107,8 +106,10 @@ private:
     void add_projections(Made& made, std::span<const std::uint32_t> equations, Left& left,
                          Clock& clock) const;
     std::vector<std::vector<ReadingGraph::Step>> kept_steps(const StepExcess& excess) const;
-    Detours list_detours(std::span<const std::vector<ReadingGraph::Step>> steps, double most,
-                         const DetourBound::Work& work, std::size_t memory, Clock& clock);
+    void search_detours(std::span<const std::vector<ReadingGraph::Step>> steps, double most,
+                        double work, std::size_t memory, Clock& clock);
+    std::vector<bool> never_repeated(std::span<const Residues::FieldValue> values,
+                                     double most) const;
     bool is_alone() const { return plan_->equations.size() == 1; }
     void classify(std::uint32_t state);
     void forget_classes();
@@ -123,11 +124,11 @@ private:
     std::unique_ptr<RowBound> row_bound_;  // if there are rules of rows
     Made bounds_;
     Detours detours_;                                     // of equations that sum lists
-    std::vector<DetourBound::Share> shares_;              // by equation, of earlier lists
-    std::vector<Met> met_;                                // by them
+    std::vector<double> shares_;                          // by equation, of earlier searches
+    std::vector<std::vector<std::uint32_t>> met_;         // by them
     double least_ = 0;                                    // above the cheapest reading of all
-    double listed_up_to_ = kForbidden;                    // the limit that they are for
-    double listed_by_ = 0;                                // work
+    double searched_up_to_ = kForbidden;                  // the limit that they are for
+    double searched_by_ = 0;                              // work
     std::size_t bytes_ = 0;                               // of the bounds
     std::vector<std::uint32_t> row_classes_;              // by state
     std::vector<bool> classified_;                        // by state: few old ones are asked for

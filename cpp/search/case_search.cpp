@@ -98,6 +98,14 @@ void CaseSearch::stop_above(double cost) {
     std::make_heap(cases_.begin(), cases_.end(), comes_later);
 }
 
+void CaseSearch::nothing_below(double cost) {
+    for (const auto& each : cases_) {
+        each->bound = std::max(each->bound, cost);
+        if (each->search) each->search->nothing_below(cost);
+    }
+    std::make_heap(cases_.begin(), cases_.end(), comes_later);
+}
+
 bool CaseSearch::dive(std::size_t width, Clock& clock) {
     std::vector<Case*> best;
     for (const auto& each : cases_) best.push_back(each.get());
@@ -156,6 +164,7 @@ void CaseSearch::open(Case& first, Clock& clock) {
     tables.missing = missing_in(first);
     first.search = std::make_unique<Search>(graph_, plan_, std::move(tables), limits, clock);
     first.search->stop_above(most_);
+    first.search->nothing_below(first.bound);
 }
 
 /// Puts the first case where it belongs by its new bound.

@@ -29,6 +29,7 @@ public:
     /// As for `Search`.
     Search::Status next(std::size_t extensions, Clock& clock);
     void stop_above(double cost);
+    void nothing_below(double cost);
     bool dive(std::size_t width, Clock& clock);
     /// Dives from the beginning, for a reading that costs less than `most`, even beyond the limit.
     bool dive_beyond(double most, std::size_t width, Clock& clock);

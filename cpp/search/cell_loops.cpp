@@ -30,6 +30,15 @@ LAWFUL_CLONES void lower_blocks(Cell* __restrict here, const Cell* __restrict th
     for (std::size_t k = 0; k < blocks * kBlock; ++k) lower(here[k], there[k], cost);
 }
 
+LAWFUL_CLONES void lower_bytes(std::uint8_t* __restrict here, const std::uint8_t* __restrict there,
+                               std::size_t length, std::uint8_t cost) {
+    for (std::size_t k = 0; k < length; ++k) {
+        const auto sum = static_cast<std::uint8_t>(there[k] + cost);
+        const std::uint8_t through = sum < cost ? 255 : sum;
+        here[k] = here[k] < through ? here[k] : through;
+    }
+}
+
 /// What does not change from cell to cell.
 struct Pass {
     Cell cost, left, never;
@@ -84,6 +93,11 @@ void lower_cells(Cell* here, const Cell* there, std::size_t length, Cell cost) {
     lower_blocks(here, there, length / kBlock, cost);
     const std::size_t last = length - kBlock;
     if (length % kBlock != 0) lower_blocks(here + last, there + last, 1, cost);
+}
+
+void lower_cells(std::uint8_t* here, const std::uint8_t* there, std::size_t length,
+                 std::uint8_t cost) {
+    lower_bytes(here, there, length, cost);
 }
 
 void lower_cells(double* here, const double* there, std::size_t length, double cost) {

@@ -11,6 +11,9 @@ namespace lawful {
 /// here[k] = min(here[k], cost + there[k])
 void lower_cells(std::int16_t* here, const std::int16_t* there, std::size_t length,
                  std::int16_t cost);
+/// The same, where sums above the largest number are that number.
+void lower_cells(std::uint8_t* here, const std::uint8_t* there, std::size_t length,
+                 std::uint8_t cost);
 void lower_cells(double* here, const double* there, std::size_t length, double cost);
 
 /// Lowers reach_there[k] to reach[k] + cost where reach[k] + cost + there[k] <= limit; returns the

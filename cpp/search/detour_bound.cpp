@@ -1,8 +1,7 @@
 #include "search/detour_bound.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <numeric>
+#include <cmath>
 #include <utility>
 
 namespace lawful {
@@ -11,14 +10,11 @@ namespace {
 
 constexpr double kRounding = 1e-9;
 
-double share_of(const std::optional<std::size_t>& made, double counted) {
-    return made && counted > 0 ? std::min(1.0, static_cast<double>(*made) / counted) : 1.0;
-}
-
 }  // namespace
 
-bool DetourBound::list(const ReadingGraph& graph, Steps open, std::span<const double> missing,
-                       double most, const Work& work, std::size_t memory, Clock& clock) {
+bool DetourBound::search(const ReadingGraph& graph, Steps open,
+                         const std::vector<bool>& never_repeated, std::span<const double> missing,
+                         double most, const Effort& effort, Clock& clock) {
     if (!equation_.sums_lists() || equation_.is_early() ||
         equation_.needed().size() > kMostFields || graph.nodes() * equation_.masks() > kMostPlaces)
         return false;
@@ -26,70 +22,131 @@ bool DetourBound::list(const ReadingGraph& graph, Steps open, std::span<const do
     if (!is_small()) return false;
     tolerance_ = static_cast<std::int64_t>(equation_.tolerance());
     for (const Residues::End& end : ends_) end_sums_.push_back(static_cast<std::int64_t>(end.sum));
-    find_ways(graph, open, clock);
+    find_ways(graph, open, never_repeated, clock);
     const Place& root = places_[ReadingGraph::kRoot];
     if (!(root.rest <= most)) return true;
     // What is impossible is never within it.
     most = std::min(most + kRounding, std::numeric_limits<double>::max());
     farthest_ = std::min({equation_.weight(), most - root.rest, root.open - root.rest});
     if (!(farthest_ > 0)) return true;
-    most_changes_ = static_cast<double>(memory) / kBytesPerChange;
-    find_detours(graph, open, most, clock);
-    number_places();
+    find_detours(graph, open, never_repeated, most, clock);
     needed_ = -root.sum;
-    choose_modulus(std::max(work.in_steps, work.at_once), clock);
+    choose_modulus(effort.work, clock);
     known_ = std::min(std::max(base(), least_ - root.rest), farthest_);
     if (!(known_ < farthest_)) return true;
-    width_ = std::min(farthest_ - base(), kFarthest) / kBins;
-    const Counts changes = count_changes(most - root.rest, clock), starts = count_starts(clock);
-    const auto go = [&](const Split& split) {
-        if (!(reach(split) > known_)) return;
-        const auto made = list_changes(split, most - root.rest, clock);
-        const auto begun = made ? meet(split, clock) : std::nullopt;
-        starts_ = {};
-        share_ = {share_of(made, split.listed), share_of(begun, split.begun)};
-        if (begun) known_ = std::min({cost_, farthest_, reach(split)});
-    };
-    const auto is_done = [&] { return known_ >= std::min(cost_, farthest_); };
-    if (const Split split = farthest_split(changes, starts, work.at_once);
-        reach(split) >= farthest_)
-        go(split);
-    std::vector<double> amounts{work.in_steps};
+    find_before(clock);
+    find_least();
+    count_up_to(std::min(farthest_, std::max(known_, base() + kNear)), clock);
+    std::vector<double> amounts{effort.work};
     while (amounts.back() >= kGrowth * kLeastWork) amounts.push_back(amounts.back() / kGrowth);
+    if (effort.found) {
+        fill(next_round(effort.work, effort.memory, clock), clock);
+        return true;
+    }
     for (; !is_done() && !amounts.empty(); amounts.pop_back())
-        go(farthest_split(changes, starts, amounts.back()));
+        go(next_round(amounts.back(), effort.memory, clock), effort.memory, clock);
     return true;
 }
 
-/// How far lists from the end and from the root can go within some work, so that together they go
-/// as far as possible, but not beyond what is of interest.
-DetourBound::Split DetourBound::farthest_split(const Counts& changes, const Counts& starts,
-                                               double work) const {
-    const double goal = std::min(cost_, farthest_);
-    Split best;
-    double least = kForbidden;  // work of splits that reach the goal
-    double listed = 0;
-    for (std::size_t c = 0; c <= kBins; ++c) {
-        // Up to the end of c bins.
-        if (c > 0) listed += changes[c - 1];
-        if (share_.changes * listed > most_changes_) break;
-        double begun = 1;
-        for (std::size_t s = 0; s <= kBins; ++s) {
-            if (s > 0) begun += starts[s - 1];
-            const double needed =
-                kWorkPerChange * share_.changes * listed + kWorkPerStart * share_.starts * begun;
-            if (needed > work || needed >= least) break;
-            const Split split{static_cast<double>(c) * width_, static_cast<double>(s) * width_,
-                              listed, begun};
-            if (reach(split) >= goal) {
-                least = needed;
-                best = split;
-                break;
-            }
-            if (least == kForbidden && split.both() > best.both()) best = split;
-        }
+/// The farthest round within some work; more sets are counted if that is needed to find it.
+DetourBound::Round DetourBound::next_round(double work, std::size_t memory, Clock& clock) {
+    for (;;) {
+        const Round round = farthest_round(work, memory);
+        if (round.limit < counted_ || counted_ >= std::min(farthest_, base() + kFarthest))
+            return round;
+        count_up_to(std::min(farthest_, base() + 2 * (counted_ - base())), clock);
     }
-    return best;
+}
+
+/// How far a search can go within some work.
+DetourBound::Round DetourBound::farthest_round(double work, std::size_t memory) const {
+    Round farthest;
+    Round round;
+    double edges = 0;
+    for (std::size_t bin = 0; bin < kBins; ++bin) {
+        round.limit = end_of(bin);
+        round.primes = {};
+        round.sets += sets_[bin];
+        round.stops += stops_[bin];
+        edges += edges_[bin];
+        // A round to the end saves the next one.
+        double least = (bin + 1 == kBins && counted_ == farthest_ ? kLittleMore : 1) * work;
+        Round best = round;
+        for (const auto& primes : kPrimes) {
+            round.primes = primes;
+            const double cells = (round.stops + edges) * round.sum_of_primes() * modulus_;
+            if (cells * sizeof(RemainderTable::Cell) > static_cast<double>(memory)) break;
+            const double needed = cells / kCellsPerWork + share_ * round.listed();
+            if (needed >= least) continue;
+            least = needed;
+            best = round;
+        }
+        if (best.primes[0] != 0) farthest = best;
+    }
+    return farthest;
+}
+
+/// Makes the search of a round, and with it the bound.
+void DetourBound::fill(const Round& round, Clock& clock) {
+    if (!(round.limit > known_)) return;
+    search_.emplace(DetourSearch::Moduli{modulus_ * kSmallPrime, modulus_ * round.primes[0],
+                                         modulus_ * round.primes[1]},
+                    tolerance_, round.limit);
+    add_stops(round.limit);
+    search_->fill(clock);
+    known_ = std::max(known_, search_->least(places_[ReadingGraph::kRoot].stop, needed_));
+}
+
+/// Searches for the cheapest reading that satisfies the equation, up to a limit.
+void DetourBound::go(const Round& round, std::size_t memory, Clock& clock) {
+    if (!(round.limit > known_)) return;
+    fill(round, clock);
+    // Sets grow in number by a factor per cost, so these costs have about twice as many each.
+    double sets = 1;
+    for (std::size_t bin = 0; bin < kBins && end_of(bin) <= known_; ++bin) sets += sets_[bin];
+    const double doublings = std::max(1.0, std::ceil(std::log2(round.sets / sets)));
+    std::vector<double> costs;
+    for (double i = std::max(1.0, doublings - kMostDoublings); i < doublings; ++i)
+        costs.push_back(known_ + (round.limit - known_) * i / doublings);
+    costs.push_back(round.limit);
+    const double expected = share_ * round.listed();
+    const DetourSearch::Effort enough{
+        static_cast<std::size_t>(kFarMore * expected / kWorkPerStep) + kFew, memory};
+    search_->find(needed_, costs, enough, clock);
+    if (const auto& found = search_->found(); found && found->cost <= search_->reached()) {
+        known_ = cost_ = found->cost;
+        return collect(found->detours);
+    }
+    known_ = std::max(known_, search_->reached());
+    if (search_->steps() > kFew)
+        share_ *= kWorkPerStep * static_cast<double>(search_->steps()) / expected;
+}
+
+/// Adds to the search all places and detours that are on paths up to a limit.
+void DetourBound::add_stops(double limit) {
+    const auto is_open = [&](std::uint32_t place) {
+        for (std::uint32_t r = 0; r < modulus_; ++r)
+            if (least_to(place, r) + after(place, r) <= limit) return true;
+        return false;
+    };
+    for (auto i = reached_.rbegin(); i != reached_.rend(); ++i) {
+        Place& place = places_[*i];
+        place.stop = kNone;
+        if (!is_open(*i)) continue;
+        std::uint32_t next = kNone;
+        if (place.next != kNone) next = places_[place.next].stop;
+        if (place.next != kNone && next == kNone) next = DetourSearch::kNowhere;
+        bool has_detours = false;
+        for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d) {
+            const Detour& detour = detours_[d];
+            if (detour.least > limit) continue;
+            if (!has_detours) place.stop = search_->add_stop(next);
+            has_detours = true;
+            search_->add_detour({detour.change, detour.cost,
+                                 detour.to == kNone ? kNone : places_[detour.to].stop, d});
+        }
+        if (!has_detours) place.stop = place.next == kNone ? search_->add_stop(kNone) : next;
+    }
 }
 
 /// Whether no sum can overflow, and a tolerance has few numbers.
@@ -124,7 +181,8 @@ DetourBound::Class DetourBound::next(const Class& before, std::uint32_t choice) 
 }
 
 /// Finds the cheapest ways from all places, and what they cost more than without the equation.
-void DetourBound::find_ways(const ReadingGraph& graph, Steps open, Clock& clock) {
+void DetourBound::find_ways(const ReadingGraph& graph, Steps open,
+                            const std::vector<bool>& never_repeated, Clock& clock) {
     const std::uint32_t masks = equation_.masks();
     places_.assign(graph.nodes() * masks, {});
     for (std::size_t node = graph.nodes(); node-- > 0;) {
@@ -142,6 +200,7 @@ void DetourBound::find_ways(const ReadingGraph& graph, Steps open, Clock& clock)
                     if (!end.open) here.next = kNone, here.sum = end_sums_[mask];
                     continue;
                 }
+                if (never_repeated[step.choice] && repeats(step.choice, mask)) continue;
                 const Class after = next({0, mask, false}, step.choice);
                 if (after.free) {
                     here.open = std::min(here.open, excess);
@@ -160,7 +219,8 @@ void DetourBound::find_ways(const ReadingGraph& graph, Steps open, Clock& clock)
 }
 
 /// Finds all steps that leave a way and are on a path that costs up to `most`.
-void DetourBound::find_detours(const ReadingGraph& graph, Steps open, double most, Clock& clock) {
+void DetourBound::find_detours(const ReadingGraph& graph, Steps open,
+                               const std::vector<bool>& never_repeated, double most, Clock& clock) {
     const std::uint32_t masks = equation_.masks();
     places_[ReadingGraph::kRoot].reach = 0;
     for (std::uint32_t from = 0; from < places_.size(); ++from) {
@@ -168,15 +228,17 @@ void DetourBound::find_detours(const ReadingGraph& graph, Steps open, double mos
         Place& here = places_[from];
         here.first_detour = here.last_detour = static_cast<std::uint32_t>(detours_.size());
         if (!(here.reach + here.rest <= most)) continue;
+        reached_.push_back(from);
         clock.tick(16 * open[node].size());
         for (const ReadingGraph::Step& step : open[node]) {
             const double excess = std::max(0.0, step.cost + graph.rest(step.to) - graph.rest(node));
-            Detour detour{kForbidden, 0, from, kNone, step.choice, 0};
+            Detour detour{kForbidden, 0, from, kNone, step.choice, 0, 0};
             if (step.to == ReadingGraph::kEnd) {
                 if (ends_[mask].open || here.next == kNone) continue;
                 detour.cost = excess + ends_[mask].absent - here.rest;
                 detour.change = end_sums_[mask] - here.sum;
             } else {
+                if (never_repeated[step.choice] && repeats(step.choice, mask)) continue;
                 const Class after = next({0, mask, false}, step.choice);
                 if (after.free) continue;
                 detour.to = step.to * masks + after.seen;
@@ -195,20 +257,6 @@ void DetourBound::find_detours(const ReadingGraph& graph, Steps open, double mos
     }
 }
 
-/// Numbers places so that all whose ways lead to one come right after it.
-void DetourBound::number_places() {
-    for (const Place& place : places_)
-        if (place.next != kNone) places_[place.next].followers += place.followers;
-    std::uint32_t ends = 0;
-    std::vector<std::uint32_t> taken(places_.size(), 1);
-    for (std::size_t i = places_.size(); i-- > 0;) {
-        Place& place = places_[i];
-        std::uint32_t& before = place.next == kNone ? ends : taken[place.next];
-        place.number = (place.next == kNone ? 0 : places_[place.next].number) + before;
-        before += place.followers;
-    }
-}
-
 /// Chooses the modulus for which it costs most to make up for the remainder of what is needed.
 void DetourBound::choose_modulus(double work, Clock& clock) {
     std::uint32_t best = 1;
@@ -217,322 +265,132 @@ void DetourBound::choose_modulus(double work, Clock& clock) {
         // With a tolerance, several remainders are right; and short lists are made sooner.
         if (tolerance_ > 0 || work < kWorkForModuli) break;
         if (places_.size() * modulus > kMostPlaces) break;
-        find_remainders(modulus, clock);
+        find_after(modulus, clock);
         if (after(ReadingGraph::kRoot, 0) <= most) continue;
         most = after(ReadingGraph::kRoot, 0);
         best = modulus;
     }
-    find_remainders(best, clock);
+    if (modulus_ != best || after_.empty()) find_after(best, clock);
 }
 
-/// Finds the least costs of detours by the remainder of what they change, up to each place and from
-/// there on.
-void DetourBound::find_remainders(std::uint32_t modulus, Clock& clock) {
+/// Finds the least costs of detours from each place on, by the remainder of what they change.
+void DetourBound::find_after(std::uint32_t modulus, Clock& clock) {
     modulus_ = modulus;
     needed_remainder_ = remainder(needed_);
     for (Detour& detour : detours_) detour.remainder = remainder(detour.change);
-    clock.tick(4 * modulus * (places_.size() + detours_.size()));
-    before_.assign(places_.size() * modulus, kForbidden);
+    clock.tick(4 * modulus * (reached_.size() + detours_.size()));
     after_.assign(places_.size() * modulus, kForbidden);
-    const auto lower = [&](std::vector<double>& costs, std::uint32_t to, std::uint32_t from,
-                           std::uint32_t shift, double cost) {
-        for (std::uint32_t r = 0; r < modulus; ++r) {
-            double& there = costs[to * modulus + sum_of(r, shift)];
-            there = std::min(there, costs[from * modulus + r] + cost);
-        }
-    };
-    before_[ReadingGraph::kRoot * modulus] = 0;
-    for (std::uint32_t i = 0; i < places_.size(); ++i) {
-        const Place& place = places_[i];
-        if (place.next != kNone) lower(before_, place.next, i, 0, 0);
-        for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d)
-            if (detours_[d].to != kNone)
-                lower(before_, detours_[d].to, i, detours_[d].remainder, detours_[d].cost);
-    }
-    for (std::uint32_t i = static_cast<std::uint32_t>(places_.size()); i-- > 0;) {
-        const Place& place = places_[i];
+    for (auto i = reached_.rbegin(); i != reached_.rend(); ++i) {
+        const Place& place = places_[*i];
+        double* const here = after_.data() + std::size_t{*i} * modulus;
         if (place.next == kNone)
-            after_[i * modulus] = 0;
+            here[0] = 0;
         else
-            lower(after_, i, place.next, 0, 0);
+            std::copy_n(after_.data() + std::size_t{place.next} * modulus, modulus, here);
         for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d) {
             const Detour& detour = detours_[d];
-            if (detour.to != kNone) {
-                lower(after_, i, detour.to, detour.remainder, detour.cost);
+            if (detour.cost >= *std::max_element(here, here + modulus)) break;  // like all others
+            if (detour.to == kNone) {
+                here[detour.remainder] = std::min(here[detour.remainder], detour.cost);
                 continue;
             }
-            double& here = after_[i * modulus + detour.remainder];
-            here = std::min(here, detour.cost);
+            for (std::uint32_t r = 0; r < modulus; ++r) {
+                double& least = here[sum_of(r, detour.remainder)];
+                least = std::min(least, detour.cost + least_from(detour.to, r));
+            }
         }
     }
 }
 
-/// The number of bins of costs up to this one, which may be NaN: the difference of infinite ones.
-std::size_t DetourBound::bins_up_to(double cost) const {
-    if (!(cost >= 0)) return 0;
-    return cost < width_ * (kBins - 1) ? static_cast<std::size_t>(cost / width_) + 1 : kBins;
+/// Finds the same up to each place.
+void DetourBound::find_before(Clock& clock) {
+    clock.tick(4 * modulus_ * (reached_.size() + detours_.size()));
+    before_.assign(places_.size() * modulus_, kForbidden);
+    const auto lower = [&](std::uint32_t to, std::uint32_t from, std::uint32_t shift, double cost) {
+        for (std::uint32_t r = 0; r < modulus_; ++r) {
+            double& there = before_[to * modulus_ + sum_of(r, shift)];
+            there = std::min(there, least_to(from, r) + cost);
+        }
+    };
+    before_[ReadingGraph::kRoot * modulus_] = 0;
+    for (const std::uint32_t i : reached_) {
+        const Place& place = places_[i];
+        if (place.next != kNone) lower(place.next, i, 0, 0);
+        for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d)
+            if (detours_[d].to != kNone)
+                lower(detours_[d].to, i, detours_[d].remainder, detours_[d].cost);
+    }
+}
+
+/// Finds the least cost of readings with each detour and the right remainder.
+void DetourBound::find_least() {
+    for (Detour& detour : detours_) {
+        detour.least = kForbidden;
+        for (std::uint32_t r = 0; r < modulus_; ++r) {
+            const std::uint32_t sum = sum_of(r, detour.remainder);
+            if (detour.to == kNone && sum != needed_remainder_) continue;
+            const double onward = detour.to == kNone ? 0 : after(detour.to, sum);
+            detour.least = std::min(detour.least, least_to(detour.from, r) + detour.cost + onward);
+        }
+    }
 }
 
 /// The number of bins that a difference of costs is, which may be NaN.
 std::size_t DetourBound::shift_of(double cost) const {
-    return cost < width_ * kBins ? static_cast<std::size_t>(std::max(cost, 0.0) / width_) : kBins;
+    return cost < width_ * kBins ? static_cast<std::size_t>(std::max(cost, 0.0) / width_ + 0.5)
+                                 : kBins;
 }
 
-/// By cost above the least, about how many changes there are on paths up to `most`.
-DetourBound::Counts DetourBound::count_changes(double most, Clock& clock) const {
-    std::vector<Counts> from(places_.size() * modulus_);  // by place and remainder, from there on
-    Counts all{};
-    const auto add = [](Counts& here, const Counts& there, std::size_t shift) {
-        for (std::size_t k = shift; k < kBins; ++k) here[k] += there[k - shift];
+/// Counts, by what readings with the right remainder cost up to a limit, about how many sets of
+/// detours there are, and how many detours and stops are on such readings.
+void DetourBound::count_up_to(double limit, Clock& clock) {
+    counted_ = limit;
+    width_ = (limit - base()) / kBins;
+    sets_ = stops_ = edges_ = {};
+    std::vector<std::uint32_t> row(places_.size());
+    for (std::uint32_t i = 0; i < reached_.size(); ++i) row[reached_[i]] = i;
+    std::vector<Counts> at(reached_.size() * modulus_);  // by row and remainder, that lead there
+    at[0][0] = 1;
+    const auto add = [](Counts& there, const Counts& here, std::size_t shift) {
+        for (std::size_t k = shift; k < kBins; ++k) there[k] += here[k - shift];
     };
-    for (std::uint32_t i = static_cast<std::uint32_t>(places_.size()); i-- > 0;) {
+    const auto enter = [&](Counts& counts, double least) {
+        if (const std::size_t bin = shift_of(least - base()); bin < kBins) ++counts[bin];
+    };
+    std::vector<std::uint32_t> open;  // detours from a place, up to the limit
+    for (const std::uint32_t i : reached_) {
         const Place& place = places_[i];
-        clock.tick(kBins / 4 * modulus_ * (place.last_detour - place.first_detour + 1));
+        double least = kForbidden;
+        open.clear();
         for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d) {
-            const Detour& detour = detours_[d];
-            const std::size_t alone = shift_of(detour.cost - least_from(i, detour.remainder));
-            if (alone < kBins) ++from[i * modulus_ + detour.remainder][alone];
-            if (detour.to == kNone) continue;
-            for (std::uint32_t r = 0; r < modulus_; ++r) {
-                const std::uint32_t sum = sum_of(r, detour.remainder);
-                const std::size_t shift =
-                    shift_of(detour.cost + least_from(detour.to, r) - least_from(i, sum));
-                if (shift < kBins)
-                    add(from[i * modulus_ + sum], from[detour.to * modulus_ + r], shift);
-            }
+            if (detours_[d].least > limit) continue;
+            enter(edges_, detours_[d].least);
+            least = std::min(least, detours_[d].least);
+            if (detours_[d].to != kNone) open.push_back(d);
         }
+        if (least <= limit) enter(stops_, least);
+        clock.tick(kBins / 4 * modulus_ * (open.size() + 1));
         for (std::uint32_t r = 0; r < modulus_; ++r) {
-            Counts& here = from[i * modulus_ + r];
-            const std::size_t bins = bins_up_to(most - before(i, r) - least_from(i, r));
-            std::fill(here.begin() + static_cast<std::ptrdiff_t>(bins), here.end(), 0.0f);
-            add(all, here, 0);
-            if (place.next == kNone) continue;
-            const std::size_t shift = shift_of(least_from(place.next, r) - least_from(i, r));
-            if (shift < kBins) add(here, from[place.next * modulus_ + r], shift);
-        }
-    }
-    return all;
-}
-
-/// By what they and what must follow cost more than the least, about how many starts there are.
-DetourBound::Counts DetourBound::count_starts(Clock& clock) const {
-    std::vector<Counts> at(places_.size() * modulus_);  // by place and remainder, that lead there
-    at[ReadingGraph::kRoot * modulus_][0] = 1;
-    Counts all{};
-    for (std::uint32_t i = 0; i < places_.size(); ++i) {
-        const Place& place = places_[i];
-        clock.tick(kBins / 4 * modulus_ * (place.last_detour - place.first_detour + 1));
-        for (std::uint32_t r = 0; r < modulus_; ++r) {
-            const Counts& here = at[i * modulus_ + r];
-            for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d) {
+            const double here = after(i, r);
+            if (!(least_to(i, r) + here <= limit)) continue;
+            const Counts& sets = at[row[i] * modulus_ + r];
+            for (const std::uint32_t d : open) {
                 const Detour& detour = detours_[d];
-                if (detour.to == kNone) continue;
                 const std::uint32_t sum = sum_of(r, detour.remainder);
-                const std::size_t shift =
-                    shift_of(detour.cost + after(detour.to, sum) - after(i, r));
-                Counts& there = at[detour.to * modulus_ + sum];
-                for (std::size_t k = shift; k < kBins; ++k) {
-                    there[k] += here[k - shift];
-                    all[k] += here[k - shift];
-                }
+                const std::size_t shift = shift_of(detour.cost + after(detour.to, sum) - here);
+                if (shift == kBins) continue;
+                add(at[row[detour.to] * modulus_ + sum], sets, shift);
+                add(sets_, sets, shift);
             }
             if (place.next == kNone) continue;
-            Counts& there = at[place.next * modulus_ + r];
-            const std::size_t shift = shift_of(after(place.next, r) - after(i, r));
-            for (std::size_t k = shift; k < kBins; ++k) there[k] += here[k - shift];
+            const std::size_t shift = shift_of(after(place.next, r) - here);
+            if (shift < kBins) add(at[row[place.next] * modulus_ + r], sets, shift);
         }
     }
-    return all;
 }
 
-/// Lists all changes of a split on paths up to `most`. Returns how many were made, with those that
-/// others are as good as; lists nothing if they are far more than expected.
-std::optional<std::size_t> DetourBound::list_changes(const Split& split, double most,
-                                                     Clock& clock) {
-    const double enough = kFarMore * (share_.changes * split.listed + kFew);
-    std::size_t all = 0;
-    radius_ = split.changes;
-    step_ = (radius_ + dearest()) / kBins + kRounding;
-    std::vector<Change> made;
-    std::vector<double> limits(modulus_);  // by remainder, of changes that may follow
-    changes_.clear(tolerance_);
-    for (std::uint32_t i = static_cast<std::uint32_t>(places_.size()); i-- > 0;) {
-        Place& place = places_[i];
-        place.first_change = place.last_change = changes_.size();
-        made.clear();
-        for (std::uint32_t d = place.first_detour; d < place.last_detour; ++d) {
-            const Detour& detour = detours_[d];
-            double left = -kForbidden;  // what changes that follow may cost, if any do
-            for (std::uint32_t r = 0; r < modulus_; ++r) {
-                const std::uint32_t sum = sum_of(r, detour.remainder);
-                limits[r] =
-                    std::min(least_from(i, sum) + radius_ + kRounding, most - before(i, sum)) -
-                    detour.cost;
-                if (detour.to != kNone && least_from(detour.to, r) <= limits[r])
-                    left = std::max(left, limits[r]);
-            }
-            const auto make = [&](std::int64_t change, double cost, std::uint32_t remainder,
-                                  std::uint32_t rest) {
-                made.push_back({change, cost, static_cast<std::uint16_t>(i),
-                                static_cast<std::uint16_t>(remainder), d, rest, kNone});
-            };
-            if (limits[0] >= 0) make(detour.change, detour.cost, detour.remainder, kNone);
-            if (!(left >= 0)) continue;
-            std::size_t looked = 1;
-            for (std::uint32_t at = detour.to; at != kNone; at = places_[at].next, ++looked)
-                for (std::uint32_t c = places_[at].first_change; c < places_[at].last_change;
-                     ++c, ++looked) {
-                    const Change& rest = changes_[c];
-                    if (rest.cost > left + step_) break;
-                    if (rest.cost <= limits[rest.remainder])
-                        make(detour.change + rest.change, detour.cost + rest.cost,
-                             sum_of(detour.remainder, rest.remainder), c);
-                }
-            clock.tick(modulus_ + looked);
-            if (static_cast<double>(all + made.size()) > enough) {
-                radius_ = 0;
-                return std::nullopt;
-            }
-        }
-        if (made.empty()) continue;
-        all += made.size();
-        clock.tick(16 * made.size());
-        changes_.reserve(made.size());
-        add_by_cost(made);
-        place.last_change = changes_.size();
-    }
-    return all;
-}
-
-/// The largest of the least costs of detours from a place on, by place and remainder.
-double DetourBound::dearest() const {
-    double dearest = 0;
-    for (const double cost : after_)
-        if (cost < kForbidden) dearest = std::max(dearest, cost);
-    return dearest;
-}
-
-/// Adds changes from one place, in the order of the bins of their costs.
-void DetourBound::add_by_cost(std::span<const Change> made) {
-    std::array<std::uint32_t, kBins + 2> begin{};
-    const auto bin_of = [&](const Change& change) {
-        return std::min(kBins, static_cast<std::size_t>(change.cost / step_));
-    };
-    for (const Change& change : made) ++begin[bin_of(change) + 1];
-    std::partial_sum(begin.begin(), begin.end(), begin.begin());
-    std::vector<Change> sorted(made.size());
-    for (const Change& change : made) sorted[begin[bin_of(change)]++] = change;
-    // One that can be made later on the way serves, too; and to change nothing needs no detour.
-    for (const Change& change : sorted)
-        if (change.change != 0)
-            changes_.add(change,
-                         [&](const Change& other) { return leads_to(change.place, other.place); });
-}
-
-/// The cheapest listed change that can be made from a place, is within the tolerance of what is
-/// needed and costs less than `below`; or kNone.
-std::uint32_t DetourBound::cheapest_change(std::uint32_t place, std::int64_t needed,
-                                           double below) const {
-    return changes_.cheapest(needed, below,
-                             [&](const Change& change) { return leads_to(place, change.place); });
-}
-
-/// Lists the starts of a split, and looks up what each needs to satisfy the equation. Returns how
-/// many there are; stops if they are far more than expected.
-std::optional<std::size_t> DetourBound::meet(const Split& split, Clock& clock) {
-    // A reading beyond what is listed may be met, too, but few are worth a look.
-    const double farthest = std::min(farthest_, base() + kLookBeyond * split.both());
-    const double enough = kFarMore * (share_.starts * split.begun + kFew);
-    starts_.assign(1, {0, 0, ReadingGraph::kRoot, 0, kNone, kNone, kNone});
-    std::vector<std::uint32_t> last_at(places_.size(), kNone);  // by place, the last start there
-    std::vector<std::uint32_t> slots(kFew, kNone);
-    std::vector<std::uint32_t> followed;
-    last_at[ReadingGraph::kRoot] = 0;
-    look_up(starts_[0]);
-    for (std::uint32_t place = 0; place < places_.size(); ++place)
-        for (std::uint32_t next = last_at[place]; next != kNone;) {
-            const std::uint32_t index = std::exchange(next, starts_[next].other);
-            const Start start = starts_[index];
-            if (followed.size() >= slots.size()) {
-                slots.assign(4 * slots.size(), kNone);
-                for (const std::uint32_t each : followed)
-                    starts_[each].other =
-                        std::exchange(slots[slot_of(starts_[each], slots.size())], each);
-            }
-            std::uint32_t& head = slots[slot_of(start, slots.size())];
-            if (is_follower(start, head)) continue;
-            starts_[index].other = std::exchange(head, index);
-            followed.push_back(index);
-            if (static_cast<double>(followed.size()) > enough ||
-                static_cast<double>(starts_.size()) > most_changes_)
-                return std::nullopt;
-            std::size_t looked = 0;
-            for (std::uint32_t from = place; from != kNone; from = places_[from].next, ++looked) {
-                const Place& at = places_[from];
-                for (std::uint32_t d = at.first_detour; d < at.last_detour; ++d, looked += 4) {
-                    const Detour& detour = detours_[d];
-                    const Start more{start.change + detour.change,
-                                     start.cost + detour.cost,
-                                     detour.to,
-                                     sum_of(start.remainder, detour.remainder),
-                                     d,
-                                     index,
-                                     kNone};
-                    const double limit = std::min(cost_, farthest);
-                    if (!(more.cost < limit)) break;
-                    const double onward = detour.to == kNone ? 0 : after(detour.to, more.remainder);
-                    if (!(more.cost + onward < limit)) continue;
-                    if (changes_.may_satisfy(needed_ - more.change)) look_up(more);
-                    if (detour.to == kNone || !(more.cost + onward + radius_ < cost_) ||
-                        more.cost + onward > base() + split.starts + kRounding)
-                        continue;
-                    starts_.push_back(more);
-                    starts_.back().other = std::exchange(
-                        last_at[detour.to], static_cast<std::uint32_t>(starts_.size() - 1));
-                }
-            }
-            clock.tick(looked);
-        }
-    return followed.size();
-}
-
-std::size_t DetourBound::slot_of(const Start& start, std::size_t slots) {
-    return ChangeTable::hash_of(start.change) >> (64 - std::countr_zero(slots));
-}
-
-/// Whether one of these starts changes as much, costs no more and leads to the same place.
-bool DetourBound::is_follower(const Start& start, std::uint32_t others) const {
-    for (std::uint32_t o = others; o != kNone; o = starts_[o].other)
-        if (starts_[o].change == start.change && starts_[o].cost <= start.cost &&
-            leads_to(starts_[o].place, start.place))
-            return true;
-    return false;
-}
-
-/// Keeps the cheapest reading that begins so, if it satisfies the equation and is the best so far.
-void DetourBound::look_up(const Start& start) {
-    const std::int64_t needed = needed_ - start.change;
-    if (changes_.is_enough(needed)) {
-        cost_ = start.cost;
-        collect(start, kNone);
-    } else if (start.place != kNone) {
-        const std::uint32_t change = cheapest_change(start.place, needed, cost_ - start.cost);
-        if (change == kNone) return;
-        cost_ = start.cost + changes_[change].cost;
-        collect(start, change);
-    }
-}
-
-/// Stores the span values of a reading.
-void DetourBound::collect(const Start& start, std::uint32_t change) {
-    std::vector<std::uint32_t> taken;  // detours in order
-    if (start.detour != kNone) taken.push_back(start.detour);
-    for (std::uint32_t s = start.before; s != kNone && starts_[s].detour != kNone;
-         s = starts_[s].before)
-        taken.push_back(starts_[s].detour);
-    std::reverse(taken.begin(), taken.end());
-    for (std::uint32_t c = change; c != kNone; c = changes_[c].rest)
-        taken.push_back(changes_[c].detour);
+/// Stores the span values of the reading with these detours.
+void DetourBound::collect(std::span<const std::uint32_t> taken) {
     path_.clear();
     std::uint32_t at = ReadingGraph::kRoot;
     for (const std::uint32_t d : taken) {
@@ -544,17 +402,19 @@ void DetourBound::collect(const Start& start, std::uint32_t change) {
     for (; places_[at].next != kNone; at = places_[at].next) path_.push_back(places_[at].choice);
 }
 
-double DetourBound::more(std::uint32_t node, const Class& at) const {
+double DetourBound::more(std::uint32_t node, const Class& at, double spent) const {
     if (at.free) return 0;
     const std::uint32_t index = node * equation_.masks() + at.seen;
     const Place& place = places_[index];
     if (place.open <= place.rest) return place.open;
     const std::int64_t needed = -at.sum - place.sum;
-    double satisfied = radius_ + (after_.empty() ? 0 : least_from(index, remainder(needed)));
-    if (changes_.is_enough(needed))
-        satisfied = 0;
-    else if (const std::uint32_t c = cheapest_change(index, needed, satisfied); c != kNone)
-        satisfied = changes_[c].cost;
+    double satisfied = after_.empty() ? 0 : least_from(index, remainder(needed));
+    if (search_) {
+        // Detours on paths beyond the limit are not part of the search.
+        const double limit = places_[ReadingGraph::kRoot].rest + search_->limit();
+        const double onward = place.stop == kNone ? kForbidden : search_->least(place.stop, needed);
+        satisfied = std::max(satisfied, std::min(onward, limit - spent - place.rest));
+    }
     return std::min(place.open, place.rest + std::min(satisfied, equation_.weight()));
 }
 
@@ -565,7 +425,8 @@ double DetourBound::least() const {
 
 std::size_t DetourBound::held() const {
     return places_.capacity() * sizeof(Place) + detours_.capacity() * sizeof(Detour) +
-           (before_.capacity() + after_.capacity()) * sizeof(double) + changes_.held();
+           (before_.capacity() + after_.capacity()) * sizeof(double) +
+           (search_ ? search_->held() : 0);
 }
 
 }  // namespace lawful

@@ -12,7 +12,6 @@ namespace lawful {
 namespace {
 
 const Plan kNoPlan;
-constexpr double kRounding = 1e-9;
 constexpr double kBetter = 1e-6;
 
 }  // namespace
@@ -80,7 +79,7 @@ Search::Status Search::next(std::size_t extensions, Clock& clock, std::size_t tr
                 return Status::kPaused;
             make_bounds(clock);
             if (!met_) continue;
-            if (met_->total() <= bound() + kRounding) {
+            if (is_proven()) {
                 found_ = *std::exchange(met_, std::nullopt);
                 has_found_ = true;
                 return Status::kFound;
@@ -97,10 +96,11 @@ void Search::extend(std::uint32_t index) {
     for (const ReadingGraph::Step& step : bounds_.steps_from(from.node)) {
         if (from.cost + step.cost + graph_->rest(step.to) > most_) return;  // all others
         ++tried_;
-        const double rest = bounds_.rest_after(from.node, from.state, step);
+        const double rest =
+            bounds_.rest_after(from.node, from.state, from.cost - root_cost(), step);
         if (from.cost + step.cost + rest > most_) continue;
         Partial next;
-        if (advance(from, index, step, next)) add(next, bounds_.rest(step.to, next.state));
+        if (advance(from, index, step, next)) add(next, rest_of(next));
     }
 }
 
@@ -167,12 +167,13 @@ void Search::follow(Beam& beam, const Open& at, std::optional<Partial>& best, Cl
         const double cost = from.cost + step.cost;
         if (cost + graph_->rest(step.to) >= most) return;  // all others
         const bool ended = step.to == ReadingGraph::kEnd;
-        const double expected = cost + bounds_.rest_after(from.node, from.state, step);
+        const double expected =
+            cost + bounds_.rest_after(from.node, from.state, from.cost - root_cost(), step);
         if (expected >= most || (!ended && !beam.takes(step.to, expected))) continue;
         Partial next;
         if (!advance(from, at.partial, step, next)) continue;
         const double labelling = next.cost - next.violated + graph_->rest_of_labels(next.node);
-        const double bound = next.cost + bounds_.rest(next.node, next.state);
+        const double bound = next.cost + rest_of(next);
         if (bound >= most || labelling > limits_.labelling) continue;
         if (!ended)
             beam.add(next, bound, kNone);
@@ -312,25 +313,30 @@ void Search::make_bounds(Clock& clock) {
     const Partial& root = partials_[0];
     const Bounds::Effort effort{
         .work = std::clamp(kWorkPerStep * tried_, kLeastWork, kMostWork),
-        .for_proof = decisive_ ? kWorkForProof : 0,
         // Half is left to the search itself.
         .memory = std::min(limits_.memory / 2, kMostBytes),
     };
-    if (!bounds_.make(root.state, bound() - root.cost, most_ - root.cost, finer, effort, clock))
-        return;
-    least_ = std::max(least_, root.cost + bounds_.least());
-    for (const Bounds::Met& each : bounds_.met()) {
-        const auto met = has_found_ ? std::nullopt : replay(each.choices);
-        if (!met || (met_ && met_->total() <= met->total())) continue;
-        met_ = met;
-        const double alone = root.cost + graph_->rest(root.node) + each.cost;
-        decisive_ = met->total() <= alone + kRounding;
+    const double known = bound() - root.cost, most = most_ - root.cost;
+    if (!bounds_.made() && bounds_.search_first(known, most, effort, clock)) {
+        take_met();
+        if (is_proven() || !(least_ <= most_)) return drop_above();
     }
+    if (!bounds_.make(root.state, known, most, finer, effort, clock)) return;
+    take_met();
     for (Open& open : open_) {
         const Partial& partial = partials_[open.partial];
-        open.bound = std::max(open.bound, partial.cost + bounds_.rest(partial.node, partial.state));
+        open.bound = std::max(open.bound, partial.cost + rest_of(partial));
     }
     drop_above();
+}
+
+/// Takes over what bounds have found.
+void Search::take_met() {
+    least_ = std::max(least_, root_cost() + bounds_.least());
+    for (const std::vector<std::uint32_t>& choices : bounds_.met()) {
+        const auto met = has_found_ ? std::nullopt : replay(choices);
+        if (met && (!met_ || met->total() < met_->total())) met_ = met;
+    }
 }
 
 /// The reading with these span values, in order; none if it is forbidden or not cheap enough.
@@ -370,6 +376,11 @@ void Search::stop_above(double cost) {
     most_ = cost;
     if (met_ && met_->total() > most_) met_.reset();
     drop_above();
+}
+
+void Search::nothing_below(double cost) {
+    if (cost > bound() + kMuchMore) limits_.patience = std::min(limits_.patience, kFewSteps);
+    least_ = std::max(least_, cost);
 }
 
 /// Stores a complete reading: the choices up to the partial reading before `last`, then `more`.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -70,6 +71,8 @@ public:
     Status next(std::size_t extensions, Clock& clock, std::size_t tried = kNeverPauses);
     /// Drops all readings that cost more: next() finds nothing above.
     void stop_above(double cost);
+    /// Tells that no reading costs less.
+    void nothing_below(double cost);
     /// Completes open partial readings from left to right, of which it follows the `width` best at
     /// each node; found() is then the cheapest, a good reading that is not proven to be the best.
     /// False if none reaches the end.
@@ -92,17 +95,19 @@ public:
 
 private:
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+    static constexpr double kRounding = 1e-9;
     // Bounds pay off if a search is long, and finer ones if it is very long.
     static constexpr std::size_t kGrowth = 4;
     // Fewer than these tell little about the length, however many steps they have.
     static constexpr std::size_t kFewExtensions = 16;
+    // Steps before bounds are made if readings are known to cost so much more than they seem to.
+    static constexpr std::size_t kFewSteps = 64;
+    static constexpr double kMuchMore = 2;
     static constexpr std::size_t kWidth = 8;           // of a dive before finer bounds are made
     static constexpr std::size_t kWorkPerStep = 2048;  // in bounds, per step that was tried
     static constexpr std::size_t kLeastWork = std::size_t{1} << 20;
     static constexpr std::size_t kMostWork = std::size_t{1} << 27;
     static constexpr std::size_t kMostBytes = std::size_t{1} << 26;  // of bounds
-    // To prove by one equation alone that a reading is the best.
-    static constexpr std::size_t kWorkForProof = std::size_t{1} << 27;
 
     struct Partial {
         double cost;      // penalty included
@@ -154,8 +159,15 @@ private:
     bool enter_if_cheaper(const Partial& partial);
     bool is_cheapest(std::uint32_t index) const;
     void find_gone(Clock& clock);
+    double root_cost() const { return partials_[0].cost; }
+    double rest_of(const Partial& partial) {
+        return bounds_.rest(partial.node, partial.state, partial.cost - root_cost());
+    }
     bool look_ahead(Clock& clock);
     void make_bounds(Clock& clock);
+    void take_met();
+    /// Whether no reading is cheaper than the one that was met.
+    bool is_proven() const { return met_ && met_->total() <= bound() + kRounding; }
     std::optional<Found> replay(std::span<const std::uint32_t> choices);
     void drop_above();
     void collect(const Partial& last, std::span<const std::uint32_t> more = {});
@@ -171,7 +183,6 @@ private:
     std::optional<Found> met_;                     // a good reading that bounds have met
     bool has_looked_ = false;                      // ahead, since bounds were made
     bool has_found_ = false;                       // a reading, in order
-    bool decisive_ = false;  // it costs no more than the equation that it was met for demands
     RuleTracker tracker_;
     Arena arena_;
     StateTable states_;

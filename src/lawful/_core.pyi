@@ -415,6 +415,9 @@ class Search:
     def stop_above(self, cost: float) -> None:
         """Drops all readings that cost more, penalty included."""
 
+    def nothing_below(self, cost: float) -> None:
+        """Tells that no reading costs less, penalty included."""
+
     def dive(self, width: int, seconds: float | None = None) -> bool:
         """Completes the best partial readings, ``width`` of them at each node of the graph.
 

@@ -19,6 +19,7 @@
 #include "search/case_search.hpp"
 #include "search/cell_loops.hpp"
 #include "search/detour_bound.hpp"
+#include "search/detour_search.hpp"
 #include "search/mass.hpp"
 #include "search/reading_graph.hpp"
 #include "search/search.hpp"
@@ -332,6 +333,12 @@ void rules_case() {
     limits.shared = 1 + below(2);
     CaseSearch search(instance.graph(kInf, below(2)), instance.plan(), instance.tables(), limits,
                       no_limit);
+    if (expected < kInf) {
+        // What is known beforehand changes nothing.
+        const double best = expected - search.graph().lattice()->least();
+        if (below(2)) search.nothing_below(best - (below(4) ? uniform(3) : 0));
+        if (below(3) == 0) search.stop_above(best + 1e-6 + uniform(2));
+    }
     double last = -kInf;
     for (bool first = true;; first = false) {
         Search::Status status;
@@ -488,13 +495,14 @@ void detours_case() {
     }
     const double most = below(2) ? kInf : uniform(6), rest = graph->rest(ReadingGraph::kRoot);
     const auto some = [](std::size_t bits) { return double(std::size_t{1} << below(bits)); };
-    DetourBound bound(0, Residues(*plan, equation, tables, field_values(*graph)), {}, 0);
-    // With little memory, lists are short, whatever the work.
-    const std::size_t memory = below(2) ? kPlenty : 64 * (1 + below(64));
-    const bool listed = bound.list(*graph, steps, tables.missing, most,
-                                   {some(24), below(2) ? 0 : some(24)}, memory, no_limit);
-    require(listed || tolerance > 0, "the detours of a sum of a list are listed", instance);
-    if (!listed) return;
+    DetourBound bound(0, Residues(*plan, equation, tables, field_values(*graph)), some(8) / 16, 0);
+    // With little memory, there are few remainders, whatever the work.
+    const std::size_t memory = below(2) ? kPlenty : 64 << below(12);
+    const std::vector<bool> repeated(graph->span_values());  // that no value may be: none
+    const bool searched = bound.search(*graph, steps, repeated, tables.missing, most,
+                                       {some(28), memory, below(8) == 0}, no_limit);
+    require(searched || tolerance > 0, "the detours of a sum of a list are searched", instance);
+    if (!searched) return;
     double least = kInf, met = kInf;
     every_path(*graph, [&](const std::vector<std::uint32_t>& choices,
                            const std::vector<double>& costs) {
@@ -526,11 +534,14 @@ void detours_case() {
         if (holds) least = std::min(least, excess + more);
         DetourBound::Class state{0, 0, false};
         std::uint32_t node = ReadingGraph::kRoot;
+        double cost = 0;
         for (std::size_t i = 0;; ++i) {
-            require(bound.more(node, state) <= onward - graph->rest(node) + more + 1e-9,
+            const double spent = cost + graph->rest(node) - rest;
+            require(bound.more(node, state, spent) <= onward - graph->rest(node) + more + 1e-9,
                     "no rest is below the bound by detours", instance);
             if (i == choices.size()) break;
             onward -= costs[i];
+            cost += costs[i];
             state = bound.next(state, choices[i]);
             for (const ReadingGraph::Step& step : steps[node])
                 if (step.to != ReadingGraph::kEnd && step.choice == choices[i]) {
@@ -544,6 +555,87 @@ void detours_case() {
             instance);
     if (bound.least() >= bound.met_cost() - 1e-9 && met <= most)
         require(std::abs(met - least) < 1e-9, "it is the cheapest if that is known", instance);
+}
+
+/// Of random detours, the cheapest that change a sum as needed are found, as far as is claimed.
+void detour_search_case() {
+    const auto moduli = [] {
+        const auto any = [] { return static_cast<std::uint32_t>(1 + below(9)); };
+        return DetourSearch::Moduli{any(), any(), any()};
+    };
+    const double limit = 0.1 + uniform(6);
+    const std::int64_t tolerance = below(3) ? 0 : static_cast<std::int64_t>(below(3));
+    DetourSearch search(moduli(), tolerance, limit);
+    struct Stop {
+        std::uint32_t next;
+        std::vector<DetourSearch::Detour> detours;
+    };
+    std::vector<Stop> stops;
+    std::uint32_t number = 0;
+    const std::size_t count = 1 + below(5);
+    for (std::size_t s = 0; s < count; ++s) {
+        const auto any = [&] {
+            return s == 0 || below(6) == 0 ? DetourSearch::kNone
+                                           : static_cast<std::uint32_t>(below(s));
+        };
+        stops.push_back({below(8) ? any() : DetourSearch::kNowhere, {}});
+        search.add_stop(stops.back().next);
+        for (std::size_t d = below(4); d-- > 0;) {
+            const std::int64_t change = static_cast<std::int64_t>(below(15)) - 7;
+            const double cost = below(4) ? uniform(3) : static_cast<double>(below(3));
+            stops.back().detours.push_back({change, cost, any(), number++});
+            search.add_detour(stops.back().detours.back());
+        }
+    }
+    search.fill(no_limit);
+    const std::int64_t needed = static_cast<std::int64_t>(below(21)) - 10;
+    double best = kInf;
+    const auto root = static_cast<std::uint32_t>(count - 1);
+    const auto follow = [&](const auto& self, std::uint32_t at, std::int64_t left,
+                            double cost) -> void {
+        if (at == DetourSearch::kNowhere) return;
+        if (at == DetourSearch::kNone) {
+            if (std::abs(left) <= tolerance) best = std::min(best, cost);
+            return;
+        }
+        self(self, stops[at].next, left, cost);
+        for (const auto& detour : stops[at].detours)
+            self(self, detour.to, left - detour.change, cost + detour.cost);
+    };
+    follow(follow, root, needed, 0);
+    const double least = search.least(root, needed);
+    std::vector<double> costs;
+    while (below(3)) costs.push_back(uniform(limit));
+    std::ranges::sort(costs);
+    costs.push_back(limit);
+    search.find(needed, costs, {below(2) ? kPlenty : below(60), below(2) ? kPlenty : 200},
+                no_limit);
+    double sum = 0;
+    std::int64_t left = needed;
+    if (search.found()) {
+        std::uint32_t at = root;
+        for (const std::uint32_t taken : search.found()->detours)
+            for (bool on_the_way = true; on_the_way;) {
+                for (const auto& detour : stops[at].detours)
+                    if (detour.number == taken) {
+                        sum += detour.cost;
+                        left -= detour.change;
+                        at = detour.to;
+                        on_the_way = false;
+                        break;
+                    }
+                if (on_the_way) at = stops[at].next;
+            }
+    }
+    const bool right = search.found() && std::abs(left) <= tolerance &&
+                       std::abs(sum - search.found()->cost) < 1e-9 && sum >= best - 1e-9;
+    // A cost above what was reached may not be the cheapest, and one above the limit is not found.
+    const bool known = search.found() && search.found()->cost <= search.reached()
+                           ? std::abs(sum - best) < 1e-9
+                           : best > search.reached() - 1e-9;
+    if (least <= best + 1e-9 && known && (right || !search.found())) return;
+    std::printf("FAILED: the cheapest detours are those of brute force\n");
+    std::exit(1);
 }
 
 /// The cost of given spans is their penalty.
@@ -639,6 +731,15 @@ void cells_case() {
         expected[k] = std::min<std::int16_t>(expected[k], reach[k] + cost);
         least = std::min<std::int16_t>(least, there[k] - here[k]);
     }
+    std::vector<std::uint8_t> bytes, other_bytes, sums;
+    for (std::size_t k = 0; k < length; ++k) {
+        bytes.push_back(static_cast<std::uint8_t>(below(256)));
+        other_bytes.push_back(static_cast<std::uint8_t>(below(256)));
+        sums.push_back(std::min<std::uint8_t>(
+            bytes[k], static_cast<std::uint8_t>(std::min<int>(255, other_bytes[k] + cost))));
+    }
+    lower_cells(bytes.data(), other_bytes.data(), length, static_cast<std::uint8_t>(cost));
+    same = same && bytes == sums;
     std::vector<std::uint32_t> within, listed;
     for (std::uint32_t k = 0; k < length; ++k)
         if (reach[k] + here[k] <= limit) within.push_back(k);
@@ -806,6 +907,7 @@ int main(int argc, char** argv) {
         stop_case();
         time_case();
         detours_case();
+        detour_search_case();
         given_case();
         mass_case();
         cells_case();

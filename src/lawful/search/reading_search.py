@@ -326,6 +326,8 @@ class Candidates:
         """Yields all readings within a slack; returns the next slack."""
         search, values, slack = self._open(wanted)
         self._search = search, values
+        if not self._seen:
+            search.nothing_below(self.bound)
         pause: float = FIRST_PAUSE if self._guess else inf
         width = FIRST_WIDTH
         while True:
