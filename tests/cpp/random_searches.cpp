@@ -559,38 +559,28 @@ void detours_case() {
 
 /// Of random detours, the cheapest that change a sum as needed are found, as far as is claimed.
 void detour_search_case() {
-    const auto moduli = [] {
-        const auto any = [] { return static_cast<std::uint32_t>(1 + below(9)); };
-        return DetourSearch::Moduli{any(), any(), any()};
-    };
-    const double limit = 0.1 + uniform(6);
-    const std::int64_t tolerance = below(3) ? 0 : static_cast<std::int64_t>(below(3));
-    DetourSearch search(moduli(), tolerance, limit);
     struct Stop {
         std::uint32_t next;
         std::vector<DetourSearch::Detour> detours;
     };
     std::vector<Stop> stops;
     std::uint32_t number = 0;
-    const std::size_t count = 1 + below(5);
-    for (std::size_t s = 0; s < count; ++s) {
+    for (std::size_t s = 0, count = 1 + below(5); s < count; ++s) {
         const auto any = [&] {
             return s == 0 || below(6) == 0 ? DetourSearch::kNone
                                            : static_cast<std::uint32_t>(below(s));
         };
         stops.push_back({below(8) ? any() : DetourSearch::kNowhere, {}});
-        search.add_stop(stops.back().next);
         for (std::size_t d = below(4); d-- > 0;) {
             const std::int64_t change = static_cast<std::int64_t>(below(15)) - 7;
             const double cost = below(4) ? uniform(3) : static_cast<double>(below(3));
             stops.back().detours.push_back({change, cost, any(), number++});
-            search.add_detour(stops.back().detours.back());
         }
     }
-    search.fill(no_limit);
-    const std::int64_t needed = static_cast<std::int64_t>(below(21)) - 10;
+    const std::int64_t needed = static_cast<std::int64_t>(below(21)) - 10,
+                       tolerance = below(3) ? 0 : static_cast<std::int64_t>(below(3));
+    const auto root = static_cast<std::uint32_t>(stops.size() - 1);
     double best = kInf;
-    const auto root = static_cast<std::uint32_t>(count - 1);
     const auto follow = [&](const auto& self, std::uint32_t at, std::int64_t left,
                             double cost) -> void {
         if (at == DetourSearch::kNowhere) return;
@@ -603,9 +593,19 @@ void detour_search_case() {
             self(self, detour.to, left - detour.change, cost + detour.cost);
     };
     follow(follow, root, needed, 0);
+    // The cheapest may cost just as much as the limit, or as one of the costs before.
+    const double limit = best < kInf && below(3) == 0 ? best + 1e-9 : 0.1 + uniform(6);
+    const auto modulus = [] { return static_cast<std::uint32_t>(1 + below(9)); };
+    DetourSearch search({modulus(), modulus(), modulus()}, tolerance, limit);
+    for (const Stop& stop : stops) {
+        search.add_stop(stop.next);
+        for (const auto& detour : stop.detours) search.add_detour(detour);
+    }
+    search.fill(no_limit);
     const double least = search.least(root, needed);
     std::vector<double> costs;
     while (below(3)) costs.push_back(uniform(limit));
+    if (best < limit && below(2)) costs.push_back(best + 1e-9);
     std::ranges::sort(costs);
     costs.push_back(limit);
     search.find(needed, costs, {below(2) ? kPlenty : below(60), below(2) ? kPlenty : 200},
