@@ -29,6 +29,7 @@ class UnreadableSpans:
         self._document = document
         self._types = types
         self._table: NDArray[np.uint8] | None = None  # flat
+        self._has_hopeless = False
         self._first: NDArray[np.intp]  # by field, the first one of its type
 
     def find(
@@ -47,7 +48,9 @@ class UnreadableSpans:
             if prod(self._shape) > MOST_BYTES:
                 return np.zeros(len(field), np.bool_)
             self._first = np.array([self._types.index(type_) for type_ in self._types], np.intp)
-            self._table = self._hopeless()
+            self._table = np.zeros(prod(self._shape), np.uint8)
+        if not self._has_hopeless and (end > start + 1).any():  # single words are sooner read
+            self._add_hopeless(self._table.reshape(self._shape))
         place = (self._first[field] * self._shape[1] + start) * self._shape[2] + end
         known: NDArray[np.uint8] = self._table[place]
         if not known.all():
@@ -55,15 +58,14 @@ class UnreadableSpans:
             known = self._table[place]
         return np.equal(known, _UNREADABLE)
 
-    def _hopeless(self) -> NDArray[np.uint8]:
-        """The table with the spans that need not be read: they contain what no value contains."""
-        table = np.zeros(self._shape, np.uint8)
+    def _add_hopeless(self, table: NDArray[np.uint8]) -> None:
+        """Adds the spans that need not be read: they contain what no value contains."""
+        self._has_hopeless = True
         for index, name in enumerate(self._types):
             hopeless = type_named(name).hopeless
             if hopeless is not None and index == self._types.index(name):
                 last = np.array(last_ends(self._document, hopeless))
                 table[index][np.arange(self._shape[2]) > last[:, None]] = _UNREADABLE
-        return table.ravel()
 
     def _ask(
         self,
