@@ -27,7 +27,7 @@ constexpr std::size_t kMostClasses = 512;  // of a projection
 // among others, their share of the work in bounds, and for what work at least.
 constexpr double kWorkAlone = 1 << 24, kGrowthAlone = 4;
 constexpr std::size_t kMostGrowth = 3;  // times
-constexpr double kShareAmongOthers = 1.0 / 128;
+constexpr double kShareAmongOthers = 1.0 / 32;
 constexpr std::size_t kLeastWork = std::size_t{1} << 24;
 
 /// Whether coarse costs are fine enough for paths up to `most`.
