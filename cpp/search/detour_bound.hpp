@@ -148,11 +148,7 @@ private:
     void find_least();
     std::size_t shift_of(double cost) const;
     void count_up_to(double limit, Clock& clock);
-    std::uint32_t remainder(std::int64_t number) const {
-        const auto modulus = static_cast<std::int64_t>(modulus_);
-        const std::int64_t rest = number % modulus;
-        return static_cast<std::uint32_t>(rest < 0 ? rest + modulus : rest);
-    }
+    std::uint32_t remainder(std::int64_t number) const { return remainder_of(number, modulus_); }
     /// The least cost of detours up to a place, and from there on, that change as much, but for a
     /// multiple of the small modulus.
     double least_to(std::uint32_t place, std::uint32_t remainder) const {

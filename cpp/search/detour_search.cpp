@@ -73,7 +73,8 @@ void DetourSearch::find(std::int64_t needed, std::span<const double> costs, cons
                         Clock& clock) {
     listed_.at.assign(stops_.size(), {});
     listed_.at.back().push_back({needed, 0, remainders(needed), kNone});
-    list(costs, enough, clock);
+    listed_.most = enough.memory / kBytesPerSet;
+    list(costs, enough.steps, clock);
     if (found_)
         for (std::uint32_t at = listed_.last; at != kNone; at = listed_.taken[at].before)
             found_->detours.insert(found_->detours.begin(),
@@ -82,7 +83,7 @@ void DetourSearch::find(std::int64_t needed, std::span<const double> costs, cons
 }
 
 /// Lists sets from those at the root on.
-void DetourSearch::list(std::span<const double> costs, const Effort& enough, Clock& clock) {
+void DetourSearch::list(std::span<const double> costs, std::size_t enough, Clock& clock) {
     const double most = costs.back();
     for (double cost : costs) {
         if (found_) cost = std::min(cost, found_->cost);
@@ -99,9 +100,7 @@ void DetourSearch::list(std::span<const double> costs, const Effort& enough, Clo
             const std::size_t steps = listed_.at[s].size() * (2 + stops_[s].last - stops_[s].first);
             clock.tick(2 * steps);
             steps_ += steps;
-            if (steps_ > enough.steps || listed_.taken.size() * kBytesPerSet > enough.memory)
-                return;
-            go_on(s, too_little, most);
+            if (steps_ > enough || !go_on(s, too_little, most)) return;
         }
         reached_ = cost;
         if (found_ && found_->cost <= cost) return;
@@ -133,8 +132,8 @@ void DetourSearch::drop_dearer(std::vector<Set>& sets) {
     sets.resize(kept);
 }
 
-/// Follows all sets at a stop, those that leave too little only later.
-void DetourSearch::go_on(std::uint32_t index, std::int32_t too_little, double most) {
+/// Follows all sets at a stop, those that leave too little only later; false if there are too many.
+bool DetourSearch::go_on(std::uint32_t index, std::int32_t too_little, double most) {
     const std::vector<Set> sets = std::exchange(listed_.at[index], {});
     const Stop& stop = stops_[index];
     listed_.left.clear();
@@ -156,6 +155,7 @@ void DetourSearch::go_on(std::uint32_t index, std::int32_t too_little, double mo
             go_to(stop.next, left, sets[i]);
     }
     for (std::uint32_t e = stop.first; e < stop.last; ++e) {
+        if (listed_.taken.size() > listed_.most) return false;
         const Edge& edge = edges_[e];
         const Detour& detour = edge.detour;
         if (detour.to == kNone) {
@@ -175,6 +175,7 @@ void DetourSearch::go_on(std::uint32_t index, std::int32_t too_little, double mo
             go_to(detour.to, left, made);
         }
     }
+    return true;
 }
 
 /// Which sets can be completed within the limit from a stop on, after a change of this cost.

@@ -112,13 +112,14 @@ private:
         std::vector<std::vector<Set>> at;  // by stop
         std::vector<Waiting> waiting;
         std::vector<Taken> taken;
+        std::size_t most = 0;            // of these that fit into memory
         std::uint32_t last = kNone;      // detour of the set that was found
         std::vector<std::int32_t> left;  // by set at a stop, what it may cost more, in cells
         std::vector<Passing> passing;
         std::vector<Set> grouped;         // by a hash
         std::vector<std::uint32_t> ends;  // of these groups
     };
-    // Each set is in a list or waits, and lists grow by half.
+    // Each set is in a list or waits, and vectors double when they grow.
     static constexpr std::size_t kBytesPerSet = sizeof(Taken) + 2 * sizeof(Waiting);
 
     Remainders remainders(std::int64_t number) const;
@@ -127,9 +128,9 @@ private:
     }
     void fill(RemainderTable& table, std::size_t index, Clock& clock);
     void lower_ends(RemainderTable& table, std::uint32_t stop, std::int64_t change, Cell cost);
-    void list(std::span<const double> costs, const Effort& enough, Clock& clock);
+    void list(std::span<const double> costs, std::size_t enough, Clock& clock);
     void drop_dearer(std::vector<Set>& sets);
-    void go_on(std::uint32_t stop, std::int32_t too_little, double most);
+    bool go_on(std::uint32_t stop, std::int32_t too_little, double most);
     std::span<const Passing> passing(std::span<const Set> sets, std::uint32_t stop,
                                      const Remainders& change, Cell cost);
     void keep_if_best(const Set& set, double cost, std::uint32_t edge);

@@ -24,6 +24,12 @@ struct ByteCosts {
     double unit;
 };
 
+/// The remainder of a number, which may be negative.
+inline std::uint32_t remainder_of(std::int64_t number, std::uint32_t modulus) {
+    const std::int64_t rest = number % static_cast<std::int64_t>(modulus);
+    return static_cast<std::uint32_t>(rest < 0 ? rest + static_cast<std::int64_t>(modulus) : rest);
+}
+
 /// Costs by row and remainder of a modulus.
 class RemainderTable {
 public:
@@ -32,11 +38,7 @@ public:
     explicit RemainderTable(std::uint32_t modulus) : modulus_(modulus) {}
 
     std::uint32_t modulus() const { return modulus_; }
-    std::uint32_t remainder(std::int64_t number) const {
-        const auto modulus = static_cast<std::int64_t>(modulus_);
-        const std::int64_t rest = number % modulus;
-        return static_cast<std::uint32_t>(rest < 0 ? rest + modulus : rest);
-    }
+    std::uint32_t remainder(std::int64_t number) const { return remainder_of(number, modulus_); }
     /// The remainder of the difference of two numbers with these remainders.
     std::uint32_t difference(std::uint32_t one, std::uint32_t other) const {
         return one + (one < other ? modulus_ : 0) - other;
