@@ -173,6 +173,23 @@ def test_verdicts_by_keyboard(review, visit):
     expect(page.locator("header")).to_contain_text("1 rejected")
 
 
+def test_the_key_after_a_dialog_is_not_lost(review, visit):
+    page = visit(review([right()], RULES))
+    expect(title(page)).to_have_text("right")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("next, previous doubtful field")
+    # What Escape does, and a key before the browser tells of the end of the dialog.
+    page.evaluate("""() => {
+        document.querySelector("dialog").requestClose();
+        const key = new KeyboardEvent("keydown", {key: "c", bubbles: true});
+        document.body.dispatchEvent(key);
+    }""")
+    expect(page.get_by_label("Note", exact=True)).to_be_focused()
+    page.keyboard.type("quick")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".note")).to_have_text("Note: quick")
+
+
 def test_accepting_a_violation_that_was_confirmed(review, visit):
     running = review([broken(), right()], RULES)
     page = visit(running)

@@ -25,6 +25,11 @@ function close(): void {
   dialog.value = null;
 }
 
+/** The browser tells of the end of a dialog later, when another one may be open. */
+const closed = (event: Event) => {
+  if ((event.currentTarget as HTMLElement).isConnected) dialog.value = null;
+};
+
 function Frame({ title, confirm, onConfirm, children }: FrameProps) {
   const submit = (event: Event) => {
     event.preventDefault();
@@ -32,7 +37,7 @@ function Frame({ title, confirm, onConfirm, children }: FrameProps) {
     close();
   };
   return (
-    <dialog ref={opened} aria-labelledby="dialog-title" onClose={close}>
+    <dialog ref={opened} aria-labelledby="dialog-title" onCancel={close} onClose={closed}>
       <form onSubmit={submit}>
         <h2 id="dialog-title">{title}</h2>
         {children}
