@@ -39,7 +39,7 @@ from lawful.rules.nodes import COUNT, PLACE, ROWS, Environment
 from lawful.rules.pinned import Pinned
 from lawful.rules.places import Place, Places
 from lawful.rules.plan import Plan, plan_of
-from lawful.rules.reading import Cost, Occurrence, Reading, Spans
+from lawful.rules.reading import Cost, Occurrence, Occurrences, Reading, Spans
 from lawful.rules.rows import PREVIOUS, Row, RowKind, RowNumbers, rows_of, table_numbers
 from lawful.rules.rule_set import ParsedRule, Rules
 from lawful.rules.settle import Settler
@@ -96,6 +96,7 @@ class Judge:
         self._fields = DocumentFields(document, rules)
         self.values = self._fields.values
         """The possible values of a span, by field, start and end, the most plausible first."""
+        self.occurrences = Occurrences()
         self._labels = tuple(rules.field_of_label)
         self._index = tuple(rules.field_of_label.values())
         self.relevant = scheme.numbers_of(self._labels)
@@ -184,12 +185,12 @@ class Judge:
         if reading is None:
             found: list[list[Occurrence]] = [[] for _ in self.rules.fields]
             spans = self.scheme.spans_of(self._labels, labels)
-            shared = self.rules.shared_labels
+            shared, occurrences = self.rules.shared_labels, self.occurrences
             for which, start, end in spans:
                 index = self._index[which]
                 if index in shared:
                     index = self.field_of(index, start, end)
-                found[index].append(Occurrence(start, end))
+                found[index].append(occurrences[start, end, 0])
             reading = tuple(map(tuple, found))
             self._readings.keep(key, reading, len(key) + BYTES_PER_SPAN * len(spans))
         return reading

@@ -13,6 +13,20 @@ class Occurrence(NamedTuple):
     choice: int = 0
 
 
+class Occurrences(dict[tuple[int, int, int], Occurrence]):
+    """The occurrences of a document by start, end and choice, each made when it is first asked for.
+
+    The readings of a document share most of them. Kept once, they take little memory, and Python's
+    garbage collector, which visits each of them, takes little time.
+    """
+
+    __slots__ = ()
+
+    def __missing__(self, place: tuple[int, int, int]) -> Occurrence:
+        made = self[place] = tuple.__new__(Occurrence, place)  # faster than a call
+        return made
+
+
 Spans: TypeAlias = tuple[Occurrence, ...]
 """The spans of one field, in order of words."""
 

@@ -120,12 +120,12 @@ class Settler:
         )
         return search, choices
 
-    @staticmethod
     def _chosen(
-        reading: Reading, choices: list[tuple[int, int, int]], search: _core.Search
+        self, reading: Reading, choices: list[tuple[int, int, int]], search: _core.Search
     ) -> Reading:
         changed = [list(spans) for spans in reading]
         for choice in search.choices.tolist():
             i, at, which = choices[choice]
-            changed[i][at] = changed[i][at]._replace(choice=which)
+            start, end, _ = reading[i][at]
+            changed[i][at] = self.judge.occurrences[start, end, which]
         return tuple(map(tuple, changed))

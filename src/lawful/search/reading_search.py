@@ -98,7 +98,7 @@ class Lattice:
         fields = range(len(judge.rules.fields))
         self._missing = np.array(list(map(judge.missing, fields)))
         self._unreadable = list(map(judge.only_if_unreadable, fields))
-        self._read: dict[tuple[int, int, int], list[tuple[SpanValue, float]]] = {}
+        self._read: dict[tuple[int, int, int], tuple[tuple[SpanValue, float], ...]] = {}
 
     @property
     def has_short_spans(self) -> bool:
@@ -179,12 +179,13 @@ class Lattice:
     def reading(self, spans: tuple[SpanValue, ...]) -> Reading:
         """The reading that has these span values."""
         found: list[list[Occurrence]] = [[] for _ in self.judge.rules.fields]
+        occurrences = self.judge.occurrences
         for field, start, end, number in spans:
             values = self.judge.values(field, start, end)
             which = 0
             if number != _core.UNREADABLE and len(values) > 1:
                 which = [self.tables.known(field, value) for value in values].index(number)
-            found[field].append(Occurrence(start, end, which))
+            found[field].append(occurrences[start, end, which])
         return tuple(map(tuple, found))
 
     def read(
@@ -233,7 +234,9 @@ class Lattice:
         rows = zip(field[at].tolist(), start[at].tolist(), end[at].tolist(), strict=True)
         return zip(at.tolist(), rows, strict=True)
 
-    def _values(self, span: tuple[int, int, int], until: float) -> list[tuple[SpanValue, float]]:
+    def _values(
+        self, span: tuple[int, int, int], until: float
+    ) -> tuple[tuple[SpanValue, float], ...]:
         """The values of a span that no hard rule refuses, and their prices.
 
         Raises ``TimeBudgetError`` when the time is up.
@@ -249,16 +252,16 @@ class Lattice:
         elif values:
             faults = 0.0
         if faults == inf:
-            return []
+            return ()
         if not values:
-            return [((field, start, end, _core.UNREADABLE), faults)]
+            return (((field, start, end, _core.UNREADABLE), faults),)
         number_of = self.tables.number_of
-        found = [((field, start, end, number_of(field, values[0])), faults)]
-        if len(values) > 1:
-            price = faults + (judge.rules.fields[field].ambiguity or 0.0)
-            others = () if price == inf else values[1:]
-            found += [((field, start, end, number_of(field, value)), price) for value in others]
-        return found
+        first = ((field, start, end, number_of(field, values[0])), faults)
+        price = faults + (judge.rules.fields[field].ambiguity or 0.0)
+        if len(values) == 1 or price == inf:
+            return (first,)
+        others = (((field, start, end, number_of(field, value)), price) for value in values[1:])
+        return (first, *others)
 
 
 class Candidates:
