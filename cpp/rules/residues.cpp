@@ -66,9 +66,10 @@ Residues::Addend Residues::addend_of(const FieldValue& given) const {
     const std::uint32_t value = given.value;
     Addend addend;
     // An unreadable text rules out the default, so the equation may stay undecided.
-    addend.free =
+    addend.unreadable =
         !is_readable(value) && !field.first.empty() && plan_.fields[given.field].has_default;
-    if (is_readable(value)) addend.bit = field.bit;
+    addend.first_frees = addend.unreadable;
+    if (is_readable(value) || addend.unreadable) addend.bit = field.bit;
     for (const Term& term : field.each) {
         Outcome number{kUnit, Outcome::kKnown};
         if (term.kind != Term::Kind::kCount) number = tables_.lookups[term.lookup].at(value);
@@ -81,7 +82,7 @@ Residues::Addend Residues::addend_of(const FieldValue& given) const {
     if (!is_readable(value)) return addend;
     for (const Term& term : field.first) {
         const Outcome number = tables_.lookups[term.lookup].at(value);
-        if (number.state != Outcome::kKnown) addend.free = true;
+        if (number.state != Outcome::kKnown) addend.first_frees = true;
         addend.first += term.factor * number.number;
     }
     return addend;

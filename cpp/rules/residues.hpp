@@ -34,6 +34,8 @@ public:
         std::uint32_t bit = kNoBit;  // in the mask of fields that have occurred
         Wide first = 0, each = 0;    // added by the first readable span of a field; by every span
         bool free = false;           // the equation can no longer be decided
+        bool first_frees = false;    // the same, unless the field has occurred before
+        bool unreadable = false;     // only until a readable span: it rules out a default
         std::uint32_t shift = 0, shift_first = 0;  // the residues of `each`; of both
     };
 
@@ -81,13 +83,17 @@ public:
     /// The class after a span value; the class before it is not kFree.
     std::uint32_t next(std::uint32_t before, std::uint32_t choice) const {
         const Addend& addend = addends_[choice];
-        if (addend.free) return kFree;
-        std::uint32_t mask = before >> width_, residue = before & ((1u << width_) - 1);
+        const std::uint32_t mask = before >> width_;
         const bool first = addend.bit != kNoBit && (mask >> addend.bit & 1) == 0;
-        residue += first ? addend.shift_first : addend.shift;
-        if (residue >= prime_) residue -= static_cast<std::uint32_t>(prime_);
-        if (first) mask |= std::uint32_t{1} << addend.bit;
-        return mask << width_ | residue;
+        if (addend.free || (first && addend.first_frees)) return kFree;
+        if (!first) return shifted(before, addend.shift);
+        return shifted(before | std::uint32_t{1} << addend.bit << width_, addend.shift_first);
+    }
+    /// The same if a readable span of its field follows an unreadable one: it replaces it, so that
+    /// the state has the class again that it would have without the unreadable one.
+    std::uint32_t next_if_readable(std::uint32_t before, std::uint32_t choice) const {
+        const Addend& addend = addends_[choice];
+        return addend.unreadable ? shifted(before, addend.shift) : next(before, choice);
     }
     /// What the end costs after some fields have occurred, and others are missing.
     struct End {
@@ -104,8 +110,10 @@ public:
     /// The cost of a violation.
     double weight() const { return equation_.weight; }
 
-    /// Whether the class after a span value is kFree.
-    bool frees(std::uint32_t choice) const { return addends_[choice].free; }
+    /// Whether the class after a span value is kFree, at least if it is the first of its field.
+    bool frees(std::uint32_t choice) const {
+        return addends_[choice].free || addends_[choice].first_frees;
+    }
     /// Calls `take(before, after, length)` for the ranges of classes that a span value connects.
     template <class Take>
     void each_range(std::uint32_t choice, Take&& take) const {
@@ -134,6 +142,12 @@ private:
     Addend addend_of(const FieldValue& given) const;
     /// Whether an absent field leaves the equation undecided; if not, adds its default to `sum`.
     bool open_without(std::uint32_t field, Wide& sum) const;
+    std::uint32_t shifted(std::uint32_t residue_class, std::uint32_t shift) const {
+        const std::uint32_t residues = (std::uint32_t{1} << width_) - 1;
+        std::uint32_t residue = (residue_class & residues) + shift;
+        if (residue >= prime_) residue -= static_cast<std::uint32_t>(prime_);
+        return (residue_class & ~residues) | residue;
+    }
     std::uint32_t residue(Wide number) const {
         const Wide rest = number % static_cast<Wide>(prime_);
         return static_cast<std::uint32_t>(rest < 0 ? rest + static_cast<Wide>(prime_) : rest);

@@ -165,10 +165,9 @@ private:
         Domain domain{field, {}, {}};
         for (std::uint32_t d = 0; d < distinct_.size(); ++d) {
             if (distinct_[d].field != field || !first_[d]) continue;
-            const Residues::Addend& addend = residues.addend(d);
-            if (addend.free) domain.opens = true;
-            if (addend.free || !is_readable(distinct_[d].value)) continue;
-            const auto number = small(addend.first);
+            if (residues.frees(d)) domain.opens = true;
+            if (residues.frees(d) || !is_readable(distinct_[d].value)) continue;
+            const auto number = small(residues.addend(d).first);
             if (!number) return std::nullopt;
             domain.numbers.push_back(*number);
         }
@@ -184,9 +183,8 @@ private:
         std::vector<ListedSpan> list;
         for (std::uint32_t i = 0; i < values_.size(); ++i) {
             if (!occurs_[i] || !summed[distinct_[distinct_of_[i]].field]) continue;
-            const Residues::Addend& addend = residues.addend(distinct_of_[i]);
-            const auto number = small(addend.each);
-            if (addend.free || !number) return std::nullopt;
+            const auto number = small(residues.addend(distinct_of_[i]).each);
+            if (residues.frees(distinct_of_[i]) || !number) return std::nullopt;
             const FieldSpan& span = spans_[values_[i].span];
             list.push_back({i, span.start, span.end, *number, true});
         }
@@ -268,7 +266,7 @@ private:
         bool changed = false;
         for (std::uint32_t d = 0; d < distinct_.size(); ++d) {
             if (distinct_[d].field != domain.field || !first_[d]) continue;
-            if (!is_readable(distinct_[d].value) || residues.addend(d).free) continue;
+            if (!is_readable(distinct_[d].value) || residues.frees(d)) continue;
             const auto number = static_cast<std::int64_t>(residues.addend(d).first);
             const auto at = std::lower_bound(domain.numbers.begin(), domain.numbers.end(), number);
             if (domain.completed[at - domain.numbers.begin()]) continue;

@@ -234,8 +234,14 @@ private:
                         left = std::min(left, cost + charge + costs_.difference(rest - here[c]));
                     else
                         least = std::min<Cell>(least, rest - here[c]);
-                    Cell& reach_after = there[after == kFree ? classes : after];
-                    reach_after = std::min<Cell>(reach_after, reached[c] + more);
+                    const auto reach_class = [&](std::uint32_t at) {
+                        Cell& reach_after = there[at == kFree ? classes : at];
+                        reach_after = std::min<Cell>(reach_after, reached[c] + more);
+                    };
+                    reach_class(after);
+                    if constexpr (requires { classes_.next_if_readable(c, steps[i].choice); })
+                        if (after == kFree)
+                            reach_class(classes_.next_if_readable(c, steps[i].choice));
                 }
                 excess[node][i] = left_after(cost, left, least);
             }

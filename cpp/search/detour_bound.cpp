@@ -114,8 +114,14 @@ void DetourBound::go(const Round& round, std::size_t memory, Clock& clock) {
         static_cast<std::size_t>(kFarMore * expected / kWorkPerStep) + kFew, memory};
     search_->find(needed_, costs, enough, clock);
     if (const auto& found = search_->found(); found && found->cost <= search_->reached()) {
-        known_ = cost_ = found->cost;
-        return collect(found->detours);
+        const Place& root = places_[ReadingGraph::kRoot];
+        if (root.rest + found->cost < root.open - kRounding) {
+            known_ = cost_ = found->cost;
+            return collect(found->detours);
+        }
+        // Readings that leave the equation undecided cost no more, and this may be one of them.
+        known_ = farthest_;
+        return;
     }
     known_ = std::max(known_, search_->reached());
     if (search_->steps() > kFew)
@@ -170,14 +176,21 @@ DetourBound::Class DetourBound::class_of(std::span<const Wide> state) const {
 
 DetourBound::Class DetourBound::next(const Class& before, std::uint32_t choice) const {
     const Residues::Addend& addend = equation_.addend(choice);
-    if (before.free || addend.free) return {0, 0, true};
+    const bool first = addend.bit != Residues::kNoBit && (before.seen >> addend.bit & 1) == 0;
+    if (before.free || addend.free || (first && addend.first_frees)) return {0, 0, true};
     Class after = before;
     after.sum += static_cast<std::int64_t>(addend.each);
-    if (addend.bit != Residues::kNoBit && (before.seen >> addend.bit & 1) == 0) {
-        after.sum += static_cast<std::int64_t>(addend.first);
-        after.seen |= std::uint32_t{1} << addend.bit;
-    }
+    if (!first) return after;
+    after.sum += static_cast<std::int64_t>(addend.first);
+    after.seen |= std::uint32_t{1} << addend.bit;
     return after;
+}
+
+/// The same if a readable span of its field follows an unreadable one: see `Residues`.
+DetourBound::Class DetourBound::next_if_readable(const Class& before, std::uint32_t choice) const {
+    const Residues::Addend& addend = equation_.addend(choice);
+    if (before.free || !addend.unreadable) return next(before, choice);
+    return {before.sum + static_cast<std::int64_t>(addend.each), before.seen, false};
 }
 
 /// Finds the cheapest ways from all places, and what they cost more than without the equation.
@@ -201,11 +214,10 @@ void DetourBound::find_ways(const ReadingGraph& graph, Steps open,
                     continue;
                 }
                 if (never_repeated[step.choice] && repeats(step.choice, mask)) continue;
-                const Class after = next({0, mask, false}, step.choice);
-                if (after.free) {
+                const Class after = next_if_readable({0, mask, false}, step.choice);
+                if (next({0, mask, false}, step.choice).free)
                     here.open = std::min(here.open, excess);
-                    continue;
-                }
+                if (after.free) continue;
                 const std::uint32_t to = step.to * masks + after.seen;
                 here.open = std::min(here.open, excess + places_[to].open);
                 if (excess + places_[to].rest >= here.rest) continue;
@@ -239,7 +251,7 @@ void DetourBound::find_detours(const ReadingGraph& graph, Steps open,
                 detour.change = end_sums_[mask] - here.sum;
             } else {
                 if (never_repeated[step.choice] && repeats(step.choice, mask)) continue;
-                const Class after = next({0, mask, false}, step.choice);
+                const Class after = next_if_readable({0, mask, false}, step.choice);
                 if (after.free) continue;
                 detour.to = step.to * masks + after.seen;
                 Place& there = places_[detour.to];

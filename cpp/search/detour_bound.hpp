@@ -133,6 +133,7 @@ private:
     };
 
     bool is_small() const;
+    Class next_if_readable(const Class& before, std::uint32_t choice) const;
     void find_ways(const ReadingGraph& graph, Steps open, const std::vector<bool>& never_repeated,
                    Clock& clock);
     void find_detours(const ReadingGraph& graph, Steps open,

@@ -51,13 +51,17 @@ bool SumBound::list(const ReadingGraph& graph, const StepExcess& excess,
             if (visits_ > most_visits) return false;
             if (steps[i].to == ReadingGraph::kEnd) continue;
             Row& there = rows_[steps[i].to];
+            const auto reach = [&](std::uint32_t at, double cost) {
+                double& reached = there.reached[there.enter(at)];
+                reached = std::min(reached, cost);
+            };
             for (std::size_t c = 0; c < here.classes.size(); ++c) {
                 const double through = here.reached[c] + cost;
                 if (through > most) continue;
                 const std::uint32_t next = after(here.classes[c], steps[i].choice);
                 if (next == kViolated && through + end_of(next) > most) continue;
-                double& reached = there.reached[there.enter(next)];
-                reached = std::min(reached, through);
+                reach(next, through);
+                if (next == kFree) reach(if_readable(here.classes[c], steps[i].choice), through);
             }
         }
     }

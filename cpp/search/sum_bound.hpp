@@ -74,6 +74,10 @@ private:
         if (next == kFree || !residues_.decided(next)) return next;
         return residues_.end(ends_, next) == 0 ? kFree : kViolated;
     }
+    /// The same if it is unreadable and a readable span of its field follows.
+    std::uint32_t if_readable(std::uint32_t before, std::uint32_t choice) const {
+        return before >= kViolated ? before : residues_.next_if_readable(before, choice);
+    }
     double rest(std::uint32_t node, std::uint32_t at) const;
     double end_of(std::uint32_t at) const;
 

@@ -3,9 +3,10 @@
 //
 // Each word of a document has a small value. Field 0 has one value, field 1 is a list, and some
 // labels belong to no field. A span of one word has the value of the word, a longer one is
-// unreadable. One of them may have to be present, the other one, or both. The rules: the first
-// value of field 0 is the sum of field 1, and not below a number; field 1 does not occur more often
-// than a number of times.
+// unreadable. One of them may have to be present, the other one, or both. Field 0 may have a
+// default, which an unreadable span rules out. The rules: the first value of field 0 is the sum of
+// field 1, not below a number, and equal to one; field 1 does not occur more often than a number of
+// times.
 
 #include <algorithm>
 #include <cmath>
@@ -88,11 +89,19 @@ struct Instance {
     int most_items = static_cast<int>(below(3));
     double small = below(2) ? 0 : below(3) == 0 ? kInf : uniform(3);  // of a small total
     int extra = static_cast<int>(below(3));  // added to the sum, so that it may never be satisfied
+    bool has_default = below(3) == 0;
+    int default_number = static_cast<int>(below(3));
+    double unequal = below(2) ? 0 : below(3) == 0 ? kInf : uniform(3);  // of a total not as given
+    double not_given = below(2) ? 0 : uniform(2);                       // of no total
+    int given = 1 + static_cast<int>(below(3));
 
     explicit Instance(std::size_t most_words = 5) : words(1 + below(most_words)) {
         const bool tied = below(2);
+        const std::size_t allowed = 2 + below(5);  // times as many labels as are impossible
         for (std::size_t i = 0; i < words * kLabels; ++i)
-            costs.push_back(below(6) == 0 ? kInf : tied ? 0.5 * double(below(4)) : uniform(4));
+            costs.push_back(below(allowed) == 0 ? kInf
+                            : tied              ? 0.5 * double(below(4))
+                                                : uniform(4));
         for (std::size_t i = 0; i < words; ++i) values.push_back(1 + static_cast<int>(below(3)));
     }
 
@@ -135,7 +144,7 @@ struct Instance {
 
     double violated_by(const std::vector<Span>& spans) const {
         int first = 0, sum = 0, items = 0, readable_items = 0;
-        bool others = false, unknown = false, total = false;
+        bool others = false, unknown = false, total = false, no_default = !has_default;
         double late = 0;
         for (const Span& span : spans) {
             late += span.field == 1 && total ? disorder : 0;
@@ -149,16 +158,21 @@ struct Instance {
             } else if (readable) {
                 others = others || (first != 0 && first != values[span.start]);
                 first = first == 0 ? values[span.start] : first;
+            } else {
+                no_default = true;
             }
         }
         double violated = price_of(spans) + late + (others ? disagreement : 0);
         if (first == 0) violated += missing;
         if (readable_items == 0) violated += no_items;
-        const bool checked = first != 0 && items > 0 && !unknown;
+        const bool known = first != 0 || !no_default;
+        const int number = first != 0 ? number_of(first) : default_number;
+        const bool checked = known && items > 0 && !unknown;
         if (!checked) violated += unchecked;
-        if (checked && number_of(first) != sum + extra) violated += rule;
+        if (checked && number != sum + extra) violated += rule;
         if (items > most_items) violated += crowd;
-        if (first != 0 && number_of(first) <= 1) violated += small;
+        if (known && number <= 1) violated += small;
+        if (!known || number != given) violated += known ? unequal : not_given;
         return violated;
     }
 
@@ -230,6 +244,7 @@ struct Instance {
         one.first = 0;
         one.disagrees = 1;
         one.disagreement = disagreement;
+        one.has_default = has_default;
         list.many = true;
         list.readable = 2;
         list.sum = 3;
@@ -253,18 +268,27 @@ struct Instance {
         plan->rules.push_back({Program(code, {more, 0}), rule, unchecked, {}, false, {}});
         Equation equation{{}, -more, 0, rule, unchecked, false};
         equation.terms = {{Term::Kind::kFirst, 0, 0, 1}, {Term::Kind::kSum, 1, 1, -1}};
-        plan->equations.push_back(equation);
+        const Wide wanted = Wide{given} * kUnit;
+        std::vector<Instruction> same{
+            {Op::kLookup, 0, 0}, {Op::kConstant, 0, 0}, {Op::kEqual, 0, 1}};
+        plan->rules.push_back({Program(same, {wanted, 0}), unequal, not_given, {}, false, {}});
+        Equation known{{}, -wanted, 0, unequal, not_given, false};
+        known.terms = {{Term::Kind::kFirst, 0, 0, 1}};
+        plan->equations = {equation, known};
         return plan;
     }
 
     DocumentTables tables() const {
         // The values 1, 2, 3 have the numbers 2, 3, 4.
-        Lookup lookup(0);
-        lookup.append({0, Outcome::kMissing});
-        lookup.append({0, Outcome::kMissing});
-        for (const int value : {1, 2, 3})
-            lookup.append({number_of(value) * kUnit, Outcome::kKnown});
-        return {{lookup, lookup}, {missing, no_items}};
+        Lookup one(0), list(0);
+        one.append({default_number * kUnit, has_default ? Outcome::kKnown : Outcome::kMissing});
+        list.append({0, Outcome::kMissing});
+        for (Lookup* each : {&one, &list}) {
+            each->append({0, Outcome::kMissing});
+            for (const int value : {1, 2, 3})
+                each->append({number_of(value) * kUnit, Outcome::kKnown});
+        }
+        return {{one, list}, {missing, no_items}};
     }
 };
 
@@ -504,10 +528,11 @@ void detours_case() {
     require(searched || tolerance > 0, "the detours of a sum of a list are searched", instance);
     if (!searched) return;
     double least = kInf, met = kInf;
+    RuleTracker tracker(*plan, tables);
     every_path(*graph, [&](const std::vector<std::uint32_t>& choices,
                            const std::vector<double>& costs) {
         int first = 0, sum = 0, items = 0, readable_items = 0;
-        bool unknown = false;
+        bool unknown = false, no_default = !instance.has_default;
         for (const std::uint32_t choice : choices) {
             const std::uint32_t value = graph->span_value(choice).value;
             const int number = is_readable(value) ? instance.number_of(int(value) - 1) : 0;
@@ -518,10 +543,12 @@ void detours_case() {
                 sum += number;
             } else if (first == 0) {
                 first = number;
+                no_default = no_default || !is_readable(value);
             }
         }
-        const bool checked = first != 0 && items > 0 && !unknown;
-        const bool holds = checked && std::abs(first - sum - instance.extra) <= tolerance;
+        const bool checked = (first != 0 || !no_default) && items > 0 && !unknown;
+        const int total = first != 0 ? first : instance.default_number;
+        const bool holds = checked && std::abs(total - sum - instance.extra) <= tolerance;
         double more =
             (first == 0 ? instance.missing : 0) + (readable_items == 0 ? instance.no_items : 0);
         if (!holds) more += checked ? instance.rule : instance.unchecked;
@@ -532,17 +559,21 @@ void detours_case() {
         if (excess + more > most) return;
         require(bound.least() <= excess + more + 1e-9, "no reading is below the least", instance);
         if (holds) least = std::min(least, excess + more);
-        DetourBound::Class state{0, 0, false};
+        DetourBound::Class followed{0, 0, false};
+        std::vector<Wide> state(plan->slots);
         std::uint32_t node = ReadingGraph::kRoot;
         double cost = 0;
         for (std::size_t i = 0;; ++i) {
             const double spent = cost + graph->rest(node) - rest;
-            require(bound.more(node, state, spent) <= onward - graph->rest(node) + more + 1e-9,
-                    "no rest is below the bound by detours", instance);
+            for (const DetourBound::Class& at : {followed, bound.class_of(state)})
+                require(bound.more(node, at, spent) <= onward - graph->rest(node) + more + 1e-9,
+                        "no rest is below the bound by detours", instance);
             if (i == choices.size()) break;
             onward -= costs[i];
             cost += costs[i];
-            state = bound.next(state, choices[i]);
+            followed = bound.next(followed, choices[i]);
+            tracker.extend(state, graph->span_of(choices[i]).place(),
+                           graph->span_value(choices[i]).value);
             for (const ReadingGraph::Step& step : steps[node])
                 if (step.to != ReadingGraph::kEnd && step.choice == choices[i]) {
                     node = step.to;

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from lawful import Budget, Document, Field, Rule, Rules, Scores, decode
+from lawful import Budget, Document, Field, Rule, RuleDefaults, Rules, Scores, decode
 from lawful.search import reading_search
 from tests.fixtures.slow import receipt
 from tests.helpers import ENOUGH
@@ -66,6 +66,27 @@ def test_alternatives_do_not_depend_on_bounds(problem):
     assert found.worth == pytest.approx(plain.worth)
     worths = [[other.worth for other in each.alternatives] for each in (found, plain)]
     assert worths[0] == pytest.approx(worths[1])
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("words", [("1", "5", "x"), ("x", "5", "1")])
+def test_an_unreadable_span_beside_a_readable_one_hides_no_alternative(words):
+    # The first and the last word are the tax, which has a default; the other is one of two fields.
+    labels = ["O", "B-total", "B-tax", "B-part", "B-day"]
+    probs = np.zeros((3, 5))
+    probs[0, 2] = probs[2, 2] = 1
+    probs[1, 3:] = 0.4, 0.6
+    rules = Rules(
+        [Field("total", "total", "money"), Field("tax", "tax", "money", default=0),
+         Field("parts", "part", "money", many=True), Field("day", "day", presence="free")],
+        [Rule("total + tax == 3", weight=0.3, unchecked=0.5)],
+        defaults=RuleDefaults(weight=0.0),
+    )  # fmt: skip
+    problem = Document("d", words), Scores.from_probs(probs, labels), rules
+    found = decode(*problem, decoder="exact", budget=ENOUGH, alternatives=3)
+    assert found.optimal
+    assert found.margin == pytest.approx(np.log(0.6 / 0.4))
+    assert [other.labels for other in found.alternatives] == [("B-tax", "B-part", "B-tax")]
 
 
 def reference(words: int, seed: int) -> tuple[Document, Scores, Rules]:
