@@ -36,9 +36,9 @@ def test_a_call_takes_no_longer_than_it_may(name):
     assert found.bound >= found.worth - 1e-9
 
 
-@pytest.mark.parametrize("name", ["graph of 2,000 words", "500 ambiguous amounts", "beam"])
+@pytest.mark.parametrize("name", ["2,000 words", "500 ambiguous amounts", "sum of some", "beam"])
 def test_ctrl_c_is_heard(name):
-    case = next(case for known, case in CASES.items() if name in known)
+    case = next(case for known, case in CASES.items() if known.startswith(name))
     problem = case.make()
     timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
     timer.start()
