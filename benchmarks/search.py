@@ -108,6 +108,8 @@ def main() -> None:
     parser.add_argument("--decoder", default="exact", help="default: %(default)s")
     parser.add_argument("--out", type=Path, default=Path("build/search.json"))
     arguments = parser.parse_args()
+    if arguments.receipts < 1:
+        parser.error(f"--receipts is {arguments.receipts}, expected at least 1")
     native, python = check_speed()
     print(f"to extend a partial reading by all next steps, with compiled rules: {native:.1f} us")
     print(f"to judge a labelling in Python: {python:.0f} us")
