@@ -4,9 +4,9 @@
 // Each word of a document has a small value. Field 0 has one value, field 1 is a list, and some
 // labels belong to no field. A span of one word has the value of the word, a longer one is
 // unreadable. One of them may have to be present, the other one, or both. Field 0 may have a
-// default, which an unreadable span rules out. The rules: the first value of field 0 is the sum of
-// field 1, not below a number, and equal to one; field 1 does not occur more often than a number of
-// times.
+// default, which an unreadable span rules out, and a number that is not known. The rules: the first
+// value of field 0 is the sum of field 1, not below a number, and equal to one; field 1 does not
+// occur more often than a number of times.
 
 #include <algorithm>
 #include <cmath>
@@ -91,6 +91,7 @@ struct Instance {
     int extra = static_cast<int>(below(3));  // added to the sum, so that it may never be satisfied
     bool has_default = below(3) == 0;
     int default_number = static_cast<int>(below(3));
+    bool unsure = below(4) == 0;  // whether the number of the total 3 is not known, so it may hold
     double unequal = below(2) ? 0 : below(3) == 0 ? kInf : uniform(3);  // of a total not as given
     double not_given = below(2) ? 0 : uniform(2);                       // of no total
     int given = 1 + static_cast<int>(below(3));
@@ -168,9 +169,10 @@ struct Instance {
         const bool known = first != 0 || !no_default;
         const int number = first != 0 ? number_of(first) : default_number;
         const bool checked = known && items > 0 && !unknown;
-        if (!checked) violated += unchecked;
-        if (checked && number != sum + extra) violated += rule;
         if (items > most_items) violated += crowd;
+        if (!checked) violated += unchecked;
+        if (unsure && first == 3) return violated;
+        if (checked && number != sum + extra) violated += rule;
         if (known && number <= 1) violated += small;
         if (!known || number != given) violated += known ? unequal : not_given;
         return violated;
@@ -286,7 +288,9 @@ struct Instance {
         for (Lookup* each : {&one, &list}) {
             each->append({0, Outcome::kMissing});
             for (const int value : {1, 2, 3})
-                each->append({number_of(value) * kUnit, Outcome::kKnown});
+                each->append({number_of(value) * kUnit, each == &one && value == 3 && unsure
+                                                            ? Outcome::kUnsure
+                                                            : Outcome::kKnown});
         }
         return {{one, list}, {missing, no_items}};
     }
@@ -547,11 +551,13 @@ void detours_case() {
             }
         }
         const bool checked = (first != 0 || !no_default) && items > 0 && !unknown;
+        const bool unsure = checked && instance.unsure && first == 3;
         const int total = first != 0 ? first : instance.default_number;
-        const bool holds = checked && std::abs(total - sum - instance.extra) <= tolerance;
+        const bool holds =
+            checked && !unsure && std::abs(total - sum - instance.extra) <= tolerance;
         double more =
             (first == 0 ? instance.missing : 0) + (readable_items == 0 ? instance.no_items : 0);
-        if (!holds) more += checked ? instance.rule : instance.unchecked;
+        if (!holds && !unsure) more += checked ? instance.rule : instance.unchecked;
         double onward = 0;
         for (const double cost : costs) onward += cost;
         const double excess = onward - rest;
