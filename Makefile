@@ -9,6 +9,8 @@ JOBS ?= 2
 PYTHONS ?=
 # The tested versions.
 ENGINES ?= 'ray[data]==2.60.0' pyspark==4.3.0 polars==2.1.0 duckdb==2.0.0 datasets==5.2.0 pandas==3.1.1
+PLUGS ?= docling-core==2.104.0 langextract==1.7.1 instructor==1.17.0 pydantic-ai-slim==2.68.0 dspy==3.4.1 spacy==3.8.18 \
+    llama-index-core==0.14.25 haystack-ai==3.4.0 prefect==3.7.7 apache-airflow-task-sdk==1.3.2 polars==2.1.0 pandas==3.1.1
 BIN := .venv/bin
 CORE := $(wildcard cpp/*/*.cpp cpp/*/*.hpp)
 PLAIN_CORE := $(filter-out cpp/python/%,$(wildcard cpp/*/*.cpp))
@@ -16,7 +18,7 @@ PLAIN_CORE := $(filter-out cpp/python/%,$(wildcard cpp/*/*.cpp))
 CLANG ?= $(firstword $(shell which clang++ clang++-19 2>/dev/null) clang++-19)
 
 .SECONDARY:
-.PHONY: demo demo-files test test-files test-models test-server test-engines test-web web unit lint format sanitize portable wheel docs faults fuzz bench clean
+.PHONY: demo demo-files test test-files test-models test-server test-llm test-engines test-plugs test-web web unit lint format sanitize portable wheel docs faults fuzz bench clean
 
 demo: .venv/ready  ## decode the shipped receipts under rules, and two PDF files; write reports
 	@mkdir -p build
@@ -27,13 +29,15 @@ demo-files: .venv/with-ocr demo  ## the same with a photo, which needs OCR
 test: lint unit  ## all checks and tests, except those with a target of their own
 	@echo "left out: the core under the sanitizers: make sanitize"
 	@echo "left out: tests/models/with_torch, which needs torch and transformers: make test-models"
-	@echo "left out: tests/files/with_ocr, which needs rapidocr: make test-files"
+	@echo "left out: tests/readers/with_ocr, which needs rapidocr: make test-files"
 	@echo "left out: tests/server and tests/review, which start servers: make test-server"
+	@echo "left out: a real server of language models, which needs llama.cpp: make test-llm"
 	@echo "left out: tests/web, which needs Node.js and a browser: make test-web"
 	@echo "left out: tests/engines, which needs Ray and Spark: make test-engines"
+	@echo "left out: plugs with the libraries that they are for: make test-plugs"
 
 test-files: .venv/with-ocr  ## tests of reading files with the real libraries: PDFs, photos, OCR
-	$(BIN)/python -m pytest tests/files tests/cli/test_files.py tests/datasets/test_facturx.py tests/test_lines.py
+	$(BIN)/python -m pytest tests/readers tests/cli/test_files.py tests/documents/test_reading_order.py
 
 test-models: .venv/trained  ## tests of training, running and exporting models with torch
 	$(BIN)/python -m pytest tests/models/with_torch
@@ -41,9 +45,15 @@ test-models: .venv/trained  ## tests of training, running and exporting models w
 test-server: .venv/served  ## tests of the HTTP service, with real requests on loopback
 	$(BIN)/python -m pytest tests/server tests/review
 
+test-llm: .venv/with-llm  ## tests of language models, with llama.cpp's server on loopback
+	$(BIN)/python -m pytest tests/llm
+
 test-engines: .venv-engines/installed  ## Ray Data, Spark, Polars, DuckDB, datasets, pandas: the same rows as one process
-	.venv-engines/bin/python -W default -m pytest -W default tests/engines tests/test_frames.py
+	.venv-engines/bin/python -W default -m pytest -W default tests/engines tests/arrow/test_frames.py
 	.venv-engines/bin/python -m pytest -W default tests/test_package.py -k with_
+
+test-plugs: .venv-plugs/installed  ## spaCy, docling, LangExtract, instructor, DSPy, Haystack and others, with lawful plugged in
+	.venv-plugs/bin/python -W default -m pytest -W default tests/plugs tests/arrow/test_accessors.py
 
 test-web: .venv/with-browser web/node_modules/.package-lock.json  ## tests of the review page, in Chromium
 	$(BIN)/python -m pytest -n $(JOBS) tests/web
@@ -52,7 +62,7 @@ web: web/node_modules/.package-lock.json  ## build the review page into src/lawf
 	npm --prefix web run --silent build
 
 unit: .venv/installed
-	$(BIN)/python -m pytest -n $(JOBS) --ignore=tests/models/with_torch --ignore=tests/files/with_ocr --ignore=tests/faults \
+	$(BIN)/python -m pytest -n $(JOBS) --ignore=tests/models/with_torch --ignore=tests/readers/with_ocr --ignore=tests/faults \
 	    --ignore=tests/server --ignore=tests/review --ignore=tests/web --ignore=tests/engines
 
 lint: .venv/installed
@@ -81,10 +91,12 @@ portable: .venv/installed build/clang  ## the core with Clang and without 128-bi
 wheel: .venv/with-release-tools  ## build what is released, and try it on every Python of this machine
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 	$(BIN)/python -m tests.wheels $(PYTHONS)
 
 docs: .venv/with-sphinx  ## the site in build/site; its notebook is executed, warnings are errors
+	$(BIN)/python docs/make_cli.py --check
 	$(BIN)/python docs/make_notebook.py --check
 	$(BIN)/python -m sphinx -q -W --keep-going -d build/doctrees docs build/site
 	@echo "open build/site/index.html"
@@ -98,20 +110,20 @@ fuzz: .venv/installed  ## a million hostile inputs; then statements about docume
 	$(BIN)/python -m tests.fuzz_pins 5000
 
 bench: .venv/benched  ## compare with peer libraries; takes ten minutes
-	$(BIN)/python -m benchmarks
-	$(BIN)/python -m benchmarks.decoders
-	$(BIN)/python -m benchmarks.search
-	$(BIN)/python -m benchmarks.limits
-	$(BIN)/python -m benchmarks.rows
-	$(BIN)/python -m benchmarks.referee
-	$(BIN)/python -m benchmarks.files
+	$(BIN)/python -m lab.benchmarks
+	$(BIN)/python -m lab.benchmarks.decoders
+	$(BIN)/python -m lab.benchmarks.search
+	$(BIN)/python -m lab.benchmarks.limits
+	$(BIN)/python -m lab.benchmarks.rows
+	$(BIN)/python -m lab.benchmarks.referee
+	$(BIN)/python -m lab.benchmarks.end_to_end
 
 clean:
-	rm -rf .venv .venv-engines build
+	rm -rf .venv .venv-engines .venv-plugs build
 
 .venv/ready: pyproject.toml CMakeLists.txt $(CORE) | .venv/made
 	@echo "--- building the core and installing lawful into .venv"
-	$(BIN)/pip install --quiet --no-build-isolation --editable '.[onnx,pdf]'
+	$(BIN)/pip install --quiet --no-build-isolation --editable '.[onnx,pdf]' --editable ./packages/lawful-models
 	@touch $@
 
 .venv/installed: .venv/ready
@@ -139,7 +151,7 @@ clean:
 
 # Other platforms than that of the lock file lack binaries in it, which npm ci would not add.
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json
-	@echo "--- installing Vite, TypeScript and Preact into web/node_modules"
+	@echo "--- installing Vite, TypeScript, Preact and axe into web/node_modules"
 	npm --prefix web install --no-save --no-audit --no-fund --loglevel=error
 	@touch $@
 
@@ -153,13 +165,20 @@ web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	$(BIN)/pip install --quiet --no-build-isolation --editable '.[test-server]'
 	@touch $@
 
-# A place of its own: over a gigabyte. All else comes from .venv.
-.venv-engines/installed: | .venv/installed
-	@echo "--- installing Ray, Spark and other engines into .venv-engines"
-	$(PYTHON) -m venv .venv-engines
-	.venv-engines/bin/pip install --quiet $(ENGINES)
+.venv/with-llm: .venv/installed
+	@echo "--- installing llama.cpp's server into .venv"
+	$(BIN)/pip install --quiet --no-build-isolation --editable '.[test-llm]'
+	@touch $@
+
+.venv-engines/installed: EXTRAS := $(ENGINES)
+.venv-plugs/installed: EXTRAS := $(PLUGS)
+# Places of their own: over a gigabyte each. All else comes from .venv.
+.venv-%/installed: | .venv/served
+	@echo "--- installing $(EXTRAS) into .venv-$*"
+	$(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/pip install --quiet $(EXTRAS)
 	$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
-	    > $$(.venv-engines/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/lawful.pth
+	    > $$(.venv-$*/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/lawful.pth
 	@touch $@
 
 .venv/with-sphinx: .venv/installed

@@ -7,6 +7,7 @@ those become pages of the site, too, and links to source files become plain text
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 from sphinx.application import Sphinx
@@ -18,10 +19,16 @@ OUTSIDE = {
     "../CHANGELOG.md": "outside/changelog.md",
     "../CONTRIBUTING.md": "outside/contributing.md",
     "../SECURITY.md": "outside/security.md",
-    "../paper/RESULTS.md": "outside/paper-results.md",
+    "../cpp/search/README.md": "outside/how-the-search-is-kept-small.md",
+    "../cpp/streams/README.md": "outside/how-streams-enumerate.md",
+    "../lab/datasets/README.md": "outside/data-sets.md",
+    "../lab/paper/README.md": "outside/paper.md",
+    "../lab/results/RESULTS.md": "outside/paper-results.md",
     "search.md": "outside/rules-in-the-search.md",  # Sphinx has a search.html of its own
 }
 """Files that become pages under other names: as links name them, and the pages."""
+for measured in sorted((HERE.parent / "lab" / "results").glob("[a-z]*.md")):
+    OUTSIDE[f"../lab/results/{measured.name}"] = f"outside/measured-{measured.name}"
 
 project = "lawful"
 author = "the lawful developers"
@@ -92,7 +99,17 @@ def link_to_pages(app: Sphinx, name: str, content: list[str]) -> None:
     content[0] = re.sub(pattern, replaced, content[0])
 
 
+def add_playground(app: Sphinx, error: Exception | None) -> None:
+    """Writes the pages that are no pages of Sphinx: the demo's report and review."""
+    if error is None and app.builder.format == "html":
+        sys.path.insert(0, str(HERE))
+        import playground
+
+        playground.make(Path(app.outdir, "playground"))
+
+
 def setup(app: Sphinx) -> None:
-    """Connects the two functions above."""
+    """Connects the functions above."""
+    app.connect("build-finished", add_playground)
     app.connect("builder-inited", bring_outside_pages)
     app.connect("source-read", link_to_pages)

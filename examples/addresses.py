@@ -12,7 +12,7 @@ from operator import itemgetter
 import usaddress
 
 import lawful
-from lawful.crfsuite import CrfsuiteModel
+from lawful.models.crfsuite import CrfsuiteModel
 
 ADDRESSES = (  # from usaddress' issues 341, 224, 305, 354, 359 and 311; and an intersection
     "2105 New Jersey Highway 35, Middletown, New Jersey 07748, USA",
@@ -43,7 +43,7 @@ rules = lawful.Rules(
     [lawful.Field(label, label, presence="free", repeat="any") for label in model.labels],
     [lawful.Rule(one_run(label), id=label) for label in model.labels],
     scheme="IO",
-    defaults=lawful.RuleDefaults(weight=inf),
+    defaults=lawful.rules.RuleDefaults(weight=inf),
 )
 
 

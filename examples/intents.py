@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import pycrfsuite
 
 import lawful
-from lawful.crfsuite import CrfsuiteModel
+from lawful.models.crfsuite import CrfsuiteModel
 
 SENTENCES = {  # slots are marked as slot:words
     "play": (

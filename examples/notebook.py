@@ -2,23 +2,20 @@
 # # From a PDF to fields
 #
 # A receipt as a PDF, the model that comes with lawful, three rules: what the model reads, what the
-# rules repair, and what a rule may cost. Run it with `pip install 'lawful[onnx,pdf,plots]'`.
+# rules repair, and what a rule may cost. Run it with `pip install 'lawful[extract]' matplotlib`.
 #
 # The same as a script is `examples/notebook.py`.
 
 # %%
 from collections import Counter
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import matplotlib.pyplot as plt
+from lawful_models import RECEIPT
 
 import lawful
-from lawful import demo
-from lawful.demo.files import draw_receipt
-from lawful.files import Reader
-from lawful.files.images import picture_of
-from lawful.models.shipped import MODEL
+from lawful.packs import DEMO
+from lawful.readers import Reader
+from lawful.readers.images import picture_of
 from lawful.report import show
 
 # %% [markdown]
@@ -28,9 +25,7 @@ from lawful.report import show
 # order, with their boxes. A document shows itself.
 
 # %%
-folder = TemporaryDirectory()
-path = Path(folder.name) / "receipt.pdf"
-draw_receipt(21, path)
+path = DEMO / "receipt-00021.pdf"
 document = Reader(ocr="never").read(path).with_id("receipt.pdf")
 document
 
@@ -41,9 +36,9 @@ document
 # model's own answer, which decoders call `argmax`.
 
 # %%
-tagger = lawful.from_pretrained(MODEL)
+tagger = lawful.from_pretrained(RECEIPT)
 (scored,) = tagger.predict([document])
-rules = lawful.Rules.load(demo.RULES)
+rules = lawful.Rules.load(DEMO / "rules.yaml")
 rules
 
 # %%
@@ -79,7 +74,6 @@ show(scored, decoding, rules=rules, pictures=picture_of)
 pin = {"words": [64, 65], "text": "16.54"}
 pinned = lawful.decode(document, scored.scores, rules, pins=[pin])
 print(pinned.status, [str(value) for value in pinned.values("change")])
-folder.cleanup()
 
 # %% [markdown]
 # ## What may a rule cost?
@@ -89,7 +83,7 @@ folder.cleanup()
 # pages all labels are right, how many the rules have fixed, and how many they have broken.
 
 # %%
-pages = list(lawful.read_jsonl(demo.shipped()))
+pages = list(lawful.read_jsonl(DEMO / "documents.jsonl.gz"))
 plain = [lawful.decode(page.document, page.scores, rules, decoder="argmax") for page in pages]
 were_right = [found.labels == page.gold for page, found in zip(pages, plain, strict=True)]
 

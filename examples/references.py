@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import pycrfsuite
 
 import lawful
-from lawful.crfsuite import CrfsuiteModel
+from lawful.models.crfsuite import CrfsuiteModel
 
 FIELDS = ("author", "title", "journal", "volume", "pages", "date")
 REFERENCES = (  # fields by their first letters; P is pages
@@ -75,9 +75,9 @@ fields = [lawful.Field(name, name, presence="free", repeat="any") for name in FI
 rules = lawful.Rules(
     fields,
     [f"count({name}) <= 1" for name in FIELDS],
-    orders=[lawful.Order(("author", "title", "journal", "volume", "pages"))],
-    boundaries=lawful.Boundaries(after=r"[.,)]$"),
-    words=[lawful.WordRule(only=("date", "title"), match=r"^\(?(19|20)\d\d\b")],
+    orders=[lawful.rules.Order(("author", "title", "journal", "volume", "pages"))],
+    boundaries=lawful.rules.Boundaries(after=r"[.,)]$"),
+    words=[lawful.rules.WordRule(only=("date", "title"), match=r"^\(?(19|20)\d\d\b")],
 )
 
 model = trained()

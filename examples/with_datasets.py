@@ -6,7 +6,7 @@ import datasets
 import pyarrow
 
 import lawful.arrow
-from lawful import demo
+from lab import receipts as demo
 
 datasets.disable_progress_bars()
 rules = lawful.Rules.load(demo.RULES)

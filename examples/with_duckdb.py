@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 import duckdb
 
 import lawful
-from lawful import demo
+from lab import receipts as demo
 from lawful.arrow.parquet import write_parquet
 
 pages = islice(lawful.read_jsonl(demo.shipped()), 8)

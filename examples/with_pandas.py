@@ -5,7 +5,7 @@ from itertools import islice
 import pandas
 
 import lawful
-from lawful import demo
+from lab import receipts as demo
 
 pages = islice(lawful.read_jsonl(demo.shipped()), 8)
 decodings = list(lawful.decode_many(pages, lawful.Rules.load(demo.RULES), workers=1))

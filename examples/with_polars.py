@@ -5,7 +5,7 @@ from itertools import islice
 import polars
 
 import lawful.arrow
-from lawful import demo
+from lab import receipts as demo
 
 pages = islice(lawful.read_jsonl(demo.shipped()), 8)
 documents = polars.DataFrame(lawful.arrow.scored_batch(list(pages)))

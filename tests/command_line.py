@@ -12,8 +12,8 @@ from multiprocessing import forkserver, get_all_start_methods, get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import lab.__main__  # noqa: F401 - imported once, not in every process; adds to lawful's commands
 from lawful.__main__ import main
-from lawful.cli import app  # noqa: F401 - imported once, not in every process
 
 ROOT = Path(__file__).parents[1]
 """The root of the repository."""
@@ -28,7 +28,7 @@ def run(*arguments, stdin=None, cwd=ROOT, env=None):
     arguments = [*map(str, arguments)]
     if "fork" not in get_all_start_methods():
         return subprocess.run(
-            [sys.executable, "-m", "lawful", *arguments],
+            [sys.executable, "-m", "lab", *arguments],
             input=stdin, cwd=cwd, capture_output=True, text=True, timeout=600, check=False,
             env={**os.environ, **(env or {})},
         )  # fmt: skip

@@ -9,8 +9,9 @@ from math import inf
 import numpy as np
 import pytest
 
-from lawful import Budget, Document, decode, demo
-from lawful.rules.judge import Judge
+from lab import receipts as demo
+from lawful import Budget, Document, decode
+from lawful.rules.judging.judge import Judge
 from tests.command_line import ROOT, run  # noqa: F401 - tests import them from here
 from tests.fixtures import outputs
 

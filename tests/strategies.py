@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 import lawful
-from lawful import Document, Field, Rule, RuleDefaults, Rules, Scores
+from lawful import Document, Field, Rule, Rules, Scores
+from lawful.rules import RuleDefaults
 from tests.oracles import definitions
 
 # Few distinct values make ties; inf makes forbidden labels, and sometimes forbidden rows.

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 from lawful import Box, Document, Rules, Scores, decode
-from lawful.datasets import RULE_FILES, rules_named
-from lawful.packs import PACKS
-from lawful.rules.plan import plan_of
+from lawful.packs import PACKS as NAMED
+from lawful.packs import rules_named
+from lawful.review.needed import NEEDS
+from lawful.rules.compiled.plan import plan_of
 from tests.helpers import ROOT, run
+
+PACKS = {name: path for name, path in NAMED.items() if path.parent.name == "packs"}
 
 RECEIPT = """
 1: item.name=Tea item.count=2 item.unit_price=1.50 item.price=3.00
@@ -57,12 +60,21 @@ ORDER = """
 : gross_amount=$1,600.00 commission=$240.00 net_amount=$1,360.00
 : flight_from=05/06/20 flight_to=05/12/20
 """
+NOTE = """
+: isin=US0378331005 shares=10 price=12.50 gross=125.00 fee=5.00 tax=1.00 amount=-131.00
+: date=2024-03-01
+"""
+FOREIGN = """
+: isin=US0378331005 shares=10 price=13.75 rate=1.1 gross=125.00 tax=25.00 amount=100.00
+"""
 DOCUMENTS = [
     ("receipt", RECEIPT),
     ("receipt", BY_CARD),
     ("invoice", INVOICE),
     ("bank-statement", STATEMENT),
     ("bank-statement", COLUMNS),
+    ("broker-note", NOTE),
+    ("broker-note", FOREIGN),
     ("ad-order", ORDER),
 ]
 
@@ -138,6 +150,10 @@ def test_every_rule_is_checked_on_one_of_the_documents():
             "credit=51.00",
             {"columns", "credits", "running-credit"},
         ),
+        ("broker-note", NOTE, "fee=5.00", "fee=6.00", {"amount"}),
+        ("broker-note", NOTE, "price=12.50", "price=12.60", {"price"}),
+        ("broker-note", NOTE, "US0378331005", "US0378331006", {"isin"}),
+        ("broker-note", FOREIGN, "rate=1.1", "rate=1.2", {"rate"}),
         ("ad-order", ORDER, "line.spots=1", "line.spots=2", {"line"}),
         ("ad-order", ORDER, "commission=$240.00", "commission=$250.00", {"net", "commission"}),
     ],
@@ -165,7 +181,6 @@ def test_most_rules_are_judged_inside_the_search():
 
 
 def test_packs_are_used_by_name():
-    assert {*PACKS} < {*RULE_FILES}
     assert rules_named("ad-order").fields == Rules.load(PACKS["ad-order"]).fields
     assert run("rules", "receipt", "--text").stdout == PACKS["receipt"].read_text()
     assert "PEPPOL-R120" in run("rules", "invoice").stdout
@@ -173,7 +188,22 @@ def test_packs_are_used_by_name():
     assert found.returncode == 2
 
 
-def test_the_docs_list_every_rule():
-    listed = set(re.findall(r"`([^`]+)`", (ROOT / "docs" / "packs.md").read_text()))
+def test_the_docs_name_every_pack_and_the_measurements_every_rule():
+    listed, counted = (
+        set(re.findall(r"`([^`\n]+)`", (ROOT / page).read_text()))
+        for page in ("docs/packs.md", "lab/results/packs.md")
+    )
     for name, path in PACKS.items():
-        assert {name, *(rule.id for rule in Rules.load(path).rules)} <= listed
+        assert name in listed
+        assert {rule.id for rule in Rules.load(path).rules} <= counted
+
+
+@pytest.mark.parametrize("pack", PACKS)
+def test_review_knows_what_is_needed_and_says_what_is_wrong_in_three_languages(pack):
+    rules = rules_named(pack)
+    rows = {kind.name for kind in rules.rows}
+    assert NEEDS[pack]
+    assert set(NEEDS[pack]) <= {f.name for f in rules.fields} | rows
+    for rule in rules.rules:
+        assert isinstance(rule.message, dict), rule.id
+        assert {"en", "de", "fr"} <= set(rule.message), rule.id

@@ -2,12 +2,14 @@
 
 The source distribution is built from the tree, wheels from the source distribution, and each wheel
 is installed into an empty environment of every Python on this machine that it is meant for. There
-the demo and the tests of the core run, against the installed package.
+the demo and the tests of the core run, against the installed package. With the first Python, also
+the tutorial and the notebook, with all that ``pip install 'lawful[extract]'`` brings.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -18,11 +20,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.helpers import ROOT
+from tests.command_line import ROOT
+from tests.sbom import sbom
 
 OUT = ROOT / "build" / "release"
 TESTS = "@tests/core.txt"
 """The tests of the core, and of how rules reach it."""
+TUTORIAL = "tests/docs/test_tutorial.py"
 PACKAGES = ("pytest", "hypothesis")
 """Packages that these tests need besides lawful."""
 
@@ -64,13 +68,26 @@ def main() -> None:
     say("pythons", ", ".join(f"{each} ({each.path})" for each in found))
     run(sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", OUT / "dist", ROOT)
     (sdist,) = (OUT / "dist").glob("*.tar.gz")
+    models = ROOT / "packages" / "lawful-models"
+    run(
+        sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", OUT / "data", models
+    )
     say("source", f"{sdist.name}, {sdist.stat().st_size / 1e6:.1f} MB")
     for each in found:
         if not any(each.takes(wheel) for wheel in (OUT / "dist").glob("*.whl")):
             build(each, sdist)
     inspect(sorted((OUT / "dist").glob("*.whl")))
+    (data,) = (OUT / "data").glob("*.whl")
+    run(sys.executable, "-m", "twine", "check", "--strict", data)
+    say("models", f"{data.name}, {data.stat().st_size / 1e6:.1f} MB")
+    wheels = sorted((OUT / "dist").glob("*.whl"))
+    bill = sbom([wheels[0], data])
+    path = OUT / "data" / f"{wheels[0].name.split('-cp')[0]}.cdx.json"
+    path.write_text(json.dumps(bill, indent=1), encoding="utf-8")
+    say("sbom", f"{path.name}, {len(bill['components'])} components")
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(try_out, found))
+    try_everything(found[0], data)
 
 
 def interpreters(more: list[str]) -> list[Interpreter]:
@@ -125,6 +142,27 @@ def try_out(python: Interpreter) -> None:
     say(str(python), f"{wheel.name}: {counts}; {tests.splitlines()[-1].strip('= ')}")
 
 
+def try_everything(python: Interpreter, models: Path) -> None:
+    """Tries what ``pip install`` brings with models, in a folder without the source."""
+    (wheel,) = (wheel for wheel in (OUT / "dist").glob("*.whl") if python.takes(wheel))
+    home = environment(python, "all")
+    extract = f"lawful[extract] @ {wheel.as_uri()}"
+    needed = (*PACKAGES, "pydantic", "pyyaml", "matplotlib")
+    run(home / "pip", "install", "--quiet", "--only-binary=:all:", extract, models, *needed)
+    where = run(home / "python", "-c", "import lawful; print(lawful.__file__)", folder=OUT)
+    if str(home.parent) not in where:
+        sys.exit(f"lawful was imported from {where}")
+    found = run(home / "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", TUTORIAL)
+    say("tutorial", found.splitlines()[-1].strip("= "))
+    alone = OUT / "alone"
+    alone.mkdir()
+    notebook = shutil.copy(ROOT / "examples" / "notebook.py", alone)
+    last = run(home / "python", notebook, folder=alone).splitlines()[-1]
+    say("notebook", last)
+    run(home / "lawful", "demo", "--out", "demo.html", folder=alone)
+    say("demo", ", ".join(sorted(each.name for each in alone.iterdir())))
+
+
 def environment(python: Interpreter, purpose: str) -> Path:
     """The programs of a new, empty environment."""
     home = OUT / f"{purpose}-{python}"
@@ -135,8 +173,9 @@ def environment(python: Interpreter, purpose: str) -> Path:
 def run(*command: object, folder: Path = ROOT) -> str:
     """What a command prints; if it fails, the run ends with that."""
     tools = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    tools |= {"COLUMNS": "300", "MPLBACKEND": "Agg"}
     done = subprocess.run(
-        [str(part) for part in command], cwd=folder, env={**os.environ, **tools, "COLUMNS": "300"},
+        [str(part) for part in command], cwd=folder, env={**os.environ, **tools},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
     )  # fmt: skip
     if done.returncode != 0:

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <utility>
 
 namespace lawful {
@@ -18,6 +19,8 @@ public:
     /// `look` is called about once per `between` steps, and throws to stop the work.
     explicit Clock(std::function<void()> look, std::size_t between = kBetweenLooks)
         : look_(std::move(look)), between_(between) {}
+    /// As well, throws OutOfTime after so many steps, which is repeatable.
+    void limit(std::size_t work) { left_ = work; }
 
     /// Counts `work` elementary steps, each of a few nanoseconds.
     void tick(std::size_t work) {
@@ -26,16 +29,22 @@ public:
     }
     /// Calls back at once: for work that cannot be counted in steps.
     void look() {
+        spent_ += done_;
         done_ = 0;
         if (look_) look_();
+        if (spent_ >= left_) throw OutOfTime{};
     }
+    /// Elementary steps so far.
+    std::size_t spent() const { return spent_ + done_; }
 
 private:
     static constexpr std::size_t kBetweenLooks = std::size_t{1} << 16;
 
     std::function<void()> look_;
     std::size_t between_ = kBetweenLooks;
-    std::size_t done_ = 0;
+    std::size_t done_ = 0;   // since the last look
+    std::size_t spent_ = 0;  // before it
+    std::size_t left_ = std::numeric_limits<std::size_t>::max();
 };
 
 }  // namespace lawful

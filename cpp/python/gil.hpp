@@ -22,9 +22,9 @@ namespace lawful {
 
 namespace nb = nanobind;
 
-/// Raises a class of `lawful.errors`, given by name.
+/// Raises a class of `lawful.base.errors`, given by name.
 [[noreturn]] inline void raise(const char* error, const std::string& message) {
-    PyErr_SetString(nb::module_::import_("lawful.errors").attr(error).ptr(), message.c_str());
+    PyErr_SetString(nb::module_::import_("lawful.base.errors").attr(error).ptr(), message.c_str());
     throw nb::python_error();
 }
 
@@ -124,6 +124,22 @@ void unlocked(std::optional<double> seconds, Work&& work) {
         throw nb::python_error();
     }
     raise_signals();
+}
+
+/// The same with at most so many elementary steps, which are added to a sum.
+template <class Work>
+void unlocked(std::optional<double> seconds, std::optional<std::size_t> steps,
+              std::atomic<std::size_t>& sum, Work&& work) {
+    struct Counted {
+        const Clock& clock;
+        std::atomic<std::size_t>& sum;
+        ~Counted() { sum += clock.spent(); }
+    };
+    unlocked(seconds, [&](Clock& clock) {
+        if (steps) clock.limit(*steps);
+        const Counted counted{clock, sum};
+        work(clock);
+    });
 }
 
 /// A lock for objects whose methods release the GIL: one thread at a time may use them.

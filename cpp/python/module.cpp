@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
     nb::set_leak_warnings(false);  // streams of daemon threads outlive the interpreter
     Unlocked::watch_forks();
     nb::module_::import_("atexit").attr("register")(nb::cpp_function(&Unlocked::end));
+    bind_pages(m);
     bind_streams(m);
     bind_rules(m);
     bind_search(m);

@@ -104,7 +104,7 @@ void bind_plans(nb::module_& m) {
                FieldPlan::Slot first, FieldPlan::Slot disagrees, FieldPlan::Slot count,
                FieldPlan::Slot readable, FieldPlan::Slot sum, FieldPlan::Slot least,
                FieldPlan::Slot greatest, FieldPlan::Slot all, FieldPlan::Slot places,
-               FieldPlan::Slot in_row, std::optional<std::uint32_t> rows,
+               FieldPlan::Slot in_row, FieldPlan::Slot kept, std::optional<std::uint32_t> rows,
                std::optional<std::uint32_t> numbers, std::optional<std::uint32_t> equal,
                bool whole) {
                 new (self) FieldPlan{.many = many,
@@ -119,6 +119,7 @@ void bind_plans(nb::module_& m) {
                                      .all = all,
                                      .places = places,
                                      .in_row = in_row,
+                                     .kept = kept,
                                      .rows = rows,
                                      .numbers = numbers,
                                      .equal = equal,
@@ -129,8 +130,8 @@ void bind_plans(nb::module_& m) {
             "disagrees"_a = nb::none(), "count"_a = nb::none(), "readable"_a = nb::none(),
             "sum"_a = nb::none(), "least"_a = nb::none(), "greatest"_a = nb::none(),
             "all"_a = nb::none(), "places"_a = nb::none(), "in_row"_a = nb::none(),
-            "rows"_a = nb::none(), "numbers"_a = nb::none(), "equal"_a = nb::none(),
-            "whole"_a = false);
+            "kept"_a = nb::none(), "rows"_a = nb::none(), "numbers"_a = nb::none(),
+            "equal"_a = nb::none(), "whole"_a = false);
     nb::class_<RulePlan>(m, "RulePlan")
         .def(
             "__init__",
@@ -140,18 +141,54 @@ void bind_plans(nb::module_& m) {
                                     std::move(fields),  early,  std::move(any)};
             },
             nb::kw_only(), "program"_a, "weight"_a, "unchecked"_a, "fields"_a, "early"_a, "any"_a);
+    nb::class_<ListSlots>(m, "ListSlots")
+        .def(
+            "__init__",
+            [](ListSlots* self, FieldPlan::Slot count, FieldPlan::Slot readable,
+               FieldPlan::Slot sum, FieldPlan::Slot least, FieldPlan::Slot greatest) {
+                new (self) ListSlots{count, readable, sum, least, greatest};
+            },
+            nb::kw_only(), "count"_a = nb::none(), "readable"_a = nb::none(), "sum"_a = nb::none(),
+            "least"_a = nb::none(), "greatest"_a = nb::none());
+    nb::class_<SectionPlan>(m, "SectionPlan")
+        .def(
+            "__init__",
+            [](SectionPlan* self, bool by_page, std::optional<std::uint32_t> ender,
+               std::uint32_t ended, std::vector<std::pair<std::uint32_t, ListSlots>> held) {
+                new (self) SectionPlan{by_page, ender, ended, std::move(held)};
+            },
+            nb::kw_only(), "by_page"_a, "ender"_a = nb::none(), "ended"_a, "held"_a);
+    nb::class_<RowSum>(m, "RowSum")
+        .def(
+            "__init__",
+            [](RowSum* self, Program condition, std::uint32_t lookup, std::uint32_t readable,
+               std::uint32_t sum) {
+                new (self) RowSum{std::move(condition), lookup, readable, sum};
+            },
+            nb::kw_only(), "condition"_a, "lookup"_a, "readable"_a, "sum"_a);
     nb::class_<RowPlan>(m, "RowPlan")
         .def(
             "__init__",
-            [](RowPlan* self, std::uint32_t open, std::uint32_t history, std::uint32_t starter,
-               bool always, std::vector<RulePlan> rules,
-               std::vector<std::pair<std::uint32_t, std::uint32_t>> previous, bool remembers) {
-                new (self) RowPlan{open,     history,          starter,
-                                   always,   std::move(rules), std::move(previous),
-                                   remembers};
+            [](RowPlan* self, std::uint32_t open, std::uint32_t history,
+               std::optional<std::uint32_t> starter, bool always, std::vector<RulePlan> rules,
+               std::vector<std::pair<std::uint32_t, std::uint32_t>> previous, bool remembers,
+               std::vector<std::pair<std::uint32_t, double>> required, std::vector<RowSum> sums,
+               std::optional<SectionPlan> section) {
+                new (self) RowPlan{open,
+                                   history,
+                                   starter,
+                                   always,
+                                   std::move(rules),
+                                   std::move(previous),
+                                   remembers,
+                                   std::move(required),
+                                   std::move(sums),
+                                   std::move(section)};
             },
-            nb::kw_only(), "open"_a, "history"_a, "starter"_a, "always"_a, "rules"_a, "previous"_a,
-            "remembers"_a);
+            nb::kw_only(), "open"_a, "history"_a, "starter"_a.none(), "always"_a, "rules"_a,
+            "previous"_a, "remembers"_a,
+            "required"_a = std::vector<std::pair<std::uint32_t, double>>(),
+            "sums"_a = std::vector<RowSum>(), "section"_a = nb::none());
     nb::class_<OrderPlan>(m, "OrderPlan")
         .def(
             "__init__",

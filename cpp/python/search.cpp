@@ -2,11 +2,13 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -37,13 +39,14 @@ namespace {
 using namespace nb::literals;
 
 using Seconds = std::optional<double>;
+using Steps = std::optional<std::size_t>;  // at most so many elementary steps
 
 [[noreturn]] void raise_out_of_memory(std::size_t memory) {
     raise("MemoryBudgetError",
           "the memory budget of " + std::to_string(memory) + " bytes is spent");
 }
 
-/// Runs `work(clock)` without the GIL; raises errors of `lawful.errors` if time or memory is spent.
+/// Runs `work(clock)` without the GIL; raises errors of `base.errors` if time or memory is spent.
 template <class Work>
 void within_budget(Seconds seconds, std::size_t memory, Work&& work) {
     try {
@@ -112,6 +115,16 @@ void check_tables(const DocumentTables& tables, const Plan& plan, std::span<cons
     check(tables, plan, most);
 }
 
+/// By field, the first word of each place that must have a value and the word after its last.
+using Kept = std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>;
+
+std::vector<std::vector<KeptPlace>> kept_of(const Kept& kept) {
+    std::vector<std::vector<KeptPlace>> made(kept.size());
+    for (std::size_t field = 0; field < kept.size(); ++field)
+        for (const auto& [start, end] : kept[field]) made[field].push_back({start, end});
+    return made;
+}
+
 /// Rows by span: the number of each span's row, or 0, and whether the row ends with the span.
 using Rows = std::optional<Numbers>;
 using Closes = std::optional<Flags>;
@@ -119,46 +132,40 @@ using Closes = std::optional<Flags>;
 using SeenAs = std::optional<Numbers>;
 
 std::vector<FieldSpan> placed(std::vector<FieldSpan> spans, const Rows& row, const Closes& closes,
-                              const SeenAs& seen_as = std::nullopt) {
-    if (row.has_value() != closes.has_value() ||
-        (row && (row->size() != spans.size() || closes->size() != spans.size())))
-        throw std::invalid_argument("row and closes differ in length from the spans");
-    for (std::size_t i = 0; row && i < spans.size(); ++i) {
-        spans[i].row = row->data()[i];
-        spans[i].closes = closes->data()[i] != 0;
+                              const Rows& page, const SeenAs& seen_as = std::nullopt) {
+    const auto differs = [&](const auto& each) { return each && each->size() != spans.size(); };
+    if (row.has_value() != closes.has_value() || differs(row) || differs(closes) || differs(page) ||
+        differs(seen_as))
+        throw std::invalid_argument("row, closes, page or seen_as differ in length from the spans");
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+        if (row) spans[i].row = row->data()[i];
+        if (closes) spans[i].closes = closes->data()[i] != 0;
+        if (page) spans[i].page = page->data()[i];
+        if (seen_as) spans[i].other_field = seen_as->data()[i];
     }
-    if (seen_as && seen_as->size() != spans.size())
-        throw std::invalid_argument("seen_as differs in length from the spans");
-    for (std::size_t i = 0; seen_as && i < spans.size(); ++i)
-        spans[i].other_field = seen_as->data()[i];
     return spans;
 }
 
 /// All kinds of bounds but those named.
 Bounds::Kinds all_bounds_but(const std::vector<std::string>& without) {
-    Bounds::Kinds kinds;
-    for (const std::string& kind : without)
-        if (kind == "rows")
-            kinds.rows = false;
-        else if (kind == "presence")
-            kinds.presence = false;
-        else if (kind == "equations")
-            kinds.equations = false;
-        else if (kind == "detours")
-            kinds.detours = false;
-        else if (kind == "projections")
-            kinds.projections = false;
-        else if (kind == "doubles")
-            kinds.doubles = false;
-        else if (kind == "admission")
-            kinds.admission = false;
-        else if (kind == "cases")
-            kinds.cases = false;
-        else
+    using Kinds = Bounds::Kinds;
+    static const std::vector<std::pair<std::string, bool Kinds::*>> known{
+        {"equations", &Kinds::equations},
+        {"detours", &Kinds::detours},
+        {"projections", &Kinds::projections},
+        {"admission", &Kinds::admission},
+        {"cases", &Kinds::cases},
+    };
+    Kinds kinds;
+    for (const std::string& name : without) {
+        const auto kind =
+            std::ranges::find(known, name, [](const auto& each) { return each.first; });
+        if (kind == known.end())
             throw std::invalid_argument(
-                "unknown bounds '" + kind +
-                "'; known are rows, presence, equations, detours, projections, doubles, "
-                "admission, cases");
+                "unknown bounds '" + name +
+                "'; known are equations, detours, projections, admission, cases");
+        kinds.*kind->second = false;
+    }
     return kinds;
 }
 
@@ -168,16 +175,17 @@ public:
     PySearch(const PySpans& spans, const Numbers& span, const Numbers& value, const Vector& price,
              std::shared_ptr<const Plan> plan, std::vector<Lookup> lookups, const Vector& missing,
              double slack, std::optional<double> max_cost, std::size_t memory, std::size_t patience,
-             Seconds seconds, const Rows& row, const Closes& closes, const SeenAs& seen_as,
-             const std::vector<std::string>& without)
+             Seconds seconds, const Rows& row, const Closes& closes, const Rows& page,
+             const SeenAs& seen_as, const Kept& kept, const std::vector<std::string>& without)
         : memory_(memory) {
         Search::Limits limits{
             .memory = memory, .patience = patience, .bounds = all_bounds_but(without)};
         if (max_cost) limits.labelling = spans.lattice->best() + *max_cost;
         const std::size_t most = memory / sizeof(ReadingGraph::Step);
         std::vector<SpanValue> span_values = as_span_values(span, value, price, spans.spans.size());
-        DocumentTables tables{std::move(lookups), vector_of(missing), row.has_value()};
-        std::vector<FieldSpan> there = placed(spans.spans, row, closes, seen_as);
+        DocumentTables tables{std::move(lookups), vector_of(missing), row.has_value(),
+                              kept_of(kept)};
+        std::vector<FieldSpan> there = placed(spans.spans, row, closes, page, seen_as);
         if (plan) check_tables(tables, *plan, there, span_values);
         within_budget(seconds, memory, [&](Clock& clock) {
             if (plan && limits.bounds.admission) {
@@ -198,14 +206,14 @@ public:
     PySearch(const Numbers& field, const Numbers& span, const Numbers& value, const Vector& price,
              std::shared_ptr<const Plan> plan, std::vector<Lookup> lookups, const Vector& missing,
              double limit, std::size_t memory, std::size_t patience, Seconds seconds,
-             const Rows& row, const Closes& closes)
+             const Rows& row, const Closes& closes, const Rows& page)
         : memory_(memory) {
         const Search::Limits limits{.memory = memory, .patience = patience};
         std::vector<FieldSpan> spans;
         for (std::uint32_t i = 0; i < field.size(); ++i)
             spans.push_back(
                 {.field = field.data()[i], .start = i, .end = i + 1, .cost = 0, .again = 0});
-        spans = placed(std::move(spans), row, closes);
+        spans = placed(std::move(spans), row, closes, page);
         std::vector<SpanValue> span_values = as_span_values(span, value, price, spans.size());
         DocumentTables tables{std::move(lookups), vector_of(missing), row.has_value()};
         check_tables(tables, *plan, spans, span_values);
@@ -216,12 +224,13 @@ public:
         });
     }
 
-    /// kPaused: the extensions or the seconds are spent.
-    Search::Status next(std::size_t extensions, Seconds seconds) {
+    /// kPaused: the extensions, the seconds or the work are spent.
+    Search::Status next(std::size_t extensions, Seconds seconds, Steps work) {
         const Turns::Turn turn(turns_);
         Search::Status status = Search::Status::kPaused;
         try {
-            unlocked(seconds, [&](Clock& clock) { status = search_->next(extensions, clock); });
+            unlocked(seconds, work, work_,
+                     [&](Clock& clock) { status = search_->next(extensions, clock); });
         } catch (const OutOfTime&) {
         } catch (const OutOfMemoryBudget&) {
             raise_out_of_memory(memory_);
@@ -239,20 +248,25 @@ public:
         search_->nothing_below(cost - least());
     }
 
-    bool dive(std::size_t width, Seconds seconds) {
-        const Turns::Turn turn(turns_);
-        bool found = false;
-        unlocked(seconds, [&](Clock& clock) { found = search_->dive(width, clock); });
-        return found;
+    bool dive(std::size_t width, Seconds seconds, Steps work) {
+        return is_done(seconds, work, [&](Clock& clock) { return search_->dive(width, clock); });
     }
 
-    bool dive_beyond(double most, std::size_t width, Seconds seconds) {
-        const Turns::Turn turn(turns_);
-        bool found = false;
-        unlocked(seconds,
-                 [&](Clock& clock) { found = search_->dive_beyond(most - least(), width, clock); });
-        return found;
+    bool dive_beyond(double most, std::size_t width, Seconds seconds, Steps work) {
+        return is_done(seconds, work, [&](Clock& clock) {
+            return search_->dive_beyond(most - least(), width, clock);
+        });
     }
+
+    bool improve(bool last, Seconds seconds, Steps work) {
+        return is_done(seconds, work, [&](Clock& clock) {
+            std::optional<std::vector<std::uint32_t>> from;
+            if (last) from = search_->found().choices;
+            return search_->improve(from, clock);
+        });
+    }
+
+    std::size_t work() const { return work_; }
 
     double cost() {
         const Turns::Turn turn(turns_);
@@ -291,12 +305,20 @@ public:
     }
 
 private:
+    template <class Task>
+    bool is_done(Seconds seconds, Steps most, Task&& task) {
+        const Turns::Turn turn(turns_);
+        bool done = false;
+        unlocked(seconds, most, work_, [&](Clock& clock) { done = task(clock); });
+        return done;
+    }
     const Lattice* lattice() const { return search_->graph().lattice(); }
     double least() const { return lattice() == nullptr ? 0 : lattice()->least(); }
 
     std::optional<CaseSearch> search_;
     std::vector<std::uint32_t> admitted_;  // span values of the search, if not all of them
     std::size_t memory_;
+    std::atomic<std::size_t> work_ = 0;
     Turns turns_{"search"};
 };
 
@@ -307,11 +329,13 @@ public:
     PyMass(const PySpans& spans, const Numbers& span, const Numbers& value, const Vector& price,
            std::shared_ptr<const Plan> plan, std::vector<Lookup> lookups, const Vector& missing,
            const Vector& most_weight, bool everything, std::size_t memory, Seconds seconds,
-           const Rows& row, const Closes& closes, const SeenAs& seen_as)
+           const Rows& row, const Closes& closes, const Rows& page, const SeenAs& seen_as,
+           const Kept& kept)
         : memory_(memory) {
         std::vector<SpanValue> span_values = as_span_values(span, value, price, spans.spans.size());
-        DocumentTables tables{std::move(lookups), vector_of(missing), row.has_value()};
-        std::vector<FieldSpan> there = placed(spans.spans, row, closes, seen_as);
+        DocumentTables tables{std::move(lookups), vector_of(missing), row.has_value(),
+                              kept_of(kept)};
+        std::vector<FieldSpan> there = placed(spans.spans, row, closes, page, seen_as);
         check_tables(tables, *plan, there, span_values);
         fields_ = spans.lattice->layout().fields();
         if (plan->fields.size() != fields_ || most_weight.size() != fields_)
@@ -327,8 +351,8 @@ public:
 
     double log_total() const { return mass_->log_total(); }
 
-    Mass::Shares of(const std::vector<std::vector<std::uint32_t>>& answers, double least,
-                    std::size_t states, std::size_t work, Seconds seconds) const {
+    Mass::Shares of(const Mass::Answers& answers, double least, std::size_t states,
+                    std::size_t work, Seconds seconds) const {
         if (answers.size() != fields_)
             throw std::invalid_argument("there is not one answer per field");
         Mass::Shares found;
@@ -412,30 +436,37 @@ void bind_searches(nb::module_& m) {
         .def(nb::init<const PySpans&, const Numbers&, const Numbers&, const Vector&,
                       std::shared_ptr<const Plan>, std::vector<Lookup>, const Vector&, double,
                       std::optional<double>, std::size_t, std::size_t, Seconds, const Rows&,
-                      const Closes&, const SeenAs&, const std::vector<std::string>&>(),
+                      const Closes&, const Rows&, const SeenAs&, const Kept&,
+                      const std::vector<std::string>&>(),
              "spans"_a, "span"_a, "value"_a, "price"_a, "plan"_a.none(), "lookups"_a, "missing"_a,
              "slack"_a, "max_cost"_a.none(), "memory"_a, "patience"_a,
              "seconds"_a.none() = nb::none(), "row"_a = nb::none(), "closes"_a = nb::none(),
-             "seen_as"_a = nb::none(), "without"_a = std::vector<std::string>())
+             "page"_a = nb::none(), "seen_as"_a = nb::none(), "kept"_a = Kept(),
+             "without"_a = std::vector<std::string>())
         .def(nb::init<const Numbers&, const Numbers&, const Numbers&, const Vector&,
                       std::shared_ptr<const Plan>, std::vector<Lookup>, const Vector&, double,
-                      std::size_t, std::size_t, Seconds, const Rows&, const Closes&>(),
+                      std::size_t, std::size_t, Seconds, const Rows&, const Closes&, const Rows&>(),
              "field"_a, "span"_a, "value"_a, "price"_a, "plan"_a, "lookups"_a, "missing"_a,
              "limit"_a, "memory"_a, "patience"_a, "seconds"_a.none() = nb::none(),
-             "row"_a = nb::none(), "closes"_a = nb::none())
-        .def("next", &PySearch::next, "extensions"_a, "seconds"_a.none() = nb::none())
+             "row"_a = nb::none(), "closes"_a = nb::none(), "page"_a = nb::none())
+        .def("next", &PySearch::next, "extensions"_a, "seconds"_a.none() = nb::none(),
+             "work"_a.none() = nb::none())
         .def("stop_above", &PySearch::stop_above, "cost"_a)
         .def("nothing_below", &PySearch::nothing_below, "cost"_a)
-        .def("dive", &PySearch::dive, "width"_a, "seconds"_a.none() = nb::none())
+        .def("dive", &PySearch::dive, "width"_a, "seconds"_a.none() = nb::none(),
+             "work"_a.none() = nb::none())
         .def("dive_beyond", &PySearch::dive_beyond, "most"_a, "width"_a,
-             "seconds"_a.none() = nb::none())
+             "seconds"_a.none() = nb::none(), "work"_a.none() = nb::none())
+        .def("improve", &PySearch::improve, "last"_a, "seconds"_a.none() = nb::none(),
+             "work"_a.none() = nb::none())
         .def_prop_ro("cost", &PySearch::cost)
         .def_prop_ro("violated", &PySearch::violated)
         .def_prop_ro("labels", &PySearch::labels)
         .def_prop_ro("choices", &PySearch::choices)
         .def_prop_ro("bound", &PySearch::bound)
         .def_prop_ro("extended", &PySearch::extended)
-        .def_prop_ro("memory", &PySearch::memory);
+        .def_prop_ro("memory", &PySearch::memory)
+        .def_prop_ro("work", &PySearch::work);
 }
 
 void bind_masses(nb::module_& m) {
@@ -445,13 +476,14 @@ void bind_masses(nb::module_& m) {
         .def_ro("open", &Mass::Shares::open)
         .def_ro("unsure", &Mass::Shares::unsure);
     nb::class_<PyMass>(m, "Mass")
-        .def(
-            nb::init<const PySpans&, const Numbers&, const Numbers&, const Vector&,
-                     std::shared_ptr<const Plan>, std::vector<Lookup>, const Vector&, const Vector&,
-                     bool, std::size_t, Seconds, const Rows&, const Closes&, const SeenAs&>(),
-            "spans"_a, "span"_a, "value"_a, "price"_a, "plan"_a, "lookups"_a, "missing"_a,
-            "most_weight"_a, "everything"_a, "memory"_a, "seconds"_a.none() = nb::none(),
-            "row"_a = nb::none(), "closes"_a = nb::none(), "seen_as"_a = nb::none())
+        .def(nb::init<const PySpans&, const Numbers&, const Numbers&, const Vector&,
+                      std::shared_ptr<const Plan>, std::vector<Lookup>, const Vector&,
+                      const Vector&, bool, std::size_t, Seconds, const Rows&, const Closes&,
+                      const Rows&, const SeenAs&, const Kept&>(),
+             "spans"_a, "span"_a, "value"_a, "price"_a, "plan"_a, "lookups"_a, "missing"_a,
+             "most_weight"_a, "everything"_a, "memory"_a, "seconds"_a.none() = nb::none(),
+             "row"_a = nb::none(), "closes"_a = nb::none(), "page"_a = nb::none(),
+             "seen_as"_a = nb::none(), "kept"_a = Kept())
         .def_prop_ro("log_total", &PyMass::log_total)
         .def("of", &PyMass::of, "answers"_a, "least"_a, "states"_a, "work"_a,
              "seconds"_a.none() = nb::none());

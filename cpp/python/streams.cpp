@@ -177,7 +177,7 @@ private:
         return found;
     }
 
-    /// The result of `work`; exceptions of the core become errors of `lawful.errors`.
+    /// The result of `work`; exceptions of the core become errors of `lawful.base.errors`.
     template <class Work>
     std::size_t with_errors(Work&& work) {
         try {

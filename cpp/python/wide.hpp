@@ -33,7 +33,7 @@ inline bool read_wide(PyObject* number, Wide& wide) noexcept {
     const long long high = PyLong_AsLongLongAndOverflow(above.ptr(), &overflow);
     const std::uint64_t low = PyLong_AsUnsignedLongLongMask(number);
     wide = static_cast<Wide>(high) * (Wide{1} << 64) + static_cast<Wide>(low);
-    return overflow == 0 && wide != kLeastWide;
+    return overflow == 0 && wide != kMinWide;
 }
 
 inline nanobind::object written_wide(Wide wide) {

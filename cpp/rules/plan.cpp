@@ -8,8 +8,9 @@ namespace lawful {
 
 namespace {
 
-constexpr std::size_t kSlotsOfField = 11;
-constexpr std::size_t kSlotsOfRows = 2;
+constexpr std::size_t kSlotsOfField = 12;
+constexpr std::size_t kSlotsOfRows = 3;
+constexpr std::size_t kSlotsOfList = 5;
 
 void require(bool condition, const std::string& claim) {
     if (!condition) throw std::invalid_argument(claim);
@@ -36,9 +37,12 @@ std::size_t field_in_row(const Plan& plan, const RowPlan& rows, std::uint32_t sl
 }
 
 void check_slots(const Plan& plan) {
-    require(plan.slots <= kSlotsOfField * plan.fields.size() + kSlotsOfRows * plan.rows.size() +
-                              plan.orders.size() + 1,
-            "a plan has more slots than its fields can have");
+    std::size_t most = kSlotsOfField * plan.fields.size() + kSlotsOfRows * plan.rows.size() +
+                       plan.orders.size() + 1;
+    for (const RowPlan& rows : plan.rows)
+        most +=
+            2 * rows.sums.size() + (rows.section ? kSlotsOfList * rows.section->held.size() : 0);
+    require(plan.slots <= most, "a plan has more slots than its fields can have");
     std::vector<bool> taken(plan.slots);
     const auto take = [&](std::uint32_t slot) {
         require(slot < plan.slots, "a slot is out of range");
@@ -49,9 +53,25 @@ void check_slots(const Plan& plan) {
         take(rows.open);
         take(rows.history);
         for (const auto& [now, before] : rows.previous) take(before);
-        require(rows.starter < plan.fields.size() &&
-                    plan.fields[rows.starter].rows == row_index(plan, rows),
+        const auto is_own = [&](std::uint32_t field) {
+            return field < plan.fields.size() && plan.fields[field].rows == row_index(plan, rows);
+        };
+        require(rows.starter ? is_own(*rows.starter) : rows.section.has_value(),
                 "a row starts with a field that is not in it");
+        for (const RowSum& sum : rows.sums) {
+            take(sum.readable);
+            take(sum.sum);
+        }
+        if (!rows.section) continue;
+        take(rows.section->ended);
+        require(!rows.section->ender || is_own(*rows.section->ender),
+                "a section ends with a field that is not in it");
+        for (const auto& [field, slots] : rows.section->held) {
+            require(field < plan.fields.size(), "a section has values of a field out of range");
+            for (const FieldPlan::Slot slot :
+                 {slots.count, slots.readable, slots.sum, slots.least, slots.greatest})
+                if (slot) take(*slot);
+        }
     }
     for (const OrderPlan& order : plan.orders) {
         take(order.slot);
@@ -69,16 +89,24 @@ void check_slots(const Plan& plan) {
         for (const auto& [now, before] : rows.previous)
             require(field_in_row(plan, rows, now) < plan.fields.size(),
                     "a value of the row before is that of no field");
+    for (const RowPlan& rows : plan.rows)
+        for (const auto& [slot, weight] : rows.required)
+            require(field_in_row(plan, rows, slot) < plan.fields.size() && is_cost(weight),
+                    "a value that a row needs is that of no field");
 }
 
-void check_rule(const RulePlan& rule, const Plan& plan) {
-    require(is_cost(rule.weight) && is_cost(rule.unchecked), "a rule costs less than nothing");
-    for (const Instruction& instruction : rule.program.instructions()) {
+void check_program(const Program& program, const Plan& plan) {
+    for (const Instruction& instruction : program.instructions()) {
         const bool reads = instruction.op == Op::kSlot || instruction.op == Op::kOfList;
         require(!reads || instruction.index < plan.slots, "a program reads a slot out of range");
         require(instruction.op != Op::kOfList || instruction.operand < plan.slots,
                 "a program reads a slot out of range");
     }
+}
+
+void check_rule(const RulePlan& rule, const Plan& plan) {
+    require(is_cost(rule.weight) && is_cost(rule.unchecked), "a rule costs less than nothing");
+    check_program(rule.program, plan);
     for (const std::uint32_t field : rule.fields) {
         require(field < plan.fields.size(), "a rule reads a field out of range");
         require(!rule.early || presence_of(plan.fields[field]),
@@ -108,6 +136,20 @@ void check_lookup(std::size_t index, std::uint32_t field, const DocumentTables& 
     require(last < tables.lookups[index].size(), "a lookup has too few outcomes for its field");
 }
 
+void check_kept(const DocumentTables& tables, const Plan& plan) {
+    require(tables.kept.empty() || tables.kept.size() == plan.fields.size(),
+            "a plan has another number of fields than the document");
+    for (std::size_t field = 0; field < tables.kept.size(); ++field) {
+        std::uint32_t last = 0;
+        for (const KeptPlace& place : tables.kept[field]) {
+            require(plan.fields[field].kept.has_value(),
+                    "a field with places has no slot for them");
+            require(last <= place.start && place.start < place.end, "places are not in order");
+            last = place.end;
+        }
+    }
+}
+
 }  // namespace
 
 bool sums_a_list(const Equation& equation) {
@@ -119,7 +161,7 @@ std::vector<std::uint32_t> slots_of(const FieldPlan& field) {
     std::vector<std::uint32_t> slots;
     for (const FieldPlan::Slot slot :
          {field.first, field.disagrees, field.count, field.readable, field.sum, field.least,
-          field.greatest, field.all, field.places, field.in_row})
+          field.greatest, field.all, field.places, field.in_row, field.kept})
         if (slot) slots.push_back(*slot);
     return slots;
 }
@@ -139,8 +181,10 @@ std::vector<std::uint32_t> slots_of(const Program& program, const DocumentTables
 void check(const Plan& plan) {
     check_slots(plan);
     for (const RulePlan& rule : plan.rules) check_rule(rule, plan);
-    for (const RowPlan& rows : plan.rows)
+    for (const RowPlan& rows : plan.rows) {
         for (const RulePlan& rule : rows.rules) check_rule(rule, plan);
+        for (const RowSum& sum : rows.sums) check_program(sum.condition, plan);
+    }
     for (const Equation& equation : plan.equations) {
         require(is_cost(equation.weight) && is_cost(equation.unchecked) && equation.tolerance >= 0,
                 "an equation costs less than nothing");
@@ -160,6 +204,7 @@ void check(const DocumentTables& tables, const Plan& plan, std::span<const std::
         if (f.numbers) check_lookup(*f.numbers, field, tables, most);
         if (f.equal) check_lookup(*f.equal, field, tables, most);
     }
+    check_kept(tables, plan);
     for (const Equation& equation : plan.equations)
         for (const Term& term : equation.terms)
             if (term.kind != Term::Kind::kCount)
@@ -170,8 +215,8 @@ void check(const DocumentTables& tables, const Plan& plan, std::span<const std::
             if (slot) field_of[*slot] = field;
     for (const RowPlan& rows : plan.rows)
         for (const auto& [now, before] : rows.previous) field_of[before] = field_of[now];
-    const auto check_program = [&](const RulePlan& rule) {
-        for (const Instruction& instruction : rule.program.instructions()) {
+    const auto check_program = [&](const Program& program) {
+        for (const Instruction& instruction : program.instructions()) {
             if (instruction.op != Op::kLookup) continue;
             require(instruction.index < tables.lookups.size(), "a lookup is out of range");
             const std::uint32_t slot = tables.lookups[instruction.index].slot();
@@ -185,9 +230,17 @@ void check(const DocumentTables& tables, const Plan& plan, std::span<const std::
             check_lookup(instruction.index, field_of[slot], tables, most);
         }
     };
-    for (const RulePlan& rule : plan.rules) check_program(rule);
-    for (const RowPlan& rows : plan.rows)
-        for (const RulePlan& rule : rows.rules) check_program(rule);
+    for (const RulePlan& rule : plan.rules) check_program(rule.program);
+    for (const RowPlan& rows : plan.rows) {
+        for (const RulePlan& rule : rows.rules) check_program(rule.program);
+        for (const RowSum& sum : rows.sums) {
+            check_program(sum.condition);
+            require(sum.lookup < tables.lookups.size(), "a lookup is out of range");
+            const std::uint32_t slot = tables.lookups[sum.lookup].slot();
+            require(slot < plan.slots && field_of[slot] < size, "a sum is that of no field");
+            check_lookup(sum.lookup, field_of[slot], tables, most);
+        }
+    }
 }
 
 }  // namespace lawful

@@ -27,6 +27,7 @@ struct FieldPlan {
     Slot all;     // the number of the list of all values; of the set, if the field is no list
     Slot places;  // the number of the list of the edges of all spans
     Slot in_row;  // the number of the first readable value in the open row
+    Slot kept;    // how many of the places that must have a value have one
     std::optional<std::uint32_t> rows;     // the kind of rows that the field belongs to
     std::optional<std::uint32_t> numbers;  // the lookup that gives a list's values as numbers
     /// The lookup that gives equal values one number. Without it, values with different numbers
@@ -49,18 +50,44 @@ struct RulePlan {
     std::vector<std::uint32_t> any;
 };
 
+/// The slots of a list of values, each present only if some rule needs it.
+struct ListSlots {
+    FieldPlan::Slot count, readable, sum, least, greatest;  // as those of a field
+};
+
+/// A section: rows that belong together. Its state has the values of its own fields, as that of a
+/// row has, and lists of the values in its rows.
+struct SectionPlan {
+    bool by_page;                        // a section is a page
+    std::optional<std::uint32_t> ender;  // the field that ends one, with the printed line it is on
+    std::uint32_t ended;  // the slot of the line that the open section ends with, plus 1; or 0
+    std::vector<std::pair<std::uint32_t, ListSlots>> held;  // by field of its rows
+};
+
+/// The sum of a field over the rows for which a condition holds, added up at the end of each row.
+struct RowSum {
+    Program condition;
+    std::uint32_t lookup;    // of the value in the open row
+    std::uint32_t readable;  // the slot that says whether all that it needs was known: 1 or 3
+    std::uint32_t sum;       // the slot of the sum
+};
+
 /// A kind of rows, such as the lines of an invoice. A row goes from one span of `starter` to the
 /// next, or the spans have numbers of rows. Its rules are judged at the end of every row, which is
 /// then forgotten.
 struct RowPlan {
     std::uint32_t open;     // the slot of the number of the open row, from 1; 0 if none is open
     std::uint32_t history;  // the slot of the list of values that rules could not judge here
-    std::uint32_t starter;  // the field that begins a row
-    bool always;            // even if the document has rows of its own
+    std::optional<std::uint32_t> starter;  // the field that begins a row
+    bool always;                           // even if the document has rows of its own
     std::vector<RulePlan> rules;
     /// Slots of values in the open row, and the slots of the same values in the row before.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> previous;
     bool remembers;  // whether all values are added to the history, for rules in Python
+    /// Slots of values in the open row without which a row costs something, and how much.
+    std::vector<std::pair<std::uint32_t, double>> required;
+    std::vector<RowSum> sums;
+    std::optional<SectionPlan> section;  // if its rows are sections
 };
 
 /// Fields in the order in which they should occur: a span that comes after one of a later field
@@ -104,11 +131,18 @@ struct Plan {
     FieldPlan::Slot constant;  // stays 0: its lookups depend on nothing but the document
 };
 
+/// Words in which a value of some field must begin.
+struct KeptPlace {
+    std::uint32_t start, end;
+};
+
 /// The inputs of compiled rules that depend on the document.
 struct DocumentTables {
     std::vector<Lookup> lookups;
     std::vector<double> missing;  // by field, the cost of its absence
     bool has_rows = false;        // spans have numbers of rows
+    /// By field, the places that must have a readable value, in order; empty if there are none.
+    std::vector<std::vector<KeptPlace>> kept = {};
 
     /// Whether two readable values of a field are equal.
     bool equal(const FieldPlan& field, std::uint32_t one, std::uint32_t other) const {

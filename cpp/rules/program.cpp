@@ -36,7 +36,7 @@ Outcome arithmetic(Op op, const Outcome& a, const Outcome& b) {
     const bool overflow = op == Op::kAdd        ? add_overflows(a.number, b.number, result)
                           : op == Op::kSubtract ? subtract_overflows(a.number, b.number, result)
                                                 : multiply_overflows(a.number, b.number, result);
-    return overflow || result == kLeastWide ? kNotSure : Outcome{result, Outcome::kKnown};
+    return overflow || result == kMinWide ? kNotSure : Outcome{result, Outcome::kKnown};
 }
 
 /// Numbers within the tolerance are equal; the other comparisons follow from this.

@@ -12,7 +12,7 @@ namespace lawful {
 // Decimals are exact: whole numbers of a fixed unit, with room for sums and products.
 
 /// The one number without an opposite; no outcome has it.
-constexpr Wide kLeastWide = Wide{1} << 127;
+constexpr Wide kMinWide = Wide{1} << 127;
 
 /// Numbers count millionths; those with more decimals are left to Python.
 constexpr int kScale = 6;

@@ -6,13 +6,11 @@
 #include <utility>
 
 #include "base/costs.hpp"
+#include "base/tuning.hpp"
 
 namespace lawful {
 
 namespace {
-
-constexpr std::array<std::size_t, 9> kPrimes{127, 251, 509, 1021, 2039, 4093, 8191, 16381, 32749};
-constexpr std::size_t kMostBits = 6;
 
 Wide greatest_common_divisor(Wide a, Wide b) {
     a = a < 0 ? -a : a;
@@ -101,8 +99,8 @@ bool Residues::open_without(std::uint32_t field, Wide& sum) const {
 bool Residues::choose_prime(std::size_t steps, std::size_t work, std::size_t bytes,
                             std::size_t memory, std::size_t largest) {
     prime_ = 0;
-    if (bits_.size() > kMostBits) return false;
-    for (const std::size_t prime : kPrimes) {
+    if (bits_.size() > tuning::kMaxEquationFields) return false;
+    for (const std::size_t prime : tuning::kPrimes) {
         // Modulo a smaller prime, too many sums would fall within the tolerance.
         const bool tells =
             2 * std::min<Wide>(tolerance_, prime) + 1 <= static_cast<Wide>(prime / 8);

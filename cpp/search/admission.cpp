@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/costs.hpp"
+#include "base/tuning.hpp"
 #include "rules/residues.hpp"
 #include "search/sum_sets.hpp"
 
@@ -14,12 +15,10 @@ namespace lawful {
 
 namespace {
 
-constexpr std::size_t kMostFields = 6;                           // of an equation
-constexpr std::size_t kMostCombinations = std::size_t{1} << 13;  // of values, per equation
-constexpr std::int64_t kMostNumber = std::int64_t{1} << 59;      // in units of an equation
+constexpr std::int64_t kMaxNumber = std::int64_t{1} << 59;  // in units of an equation
 
 std::optional<std::int64_t> small(Wide number) {
-    if (number > kMostNumber || number < -kMostNumber) return std::nullopt;
+    if (number > kMaxNumber || number < -kMaxNumber) return std::nullopt;
     return static_cast<std::int64_t>(number);
 }
 
@@ -77,7 +76,7 @@ private:
             (term.kind == Term::Kind::kFirst ? first : each)[term.field] = true;
         for (std::size_t f = 0; f < first.size(); ++f)
             if (first[f] && each[f]) return false;
-        return equation.terms.size() <= kMostFields;
+        return equation.terms.size() <= tuning::kMaxAdmissionFields;
     }
 
     /// Whether a field that must be present has no value that may be its first one.
@@ -200,7 +199,7 @@ private:
         for (std::size_t d = 0; d < domains.size(); ++d) {
             if (d == left_out) continue;
             combinations *= domains[d].numbers.size();
-            if (combinations > kMostCombinations) return false;
+            if (combinations > tuning::kMaxAdmissionCombinations) return false;
         }
         clock.tick(8 * combinations);
         std::vector<std::size_t> chosen(domains.size());

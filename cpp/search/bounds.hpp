@@ -9,41 +9,33 @@
 #include "base/clock.hpp"
 #include "rules/plan.hpp"
 #include "rules/residues.hpp"
-#include "rules/rule_tracker.hpp"
-#include "search/class_bound.hpp"
+#include "search/bound.hpp"
 #include "search/detour_bound.hpp"
-#include "search/excess.hpp"
 #include "search/reading_graph.hpp"
-#include "search/row_bound.hpp"
+#include "search/reduced_costs.hpp"
 #include "search/state_table.hpp"
 
 namespace lawful {
 
 /// Lower bounds on the cost of the rest of a reading, made when a search turns out to be long.
 ///
-/// Without rules, the rest of the graph is known exactly. Rules of rows (`RowBound`) raise it, and
-/// each further bound adds what its rules demand on top. Steps that are on no path up to the limit
-/// are dropped, so bounds that are made again are tighter.
+/// Without rules, the rest of the graph is known exactly; each bound adds what its rules demand on
+/// top. Steps that are on no path up to the limit are dropped, so bounds that are made again are
+/// tighter.
 class Bounds {
 public:
     /// Which bounds are made; the optimum does not depend on it.
     struct Kinds {
-        bool rows = true;
-        bool presence = true;
         bool equations = true;
         bool detours = true;
         bool projections = true;
-        bool doubles = true;    // whether doubles are dropped
         bool admission = true;  // whether values that no hard equation admits are dropped
         bool cases = true;      // whether a long search is split into cases
     };
 
-    /// `closed` are the span values that do not occur, one flag for each; none if it is empty.
+    /// `pruned` are the span values that do not occur, one flag for each; none if it is empty.
     Bounds(const ReadingGraph& graph, const Plan* plan, const DocumentTables& tables,
-           const StateTable& states, const Kinds& kinds, const std::vector<bool>& closed);
-
-    /// Drops steps that differ from a cheaper one in nothing that rules can see.
-    void drop_doubles(const RuleTracker& tracker);
+           const StateTable& states, const Kinds& kinds, const std::vector<bool>& pruned);
 
     struct Effort {
         std::size_t work;    // elementary steps, about
@@ -52,11 +44,10 @@ public:
     /// Looks for the cheapest reading under the only equation, if it sums a list, before bounds are
     /// made; the arguments are those of `make`. True if it is known.
     bool search_first(double known, double most, const Effort& effort, Clock& clock);
-    /// Makes the bounds, or makes them again. `first` is the number of the state at the root, from
-    /// where readings cost `known` or more and may cost up to `most`; `finer` than before, or for a
-    /// lower `most` alone. False if there are none. If time runs out, the bounds are those before.
-    bool make(std::uint32_t first, double known, double most, bool finer, const Effort& effort,
-              Clock& clock);
+    /// Makes the bounds, or makes them again. Readings cost `known` or more and may cost up to
+    /// `most`; `finer` than before, or for a lower `most` alone. False if there are none. If time
+    /// runs out, the bounds are those before.
+    bool make(double known, double most, bool finer, const Effort& effort, Clock& clock);
 
     /// Whether bounds were made.
     bool made() const { return fineness_ > 0; }
@@ -72,57 +63,53 @@ public:
     /// A lower bound on the cost of the rest from a node on, for the state with this number, on
     /// paths that have cost as much since the root.
     double rest(std::uint32_t node, std::uint32_t state, double cost);
-    /// A lower bound on the cost after a step from a node, with what rules charge for the step.
-    double rest_after(std::uint32_t node, std::uint32_t state, double cost,
-                      const ReadingGraph::Step& step);
-    /// Tells that the last state, with this number, came after a span value in another state.
-    void add_state(std::uint32_t number, std::uint32_t before, std::uint32_t choice);
+    /// A lower bound on the cost after a step, with what rules charge for the step.
+    double rest_after(std::uint32_t state, double cost, const ReadingGraph::Step& step);
+    /// Tells that the last state came after a span value in another state.
+    void add_state(std::uint32_t before, std::uint32_t choice);
     /// Bytes in use.
     std::size_t held() const {
-        return bytes_ + (classes_.capacity() + row_classes_.capacity()) * sizeof(std::uint32_t) +
-               detour_classes_.capacity() * sizeof(DetourBound::Class);
+        return bytes_ + classes_.capacity() * sizeof(std::uint32_t) +
+               detours_.size() * states_.size() * DetourBound::kBytesPerClass;
     }
 
 private:
-    using Made = std::vector<std::unique_ptr<RestBound>>;
+    using Added = std::vector<std::unique_ptr<AddedBound>>;
     using Detours = std::vector<std::unique_ptr<DetourBound>>;
 
-    StepExcess left_by_rows() const;
+    ReducedCosts open_costs() const;
     /// What is left to be counted while bounds are made.
     struct Left {
-        StepExcess excess;
+        ReducedCosts reduced;
         std::vector<double> missing;
         double most;
         std::size_t work;
     };
 
     std::size_t largest_prime(bool coarse) const;
-    void add_presence(Made& made, Left& left, Clock& clock) const;
-    void add_if_it_tells(Made& made, std::unique_ptr<RestBound> bound, Left& left,
+    void add_if_it_tells(Added& made, std::unique_ptr<AddedBound> bound, Left& left,
                          Clock& clock) const;
-    std::vector<std::uint32_t> add_equations(Made& made, Left& left, std::size_t memory,
+    std::vector<std::uint32_t> add_equations(Added& made, Left& left, std::size_t memory,
                                              Clock& clock) const;
-    std::unique_ptr<RestBound> sum_bound(Residues equation, Left& left, Clock& clock) const;
-    void add_projections(Made& made, std::span<const std::uint32_t> equations, Left& left,
+    std::unique_ptr<AddedBound> sum_bound(Residues equation, Left& left, Clock& clock) const;
+    void add_projections(Added& made, std::span<const std::uint32_t> equations, Left& left,
                          Clock& clock) const;
-    std::vector<std::vector<ReadingGraph::Step>> kept_steps(const StepExcess& excess) const;
+    std::vector<std::vector<ReadingGraph::Step>> kept_steps(const ReducedCosts& reduced) const;
     void search_detours(std::span<const std::vector<ReadingGraph::Step>> steps, double most,
                         double work, std::size_t memory, Clock& clock);
-    std::vector<bool> never_repeated(std::span<const Residues::FieldValue> values,
-                                     double most) const;
     bool is_alone() const { return plan_->equations.size() == 1; }
+    template <class More>
+    double with_rules(double rest, std::uint32_t state, More more);
     void classify(std::uint32_t state);
     void forget_classes();
-    void classify_rows();
 
     const ReadingGraph& graph_;
     const Plan* plan_;
     const DocumentTables& tables_;
     const StateTable& states_;
     Kinds kinds_;
-    std::size_t fineness_ = 0;             // how often finer bounds were made
-    std::unique_ptr<RowBound> row_bound_;  // if there are rules of rows
-    Made bounds_;
+    std::size_t fineness_ = 0;  // how often finer bounds were made
+    Added added_;
     Detours detours_;                                     // of equations that sum lists
     std::vector<double> shares_;                          // by equation, of earlier searches
     std::vector<std::vector<std::uint32_t>> met_;         // by them
@@ -130,10 +117,9 @@ private:
     double searched_up_to_ = kForbidden;                  // the limit that they are for
     double searched_by_ = 0;                              // work
     std::size_t bytes_ = 0;                               // of the bounds
-    std::vector<std::uint32_t> row_classes_;              // by state
     std::vector<bool> classified_;                        // by state: few old ones are asked for
+    std::vector<Bound*> bounds_;                          // those that add up, then the others
     std::vector<std::uint32_t> classes_;                  // (states, bounds)
-    std::vector<DetourBound::Class> detour_classes_;      // (states, bounds by detours)
     std::vector<std::vector<ReadingGraph::Step>> steps_;  // by node; empty if all are open
 };
 

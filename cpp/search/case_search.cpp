@@ -6,8 +6,10 @@
 
 #include "base/arena.hpp"
 #include "base/costs.hpp"
+#include "base/tuning.hpp"
 #include "search/admission.hpp"
 #include "search/least_cost.hpp"
+#include "search/local_search.hpp"
 
 namespace lawful {
 
@@ -37,7 +39,7 @@ double CaseSearch::bound() const { return cases_.empty() ? kForbidden : cases_.f
 std::size_t CaseSearch::held() const {
     std::size_t bytes = 0;
     for (const auto& each : cases_)
-        bytes += sizeof(Case) + each->closed.size() / 8 + (each->search ? each->search->held() : 0);
+        bytes += sizeof(Case) + each->pruned.size() / 8 + (each->search ? each->search->held() : 0);
     return bytes;
 }
 
@@ -57,15 +59,16 @@ Search::Status CaseSearch::next(std::size_t extensions, Clock& clock) {
         }
         if (!first.search) open(first, clock);
         const std::size_t before = first.search->extended();
-        const std::size_t slice = cases_.size() == 1 ? extensions : std::min(extensions, kSlice);
-        const std::size_t splits = limits_.patience / kSplitBefore;
+        const std::size_t slice =
+            cases_.size() == 1 ? extensions : std::min(extensions, tuning::kCaseSliceExtensions);
+        const std::size_t splits = limits_.patience / tuning::kSplitPatienceDivisor;
         const auto field = field_to_split(first);
         const Search::Status status =
             first.search->next(slice, clock, field ? splits : Search::kNeverPauses);
         const std::size_t done = first.search->extended() - before;
         extensions -= std::min(extensions, done);
         extended_ += done;
-        const bool met = first.search->met().has_value();
+        const bool has_incumbent = first.search->incumbent().has_value();
         if (status == Search::Status::kNothing) {
             std::pop_heap(cases_.begin(), cases_.end(), comes_later);
             cases_.pop_back();
@@ -77,14 +80,14 @@ Search::Status CaseSearch::next(std::size_t extensions, Clock& clock) {
             first.bound = std::max(first.bound, first.found->total());
         } else {
             first.bound = std::max(first.bound, first.search->bound());
-            if (!met && field && first.search->tried() >= splits) {
+            if (!has_incumbent && field && first.search->tried() >= splits) {
                 split(first, *field, clock);
                 continue;
             }
         }
         replace_first();
         if (cases_.size() > 1 && held() > limits_.memory) throw OutOfMemoryBudget{};
-        if (status == Search::Status::kPaused && (extensions == 0 || met)) return status;
+        if (status == Search::Status::kPaused && (extensions == 0 || has_incumbent)) return status;
     }
     return Search::Status::kNothing;
 }
@@ -109,14 +112,14 @@ void CaseSearch::nothing_below(double cost) {
 bool CaseSearch::dive(std::size_t width, Clock& clock) {
     std::vector<Case*> best;
     for (const auto& each : cases_) best.push_back(each.get());
-    const auto met = std::ranges::find_if(
-        best, [](const Case* each) { return each->search && each->search->met(); });
-    if (met != best.end()) {
-        (*met)->search->dive(width, clock);
-        found_ = (*met)->search->found();
+    const auto early = std::ranges::find_if(
+        best, [](const Case* each) { return each->search && each->search->incumbent(); });
+    if (early != best.end()) {
+        (*early)->search->dive(width, clock);
+        found_ = (*early)->search->found();
         return true;
     }
-    const std::size_t tries = std::min(best.size(), kMostDives);
+    const std::size_t tries = std::min(best.size(), tuning::kMaxCaseDives);
     std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(tries), best.end(),
                       [](const Case* a, const Case* b) { return a->bound < b->bound; });
     for (std::size_t i = 0; i < tries; ++i) {
@@ -149,6 +152,15 @@ bool CaseSearch::dive_beyond(double most, std::size_t width, Clock& clock) {
     return false;
 }
 
+bool CaseSearch::improve(const std::optional<std::vector<std::uint32_t>>& from, Clock& clock) {
+    if (!plan_) return false;
+    LocalSearch near(*graph_, *plan_, tables_);
+    const auto found = near.improve(from, limits_.labelling, clock);
+    if (!found) return false;
+    found_ = *found;
+    return true;
+}
+
 /// Makes the search of a case.
 void CaseSearch::open(Case& first, Clock& clock) {
     ++opened_;
@@ -159,7 +171,7 @@ void CaseSearch::open(Case& first, Clock& clock) {
     limits.later = limits.patience;
     limits.patience = 1;  // bounds are what cases are for
     limits.fixed = first.fixed;
-    limits.closed = first.closed;
+    limits.pruned = first.pruned;
     DocumentTables tables = tables_;
     tables.missing = missing_in(first);
     first.search = std::make_unique<Search>(graph_, plan_, std::move(tables), limits, clock);
@@ -179,7 +191,9 @@ void CaseSearch::replace_first() {
 /// The field that most equations read, if there is one that is not fixed.
 std::optional<std::uint32_t> CaseSearch::field_to_split(const Case& whole) const {
     std::optional<std::uint32_t> best;
-    if (!limits_.bounds.cases || whole.has_found || extended_ < kPerCase * opened_) return best;
+    if (!limits_.bounds.cases || whole.has_found ||
+        extended_ < tuning::kExtensionsPerCase * opened_)
+        return best;
     for (std::uint32_t field = 0; field < equations_of_.size(); ++field) {
         const FieldPlan& f = plan_->fields[field];
         if (equations_of_[field] < limits_.shared || !f.disagrees || f.disagreement < kForbidden)
@@ -193,18 +207,18 @@ std::optional<std::uint32_t> CaseSearch::field_to_split(const Case& whole) const
 /// Replaces the first case by one for each value of a field, and one without a value.
 void CaseSearch::split(Case& whole, std::uint32_t field, Clock& clock) {
     whole.whole.push_back(field);
-    std::vector<bool> closed = whole.search->closed();
+    std::vector<bool> pruned = whole.search->pruned();
     std::set<std::uint32_t> values;
-    for (std::uint32_t r = 0; r < closed.size(); ++r)
-        if (!closed[r] && graph_->span_of(r).seen_as() == field &&
+    for (std::uint32_t r = 0; r < pruned.size(); ++r)
+        if (!pruned[r] && graph_->span_of(r).seen_as() == field &&
             is_readable(graph_->span_value(r).value))
             values.insert(graph_->span_value(r).value);
     const bool absent = tables_.missing[field] < kForbidden;
-    if (values.size() + absent < 2 || values.size() > kMostValues) {
+    if (values.size() + absent < 2 || values.size() > tuning::kMaxCaseValues) {
         replace_first();
         return;
     }
-    whole.closed = std::move(closed);
+    whole.pruned = std::move(pruned);
     // All cases are made before they replace the whole one: no reading is lost if time runs out.
     std::vector<std::unique_ptr<Case>> made;
     for (const std::uint32_t value : values)
@@ -223,18 +237,18 @@ void CaseSearch::split(Case& whole, std::uint32_t field, Clock& clock) {
 std::unique_ptr<CaseSearch::Case> CaseSearch::make_case(const Case& whole,
                                                         const Search::Fixed& fixed,
                                                         Clock& clock) const {
-    auto made = std::make_unique<Case>(Case{whole.bound, whole.fixed, whole.closed, whole.whole});
+    auto made = std::make_unique<Case>(Case{whole.bound, whole.fixed, whole.pruned, whole.whole});
     made->fixed.push_back(fixed);
     const FieldPlan& f = plan_->fields[fixed.field];
     for (std::uint32_t r = 0; r < graph_->span_values(); ++r) {
         const std::uint32_t value = graph_->span_value(r).value;
         if (graph_->span_of(r).seen_as() != fixed.field || !is_readable(value)) continue;
         const bool missing = !is_readable(fixed.value);
-        if (missing || !tables_.equal(f, fixed.value, value)) made->closed[r] = true;
+        if (missing || !tables_.equal(f, fixed.value, value)) made->pruned[r] = true;
     }
     clock.tick(16 * graph_->span_values());
     made->bound =
-        std::max(made->bound, least_cost(*graph_, *plan_, missing_in(*made), made->closed, clock));
+        std::max(made->bound, least_cost(*graph_, missing_in(*made), made->pruned, clock));
     if (!(made->bound <= most_)) return nullptr;
     return made;
 }
@@ -247,25 +261,24 @@ std::vector<double> CaseSearch::missing_in(const Case& each) const {
     return missing;
 }
 
-/// Closes the span values that hard equations do not admit in a case, and raises its bound.
+/// Prunes the span values that hard equations do not admit in a case, and raises its bound.
 void CaseSearch::admit(Case& each, Clock& clock) const {
     DocumentTables tables = tables_;
     tables.missing = missing_in(each);
     std::vector<std::uint32_t> left;
     std::vector<SpanValue> values;
     for (std::uint32_t r = 0; r < graph_->span_values(); ++r) {
-        if (each.closed[r]) continue;
+        if (each.pruned[r]) continue;
         left.push_back(r);
         values.push_back(graph_->span_value(r));
     }
     const auto admitted = admitted_values(*plan_, tables, graph_->spans(), values, clock);
-    each.closed.assign(graph_->span_values(), true);
+    each.pruned.assign(graph_->span_values(), true);
     if (admitted)
-        for (const std::uint32_t i : *admitted) each.closed[left[i]] = false;
-    each.bound =
-        admitted
-            ? std::max(each.bound, least_cost(*graph_, *plan_, tables.missing, each.closed, clock))
-            : kForbidden;
+        for (const std::uint32_t i : *admitted) each.pruned[left[i]] = false;
+    each.bound = admitted
+                     ? std::max(each.bound, least_cost(*graph_, tables.missing, each.pruned, clock))
+                     : kForbidden;
     each.admitted = true;
 }
 

@@ -33,6 +33,10 @@ public:
     bool dive(std::size_t width, Clock& clock);
     /// Dives from the beginning, for a reading that costs less than `most`, even beyond the limit.
     bool dive_beyond(double most, std::size_t width, Clock& clock);
+    /// Changes the reading with these span values, or the one with the cheapest labels, bit by bit:
+    /// found() is then a good reading, even above the limit; false if a hard rule forbids the
+    /// first.
+    bool improve(const std::optional<std::vector<std::uint32_t>>& from, Clock& clock);
     const Search::Found& found() const { return found_; }
     double bound() const;
     std::size_t extended() const { return extended_; }
@@ -40,19 +44,12 @@ public:
     const ReadingGraph& graph() const { return *graph_; }
 
 private:
-    static constexpr std::size_t kSlice = 8;        // extensions of one case at a time
-    static constexpr std::size_t kSplitBefore = 2;  // split at half the patience: bounds of cases
-                                                    // are better than those of the whole
-    static constexpr std::size_t kPerCase = 256;    // extensions per case, before more are made
-    static constexpr std::size_t kMostValues = 64;  // of a field that is split
-    static constexpr std::size_t kMostDives = 8;    // cases that are tried for a good reading
-
     struct Case {
         double bound;
         std::vector<Search::Fixed> fixed;
-        std::vector<bool> closed;                 // by span value, whether it does not occur
+        std::vector<bool> pruned;                 // by span value, whether it does not occur
         std::vector<std::uint32_t> whole = {};    // fields by which it is not split
-        bool admitted = false;                    // `closed` has what hard equations refuse
+        bool admitted = false;                    // `pruned` has what hard equations refuse
         std::unique_ptr<Search> search = {};      // once it is the best case
         bool has_found = false;                   // a reading: its cases would find it again
         std::optional<Search::Found> found = {};  // a reading that is not known to be next

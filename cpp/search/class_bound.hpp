@@ -11,41 +11,11 @@
 
 #include "base/clock.hpp"
 #include "base/costs.hpp"
-#include "rules/program.hpp"
+#include "base/tuning.hpp"
+#include "search/bound.hpp"
 #include "search/cell_loops.hpp"
-#include "search/excess.hpp"
-#include "search/reading_graph.hpp"
 
 namespace lawful {
-
-/// A lower bound on what some rules add to the cost of the rest, by node and class of the state.
-///
-/// Bounds add up: each takes what it counts from the excess of steps and from the cost of missing
-/// fields, and the next one counts only what is left (saturated cost partitioning).
-class RestBound {
-public:
-    /// The class of states that a bound says nothing about.
-    static constexpr std::uint32_t kFree = std::numeric_limits<std::uint32_t>::max();
-
-    virtual ~RestBound() = default;
-
-    /// Finds the bound for steps of this excess and fields whose absence costs `missing`, and takes
-    /// from both what it counts. Forbids the steps that are on no path of excess up to `most` from
-    /// the root on. Returns the bound at the root.
-    virtual double fill(const ReadingGraph& graph, StepExcess& excess, std::vector<double>& missing,
-                        double most, Clock& clock) = 0;
-    /// The class of a state.
-    virtual std::uint32_t class_of(std::span<const Wide> state) const = 0;
-    /// The class of the state after a span value.
-    virtual std::uint32_t next(std::uint32_t before, std::uint32_t choice) const = 0;
-    /// How much more the rest from a node costs because of the rules.
-    virtual double more(std::uint32_t node, std::uint32_t at) const = 0;
-    /// The same before a span value that leads to the node: with what rules charge for it.
-    virtual double more_with(std::uint32_t choice, std::uint32_t node,
-                             std::uint32_t before) const = 0;
-    /// Bytes in use.
-    virtual std::size_t held() const = 0;
-};
 
 /// Costs in a table of a bound: as they are.
 struct ExactCosts {
@@ -80,11 +50,11 @@ struct CoarseCosts {
 ///
 /// `Classes` says which class a span value leads to and what it costs: see `Residues`.
 template <class Classes, class Costs>
-class ClassBound final : public RestBound {
+class ClassBound final : public AddedBound {
 public:
     explicit ClassBound(Classes classes) : classes_(std::move(classes)) {}
 
-    double fill(const ReadingGraph& graph, StepExcess& excess, std::vector<double>& missing,
+    double fill(const ReadingGraph& graph, ReducedCosts& reduced, std::vector<double>& missing,
                 double most, Clock& clock) override {
         most = std::max(most, 0.0);
         costs_ = Costs(most);
@@ -92,28 +62,27 @@ public:
         for (const double end : classes_.ends(missing)) ends_.push_back(costs_.cell(end));
         for (const std::uint32_t field : classes_.needed())
             if (missing[field] < kForbidden) missing[field] = 0;
-        find_rows(graph, excess);
-        find_more(graph, excess, clock);
-        take_up(graph, excess, most + kRounding, clock);
-        return more(ReadingGraph::kRoot, classes_.begin());
+        find_rows(graph, reduced);
+        find_more(graph, reduced, clock);
+        take_up(graph, reduced, most + tuning::kRoundingNats, clock);
+        return rest(ReadingGraph::kRoot, classes_.begin());
     }
 
-    std::uint32_t class_of(std::span<const Wide> state) const override {
+    std::uint32_t class_of(std::span<const Wide> state) override {
         return classes_.class_of(state);
     }
-    std::uint32_t next(std::uint32_t before, std::uint32_t choice) const override {
+    std::uint32_t next(std::uint32_t before, std::uint32_t choice) override {
         if (before == kFree) return kFree;
         const std::uint32_t after = classes_.next(before, choice);
         return after == kFree || classes_.decided(after) ? kFree : after;
     }
-    double more(std::uint32_t node, std::uint32_t at) const override {
-        if (at == kFree) return 0;
-        return row_[node] == kNoRow ? kForbidden : costs_.cost(row(node)[at]);
+    double more(std::uint32_t node, std::uint32_t at, double) const override {
+        return rest(node, at);
     }
-    double more_with(std::uint32_t choice, std::uint32_t node,
-                     std::uint32_t before) const override {
+    double more_with(std::uint32_t choice, std::uint32_t node, std::uint32_t before,
+                     double) const override {
         if (before == kFree) return 0;
-        return classes_.charge(before, choice) + more(node, classes_.next(before, choice));
+        return classes_.charge(before, choice) + rest(node, classes_.next(before, choice));
     }
     std::size_t held() const override {
         return rows_ * classes_.classes() * sizeof(Cell) + row_.capacity() * sizeof(row_[0]);
@@ -121,16 +90,18 @@ public:
 
 private:
     using Cell = typename Costs::Cell;
-    static constexpr double kRounding = 1e-9;
-    static constexpr std::size_t kSparse = 32;  // of so many classes, one is enough to look at all
     static constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
 
+    double rest(std::uint32_t node, std::uint32_t at) const {
+        if (at == kFree) return 0;
+        return row_[node] == kNoRow ? kForbidden : costs_.cost(row(node)[at]);
+    }
     Cell* row(std::uint32_t node) const {
         return more_.get() + std::size_t{row_[node]} * classes_.classes();
     }
 
     /// Gives a row of the table to every node that open steps lead to.
-    void find_rows(const ReadingGraph& graph, const StepExcess& excess) {
+    void find_rows(const ReadingGraph& graph, const ReducedCosts& reduced) {
         row_.assign(graph.nodes(), kNoRow);
         row_[ReadingGraph::kRoot] = 0;
         rows_ = 1;
@@ -138,14 +109,14 @@ private:
             if (row_[node] == kNoRow) continue;
             const auto steps = graph.steps_from(node);
             for (std::size_t i = 0; i < steps.size(); ++i)
-                if (excess[node][i] < kForbidden && steps[i].to != ReadingGraph::kEnd &&
+                if (reduced[node][i] < kForbidden && steps[i].to != ReadingGraph::kEnd &&
                     row_[steps[i].to] == kNoRow)
                     row_[steps[i].to] = static_cast<std::uint32_t>(rows_++);
         }
         more_ = std::make_unique_for_overwrite<Cell[]>(rows_ * classes_.classes());
     }
 
-    void find_more(const ReadingGraph& graph, const StepExcess& excess, Clock& clock) {
+    void find_more(const ReadingGraph& graph, const ReducedCosts& reduced, Clock& clock) {
         const std::size_t classes = classes_.classes();
         for (std::uint32_t node = static_cast<std::uint32_t>(graph.nodes()); node-- > 0;) {
             if (row_[node] == kNoRow) continue;
@@ -153,7 +124,7 @@ private:
             std::fill_n(here, classes, Costs::kNever);
             const auto steps = graph.steps_from(node);
             for (std::size_t i = 0; i < steps.size(); ++i) {
-                const double cost = excess[node][i];
+                const double cost = reduced[node][i];
                 if (cost == kForbidden) continue;
                 clock.tick(classes * sizeof(Cell) / sizeof(double));
                 const auto take = [&](const Cell* there, std::size_t before, std::size_t after,
@@ -172,12 +143,13 @@ private:
         }
     }
 
-    /// Reduces the excess of each step to what no class on a path up to `most` needs of it.
-    void take_up(const ReadingGraph& graph, StepExcess& excess, double most, Clock& clock) const {
+    /// Lowers the reduced cost of each step to what no class on a path up to `most` needs of it.
+    void take_up(const ReadingGraph& graph, ReducedCosts& reduced, double most,
+                 Clock& clock) const {
         const std::size_t classes = classes_.classes();
         // Cells that are never reached are beyond it.
         const Cell limit = std::min(costs_.cell(most), Costs::kLargest);
-        // The least excess up to a row and class; the last one is for kFree.
+        // The least reduced cost up to a row and class; the last one is for kFree.
         std::vector<Cell> reach(rows_ * (classes + 1), Costs::kNever);
         reach[classes_.begin()] = costs_.cell(0);
         std::vector<std::uint32_t> alive;  // classes on a path up to `most`
@@ -187,12 +159,12 @@ private:
             const Cell* const here = row(node);
             const double free = costs_.cost(reached[classes]);
             const std::size_t count = count_within(reached, here, classes, limit);
-            const bool many = Classes::kShifts && count > classes / kSparse;
+            const bool many = Classes::kShifts && count > classes / tuning::kSparseClassesDivisor;
             alive.clear();
             if (!many && count > 0) list_within(reached, here, classes, limit, alive);
             const auto steps = graph.steps_from(node);
             for (std::size_t i = 0; i < steps.size(); ++i) {
-                const double cost = excess[node][i];
+                const double cost = reduced[node][i];
                 if (cost == kForbidden) continue;
                 clock.tick(std::min(2 * count, classes) + 1);
                 const bool ended = steps[i].to == ReadingGraph::kEnd;
@@ -212,7 +184,7 @@ private:
                                                            here + before, row(steps[i].to) + after,
                                                            length, step, limit, Costs::kNever));
                     });
-                    excess[node][i] = left_after(cost, left, least);
+                    reduced[node][i] = left_after(cost, left, least);
                     continue;
                 }
                 if (many && alive.empty()) list_within(reached, here, classes, limit, alive);
@@ -243,12 +215,12 @@ private:
                         if (after == kFree)
                             reach_class(classes_.next_if_readable(c, steps[i].choice));
                 }
-                excess[node][i] = left_after(cost, left, least);
+                reduced[node][i] = left_after(cost, left, least);
             }
         }
     }
 
-    /// The excess that is left of a step's, of which `left` or, by the table, `least` is needed.
+    /// What is left of a step's reduced cost, of which `left` or, by the table, `least` is needed.
     double left_after(double cost, double left, Cell least) const {
         if (least < Costs::kNever) left = std::min(left, cost + costs_.difference(least));
         return left == kForbidden ? left : std::clamp(left, 0.0, cost);

@@ -4,41 +4,38 @@
 #include <cmath>
 #include <utility>
 
+#include "base/tuning.hpp"
+
 namespace lawful {
 
-namespace {
-
-constexpr double kRounding = 1e-9;
-
-}  // namespace
-
-bool DetourBound::search(const ReadingGraph& graph, Steps open,
-                         const std::vector<bool>& never_repeated, std::span<const double> missing,
+bool DetourBound::search(const ReadingGraph& graph, Steps open, std::span<const double> missing,
                          double most, const Effort& effort, Clock& clock) {
     if (!equation_.sums_lists() || equation_.is_early() ||
-        equation_.needed().size() > kMostFields || graph.nodes() * equation_.masks() > kMostPlaces)
+        equation_.needed().size() > tuning::kMaxDetourFields ||
+        graph.nodes() * equation_.masks() > tuning::kMaxDetourPlaces)
         return false;
     ends_ = equation_.ends_by_mask(missing);
     if (!is_small()) return false;
     tolerance_ = static_cast<std::int64_t>(equation_.tolerance());
     for (const Residues::End& end : ends_) end_sums_.push_back(static_cast<std::int64_t>(end.sum));
-    find_ways(graph, open, never_repeated, clock);
+    find_ways(graph, open, clock);
     const Place& root = places_[ReadingGraph::kRoot];
     if (!(root.rest <= most)) return true;
     // What is impossible is never within it.
-    most = std::min(most + kRounding, std::numeric_limits<double>::max());
+    most = std::min(most + tuning::kRoundingNats, std::numeric_limits<double>::max());
     farthest_ = std::min({equation_.weight(), most - root.rest, root.open - root.rest});
     if (!(farthest_ > 0)) return true;
-    find_detours(graph, open, never_repeated, most, clock);
+    find_detours(graph, open, most, clock);
     needed_ = -root.sum;
     choose_modulus(effort.work, clock);
     known_ = std::min(std::max(base(), least_ - root.rest), farthest_);
     if (!(known_ < farthest_)) return true;
     find_before(clock);
     find_least();
-    count_up_to(std::min(farthest_, std::max(known_, base() + kNear)), clock);
+    count_up_to(std::min(farthest_, std::max(known_, base() + tuning::kFirstCountNats)), clock);
     std::vector<double> amounts{effort.work};
-    while (amounts.back() >= kGrowth * kLeastWork) amounts.push_back(amounts.back() / kGrowth);
+    while (amounts.back() >= tuning::kTimesRoundWork * tuning::kMinRoundWork)
+        amounts.push_back(amounts.back() / tuning::kTimesRoundWork);
     if (effort.found) {
         fill(next_round(effort.work, effort.memory, clock), clock);
         return true;
@@ -52,7 +49,8 @@ bool DetourBound::search(const ReadingGraph& graph, Steps open,
 DetourBound::Round DetourBound::next_round(double work, std::size_t memory, Clock& clock) {
     for (;;) {
         const Round round = farthest_round(work, memory);
-        if (round.limit < counted_ || counted_ >= std::min(farthest_, base() + kFarthest))
+        if (round.limit < counted_ ||
+            counted_ >= std::min(farthest_, base() + tuning::kLastCountNats))
             return round;
         count_up_to(std::min(farthest_, base() + 2 * (counted_ - base())), clock);
     }
@@ -63,20 +61,23 @@ DetourBound::Round DetourBound::farthest_round(double work, std::size_t memory) 
     Round farthest;
     Round round;
     double edges = 0;
-    for (std::size_t bin = 0; bin < kBins; ++bin) {
+    for (std::size_t bin = 0; bin < tuning::kCountBins; ++bin) {
         round.limit = end_of(bin);
         round.primes = {};
         round.sets += sets_[bin];
         round.stops += stops_[bin];
         edges += edges_[bin];
         // A round to the end saves the next one.
-        double least = (bin + 1 == kBins && counted_ == farthest_ ? kLittleMore : 1) * work;
+        double least =
+            (bin + 1 == tuning::kCountBins && counted_ == farthest_ ? tuning::kTimesWorkOfLastRound
+                                                                    : 1) *
+            work;
         Round best = round;
-        for (const auto& primes : kPrimes) {
+        for (const auto& primes : tuning::kDetourPrimes) {
             round.primes = primes;
             const double cells = (round.stops + edges) * round.sum_of_primes() * modulus_;
             if (cells * sizeof(RemainderTable::Cell) > static_cast<double>(memory)) break;
-            const double needed = cells / kCellsPerWork + share_ * round.listed();
+            const double needed = cells / tuning::kDetourCellsPerWork + share_ * round.listed();
             if (needed >= least) continue;
             least = needed;
             best = round;
@@ -89,8 +90,8 @@ DetourBound::Round DetourBound::farthest_round(double work, std::size_t memory) 
 /// Makes the search of a round, and with it the bound.
 void DetourBound::fill(const Round& round, Clock& clock) {
     if (!(round.limit > known_)) return;
-    search_.emplace(DetourSearch::Moduli{modulus_ * kSmallPrime, modulus_ * round.primes[0],
-                                         modulus_ * round.primes[1]},
+    search_.emplace(DetourSearch::Moduli{modulus_ * tuning::kSmallDetourPrime,
+                                         modulus_ * round.primes[0], modulus_ * round.primes[1]},
                     tolerance_, round.limit);
     add_stops(round.limit);
     search_->fill(clock);
@@ -103,19 +104,23 @@ void DetourBound::go(const Round& round, std::size_t memory, Clock& clock) {
     fill(round, clock);
     // Sets grow in number by a factor per cost, so these costs have about twice as many each.
     double sets = 1;
-    for (std::size_t bin = 0; bin < kBins && end_of(bin) <= known_; ++bin) sets += sets_[bin];
+    for (std::size_t bin = 0; bin < tuning::kCountBins && end_of(bin) <= known_; ++bin)
+        sets += sets_[bin];
     const double doublings = std::max(1.0, std::ceil(std::log2(round.sets / sets)));
     std::vector<double> costs;
-    for (double i = std::max(1.0, doublings - kMostDoublings); i < doublings; ++i)
+    for (double i = std::max(1.0, doublings - tuning::kMaxRoundDoublings); i < doublings; ++i)
         costs.push_back(known_ + (round.limit - known_) * i / doublings);
     costs.push_back(round.limit);
     const double expected = share_ * round.listed();
     const DetourSearch::Effort enough{
-        static_cast<std::size_t>(kFarMore * expected / kWorkPerStep) + kFew, memory};
+        static_cast<std::size_t>(tuning::kTimesExpectedWork * expected /
+                                 tuning::kDetourWorkPerStep) +
+            tuning::kFreeDetourSteps,
+        memory};
     search_->find(needed_, costs, enough, clock);
     if (const auto& found = search_->found(); found && found->cost <= search_->reached()) {
         const Place& root = places_[ReadingGraph::kRoot];
-        if (root.rest + found->cost < root.open - kRounding) {
+        if (root.rest + found->cost < root.open - tuning::kRoundingNats) {
             known_ = cost_ = found->cost;
             return collect(found->detours);
         }
@@ -124,8 +129,8 @@ void DetourBound::go(const Round& round, std::size_t memory, Clock& clock) {
         return;
     }
     known_ = std::max(known_, search_->reached());
-    if (search_->steps() > kFew)
-        share_ *= kWorkPerStep * static_cast<double>(search_->steps()) / expected;
+    if (search_->steps() > tuning::kFreeDetourSteps)
+        share_ *= tuning::kDetourWorkPerStep * static_cast<double>(search_->steps()) / expected;
 }
 
 /// Adds to the search all places and detours that are on paths up to a limit.
@@ -158,23 +163,24 @@ void DetourBound::add_stops(double limit) {
 /// Whether no sum can overflow, and a tolerance has few numbers.
 bool DetourBound::is_small() const {
     const auto small = [&](Wide number) {
-        const auto most = static_cast<Wide>(kMostNumber / static_cast<std::int64_t>(kMostPlaces));
+        const auto most =
+            static_cast<Wide>(kMaxNumber / static_cast<std::int64_t>(tuning::kMaxDetourPlaces));
         return -most <= number && number <= most;
     };
     for (std::uint32_t choice = 0; choice < equation_.choices(); ++choice)
         if (!small(equation_.addend(choice).first) || !small(equation_.addend(choice).each))
             return false;
-    return equation_.tolerance() <= kMostTolerance &&
+    return equation_.tolerance() <= tuning::kMaxDetourToleranceUnits &&
            std::ranges::all_of(ends_, [&](const Residues::End& end) { return small(end.sum); });
 }
 
-DetourBound::Class DetourBound::class_of(std::span<const Wide> state) const {
+std::uint32_t DetourBound::class_of(std::span<const Wide> state) {
     const auto sum = equation_.sum_of(state);
-    if (!sum || sum->sum > kMostNumber || sum->sum < -kMostNumber) return {0, 0, true};
-    return {static_cast<std::int64_t>(sum->sum), sum->mask, false};
+    if (!sum || sum->sum > kMaxNumber || sum->sum < -kMaxNumber) return kFree;
+    return number_of({static_cast<std::int64_t>(sum->sum), sum->mask, false});
 }
 
-DetourBound::Class DetourBound::next(const Class& before, std::uint32_t choice) const {
+DetourBound::Class DetourBound::class_after(const Class& before, std::uint32_t choice) const {
     const Residues::Addend& addend = equation_.addend(choice);
     const bool first = addend.bit != Residues::kNoBit && (before.seen >> addend.bit & 1) == 0;
     if (before.free || addend.free || (first && addend.first_frees)) return {0, 0, true};
@@ -187,41 +193,39 @@ DetourBound::Class DetourBound::next(const Class& before, std::uint32_t choice) 
 }
 
 /// The same if a readable span of its field follows an unreadable one: see `Residues`.
-DetourBound::Class DetourBound::next_if_readable(const Class& before, std::uint32_t choice) const {
+DetourBound::Class DetourBound::class_if_readable(const Class& before, std::uint32_t choice) const {
     const Residues::Addend& addend = equation_.addend(choice);
-    if (before.free || !addend.unreadable) return next(before, choice);
+    if (before.free || !addend.unreadable) return class_after(before, choice);
     return {before.sum + static_cast<std::int64_t>(addend.each), before.seen, false};
 }
 
 /// Finds the cheapest ways from all places, and what they cost more than without the equation.
-void DetourBound::find_ways(const ReadingGraph& graph, Steps open,
-                            const std::vector<bool>& never_repeated, Clock& clock) {
+void DetourBound::find_ways(const ReadingGraph& graph, Steps open, Clock& clock) {
     const std::uint32_t masks = equation_.masks();
     places_.assign(graph.nodes() * masks, {});
     for (std::size_t node = graph.nodes(); node-- > 0;) {
         clock.tick(4 * open[node].size() * masks);
         for (const ReadingGraph::Step& step : open[node]) {
-            const double excess = std::max(0.0, step.cost + graph.rest(step.to) -
-                                                    graph.rest(static_cast<std::uint32_t>(node)));
+            const double reduced = std::max(0.0, step.cost + graph.rest(step.to) -
+                                                     graph.rest(static_cast<std::uint32_t>(node)));
             for (std::uint32_t mask = 0; mask < masks; ++mask) {
                 Place& here = places_[node * masks + mask];
                 if (step.to == ReadingGraph::kEnd) {
                     const Residues::End& end = ends_[mask];
                     double& cost = end.open ? here.open : here.rest;
-                    if (excess + end.absent >= cost) continue;
-                    cost = excess + end.absent;
+                    if (reduced + end.absent >= cost) continue;
+                    cost = reduced + end.absent;
                     if (!end.open) here.next = kNone, here.sum = end_sums_[mask];
                     continue;
                 }
-                if (never_repeated[step.choice] && repeats(step.choice, mask)) continue;
-                const Class after = next_if_readable({0, mask, false}, step.choice);
-                if (next({0, mask, false}, step.choice).free)
-                    here.open = std::min(here.open, excess);
+                const Class after = class_if_readable({0, mask, false}, step.choice);
+                if (class_after({0, mask, false}, step.choice).free)
+                    here.open = std::min(here.open, reduced);
                 if (after.free) continue;
                 const std::uint32_t to = step.to * masks + after.seen;
-                here.open = std::min(here.open, excess + places_[to].open);
-                if (excess + places_[to].rest >= here.rest) continue;
-                here.rest = excess + places_[to].rest;
+                here.open = std::min(here.open, reduced + places_[to].open);
+                if (reduced + places_[to].rest >= here.rest) continue;
+                here.rest = reduced + places_[to].rest;
                 here.next = to;
                 here.choice = step.choice;
                 here.sum = after.sum + places_[to].sum;
@@ -231,8 +235,7 @@ void DetourBound::find_ways(const ReadingGraph& graph, Steps open,
 }
 
 /// Finds all steps that leave a way and are on a path that costs up to `most`.
-void DetourBound::find_detours(const ReadingGraph& graph, Steps open,
-                               const std::vector<bool>& never_repeated, double most, Clock& clock) {
+void DetourBound::find_detours(const ReadingGraph& graph, Steps open, double most, Clock& clock) {
     const std::uint32_t masks = equation_.masks();
     places_[ReadingGraph::kRoot].reach = 0;
     for (std::uint32_t from = 0; from < places_.size(); ++from) {
@@ -243,21 +246,21 @@ void DetourBound::find_detours(const ReadingGraph& graph, Steps open,
         reached_.push_back(from);
         clock.tick(16 * open[node].size());
         for (const ReadingGraph::Step& step : open[node]) {
-            const double excess = std::max(0.0, step.cost + graph.rest(step.to) - graph.rest(node));
+            const double reduced =
+                std::max(0.0, step.cost + graph.rest(step.to) - graph.rest(node));
             Detour detour{kForbidden, 0, from, kNone, step.choice, 0, 0};
             if (step.to == ReadingGraph::kEnd) {
                 if (ends_[mask].open || here.next == kNone) continue;
-                detour.cost = excess + ends_[mask].absent - here.rest;
+                detour.cost = reduced + ends_[mask].absent - here.rest;
                 detour.change = end_sums_[mask] - here.sum;
             } else {
-                if (never_repeated[step.choice] && repeats(step.choice, mask)) continue;
-                const Class after = next_if_readable({0, mask, false}, step.choice);
+                const Class after = class_if_readable({0, mask, false}, step.choice);
                 if (after.free) continue;
                 detour.to = step.to * masks + after.seen;
                 Place& there = places_[detour.to];
-                if (here.reach + excess + there.rest <= most)
-                    there.reach = std::min(there.reach, here.reach + excess);
-                detour.cost = std::max(0.0, excess + there.rest - here.rest);
+                if (here.reach + reduced + there.rest <= most)
+                    there.reach = std::min(there.reach, here.reach + reduced);
+                detour.cost = std::max(0.0, reduced + there.rest - here.rest);
                 detour.change = after.sum + there.sum - here.sum;
                 if (detour.to == here.next && detour.change == 0) continue;  // the way itself
             }
@@ -272,11 +275,11 @@ void DetourBound::find_detours(const ReadingGraph& graph, Steps open,
 /// Chooses the modulus for which it costs most to make up for the remainder of what is needed.
 void DetourBound::choose_modulus(double work, Clock& clock) {
     std::uint32_t best = 1;
-    double most = kTelling;
-    for (const std::uint32_t modulus : kModuli) {
+    double most = tuning::kMinSmallModulusNats;
+    for (const std::uint32_t modulus : tuning::kSmallModuli) {
         // With a tolerance, several remainders are right; and short lists are made sooner.
-        if (tolerance_ > 0 || work < kWorkForModuli) break;
-        if (places_.size() * modulus > kMostPlaces) break;
+        if (tolerance_ > 0 || work < tuning::kMinWorkForSmallModulus) break;
+        if (places_.size() * modulus > tuning::kMaxDetourPlaces) break;
         find_after(modulus, clock);
         if (after(ReadingGraph::kRoot, 0) <= most) continue;
         most = after(ReadingGraph::kRoot, 0);
@@ -349,25 +352,27 @@ void DetourBound::find_least() {
 
 /// The number of bins that a difference of costs is, which may be NaN.
 std::size_t DetourBound::shift_of(double cost) const {
-    return cost < width_ * kBins ? static_cast<std::size_t>(std::max(cost, 0.0) / width_ + 0.5)
-                                 : kBins;
+    return cost < width_ * tuning::kCountBins
+               ? static_cast<std::size_t>(std::max(cost, 0.0) / width_ + 0.5)
+               : tuning::kCountBins;
 }
 
 /// Counts, by what readings with the right remainder cost up to a limit, about how many sets of
 /// detours there are, and how many detours and stops are on such readings.
 void DetourBound::count_up_to(double limit, Clock& clock) {
     counted_ = limit;
-    width_ = (limit - base()) / kBins;
+    width_ = (limit - base()) / tuning::kCountBins;
     sets_ = stops_ = edges_ = {};
     std::vector<std::uint32_t> row(places_.size());
     for (std::uint32_t i = 0; i < reached_.size(); ++i) row[reached_[i]] = i;
     std::vector<Counts> at(reached_.size() * modulus_);  // by row and remainder, that lead there
     at[0][0] = 1;
     const auto add = [](Counts& there, const Counts& here, std::size_t shift) {
-        for (std::size_t k = shift; k < kBins; ++k) there[k] += here[k - shift];
+        for (std::size_t k = shift; k < tuning::kCountBins; ++k) there[k] += here[k - shift];
     };
     const auto enter = [&](Counts& counts, double least) {
-        if (const std::size_t bin = shift_of(least - base()); bin < kBins) ++counts[bin];
+        if (const std::size_t bin = shift_of(least - base()); bin < tuning::kCountBins)
+            ++counts[bin];
     };
     std::vector<std::uint32_t> open;  // detours from a place, up to the limit
     for (const std::uint32_t i : reached_) {
@@ -381,7 +386,7 @@ void DetourBound::count_up_to(double limit, Clock& clock) {
             if (detours_[d].to != kNone) open.push_back(d);
         }
         if (least <= limit) enter(stops_, least);
-        clock.tick(kBins / 4 * modulus_ * (open.size() + 1));
+        clock.tick(tuning::kCountBins / 4 * modulus_ * (open.size() + 1));
         for (std::uint32_t r = 0; r < modulus_; ++r) {
             const double here = after(i, r);
             if (!(least_to(i, r) + here <= limit)) continue;
@@ -390,13 +395,13 @@ void DetourBound::count_up_to(double limit, Clock& clock) {
                 const Detour& detour = detours_[d];
                 const std::uint32_t sum = sum_of(r, detour.remainder);
                 const std::size_t shift = shift_of(detour.cost + after(detour.to, sum) - here);
-                if (shift == kBins) continue;
+                if (shift == tuning::kCountBins) continue;
                 add(at[row[detour.to] * modulus_ + sum], sets, shift);
                 add(sets_, sets, shift);
             }
             if (place.next == kNone) continue;
             const std::size_t shift = shift_of(after(place.next, r) - here);
-            if (shift < kBins) add(at[row[place.next] * modulus_ + r], sets, shift);
+            if (shift < tuning::kCountBins) add(at[row[place.next] * modulus_ + r], sets, shift);
         }
     }
 }
@@ -414,7 +419,7 @@ void DetourBound::collect(std::span<const std::uint32_t> taken) {
     for (; places_[at].next != kNone; at = places_[at].next) path_.push_back(places_[at].choice);
 }
 
-double DetourBound::more(std::uint32_t node, const Class& at, double spent) const {
+double DetourBound::more_for(std::uint32_t node, const Class& at, double spent) const {
     if (at.free) return 0;
     const std::uint32_t index = node * equation_.masks() + at.seen;
     const Place& place = places_[index];

@@ -10,7 +10,9 @@
 
 #include "base/clock.hpp"
 #include "base/costs.hpp"
+#include "base/tuning.hpp"
 #include "rules/residues.hpp"
+#include "search/bound.hpp"
 #include "search/detour_search.hpp"
 #include "search/reading_graph.hpp"
 
@@ -26,16 +28,17 @@ namespace lawful {
 /// detours change the sum by multiples of a small number, and the change that is needed is none:
 /// all readings that satisfy the equation have dear detours then. So the modulus of the search is a
 /// multiple of a small one for which it costs much to make up for the remainder.
-class DetourBound {
-public:
-    using Steps = std::span<const std::vector<ReadingGraph::Step>>;  // by node
-
+class DetourBound final : public Bound {
     /// What the equation depends on in a state.
     struct Class {
         std::int64_t sum;    // in units of the equation
         std::uint32_t seen;  // its fields that have occurred
         bool free;           // it cannot be decided any more
     };
+
+public:
+    static constexpr std::size_t kBytesPerClass = sizeof(Class);
+    using Steps = std::span<const std::vector<ReadingGraph::Step>>;  // by node
 
     /// `number` is that of the equation, and `share` is from an earlier bound, if there is one. All
     /// readings are known to cost at least `known` more than the cheapest of all.
@@ -50,18 +53,25 @@ public:
     };
     /// Searches over the open steps, on paths of cost up to `most` above the cheapest one, until
     /// the cheapest reading is known or that would take more effort. Rounds that would not tell
-    /// more than is known are left out. By span value, `never_repeated` says whether it never comes
-    /// after another value of its field; `missing` is what the absence of fields costs. False if
-    /// the equation is of another kind, or too large.
-    bool search(const ReadingGraph& graph, Steps open, const std::vector<bool>& never_repeated,
-                std::span<const double> missing, double most, const Effort& effort, Clock& clock);
+    /// more than is known are left out; `missing` is what the absence of fields costs. False if the
+    /// equation is of another kind, or too large.
+    bool search(const ReadingGraph& graph, Steps open, std::span<const double> missing, double most,
+                const Effort& effort, Clock& clock);
 
-    Class class_of(std::span<const Wide> state) const;
-    Class next(const Class& before, std::uint32_t choice) const;
-    /// A lower bound on how much more the rest from a node costs because of the equation, on paths
-    /// that cost `spent` more than the cheapest of all if the rest has no detour.
-    double more(std::uint32_t node, const Class& at, double spent) const;
-    /// The same for all readings; exact if one of them is known to cost as much.
+    std::uint32_t class_of(std::span<const Wide> state) override;
+    std::uint32_t next(std::uint32_t before, std::uint32_t choice) override {
+        return before == kFree ? kFree : number_of(class_after(classes_[before], choice));
+    }
+    double more(std::uint32_t node, std::uint32_t at, double spent) const override {
+        return at == kFree ? 0 : more_for(node, classes_[at], spent);
+    }
+    double more_with(std::uint32_t choice, std::uint32_t node, std::uint32_t before,
+                     double spent) const override {
+        return before == kFree ? 0 : more_for(node, class_after(classes_[before], choice), spent);
+    }
+    /// Forgets all classes of states.
+    void forget_classes() { classes_.clear(); }
+    /// A lower bound on what readings cost more; exact if one of them is known to cost as much.
     double least() const;
     /// The cost of the cheapest reading that satisfies the equation, if it is known, above the
     /// cheapest of all; its span values in order.
@@ -73,42 +83,19 @@ public:
     bool has_searched() const { return search_.has_value(); }
     /// Whether the cheapest reading is known, or that there is none.
     bool is_done() const { return known_ >= std::min(cost_, farthest_); }
-    /// Bytes in use.
-    std::size_t held() const;
+    /// Bytes in use, without those of classes.
+    std::size_t held() const override;
 
 private:
     static constexpr std::uint32_t kNone = DetourSearch::kNone;
-    static constexpr std::int64_t kMostNumber = std::int64_t{1} << 60;  // in units
-    static constexpr std::int64_t kMostTolerance = 16;                  // in units
-    static constexpr std::size_t kMostFields = 6;                       // that must occur
-    static constexpr std::size_t kMostPlaces = std::size_t{1} << 16;    // times the small modulus
-    static constexpr std::size_t kBins = 32;  // of costs, to count sets before they are listed
-    static constexpr double kNear = 6, kFarthest = 48;  // nats, up to which they are counted
-    static constexpr double kLeastWork = 1 << 14;       // of the first round, at least
-    static constexpr double kGrowth = 4;                // of each after it
-    static constexpr double kLittleMore = 2;            // times as much, to be done at once
-    static constexpr double kWorkPerStop = 4;           // of the page, for each set that is listed
-    static constexpr double kWorkPerStep = 5;           // of a search
-    static constexpr double kCellsPerWork = 24;
-    static constexpr double kFarMore = 4;         // times what is expected: too much
-    static constexpr std::size_t kFew = 1 << 10;  // steps
-    static constexpr double kMostDoublings = 6;   // of sets in a round
-
-    static constexpr std::array<std::uint32_t, 6> kModuli{2, 3, 4, 5, 7, 10};
-    // Pairs of primes; each search has the smallest one, too.
-    static constexpr std::uint32_t kSmallPrime = 31;
-    static constexpr std::array<std::array<std::uint32_t, 2>, 7> kPrimes{
-        {{37, 41}, {61, 67}, {127, 131}, {251, 257}, {509, 521}, {1021, 1031}, {2039, 2053}}};
-    static constexpr double kWorkForModuli = 1 << 19;
-    static constexpr double kTelling = 0.5;  // nats that remainders cost more than nothing
-
-    using Counts = std::array<float, kBins>;
+    static constexpr std::int64_t kMaxNumber = std::int64_t{1} << 60;  // in units
+    using Counts = std::array<float, tuning::kCountBins>;
 
     /// A node and the fields that have occurred; the cheapest way from there.
     struct Place {
         double rest = kForbidden;   // what it costs more if the equation is decided in the end
         double open = kForbidden;   // the same if it is not decided
-        double reach = kForbidden;  // the least excess from the root
+        double reach = kForbidden;  // the least reduced cost from the root
         std::int64_t sum = 0;       // what the way adds
         std::uint32_t next = kNone, choice = kNone;
         std::uint32_t first_detour = 0, last_detour = 0;
@@ -128,21 +115,24 @@ private:
         std::array<std::uint32_t, 2> primes{};
         double sets = 0, stops = 0;  // up to the limit, as counted before
 
-        double sum_of_primes() const { return kSmallPrime + primes[0] + primes[1]; }
-        double listed() const { return kWorkPerStop * stops * sets / sum_of_primes(); }  // work
+        double sum_of_primes() const { return tuning::kSmallDetourPrime + primes[0] + primes[1]; }
+        /// The work of listing sets, as expected.
+        double listed() const {
+            return tuning::kDetourWorkPerStop * stops * sets / sum_of_primes();
+        }
     };
 
     bool is_small() const;
-    Class next_if_readable(const Class& before, std::uint32_t choice) const;
-    void find_ways(const ReadingGraph& graph, Steps open, const std::vector<bool>& never_repeated,
-                   Clock& clock);
-    void find_detours(const ReadingGraph& graph, Steps open,
-                      const std::vector<bool>& never_repeated, double most, Clock& clock);
-    /// Whether a span value has a field of the equation that is among those seen.
-    bool repeats(std::uint32_t choice, std::uint32_t seen) const {
-        const std::uint32_t bit = equation_.addend(choice).bit;
-        return bit != Residues::kNoBit && (seen >> bit & 1) != 0;
+    std::uint32_t number_of(const Class& made) {
+        if (made.free) return kFree;
+        classes_.push_back(made);
+        return static_cast<std::uint32_t>(classes_.size() - 1);
     }
+    Class class_after(const Class& before, std::uint32_t choice) const;
+    Class class_if_readable(const Class& before, std::uint32_t choice) const;
+    double more_for(std::uint32_t node, const Class& at, double spent) const;
+    void find_ways(const ReadingGraph& graph, Steps open, Clock& clock);
+    void find_detours(const ReadingGraph& graph, Steps open, double most, Clock& clock);
     void choose_modulus(double work, Clock& clock);
     void find_after(std::uint32_t modulus, Clock& clock);
     void find_before(Clock& clock);
@@ -170,7 +160,8 @@ private:
     double base() const { return after(ReadingGraph::kRoot, 0); }
     /// The same up to the end of a bin.
     double end_of(std::size_t bin) const {
-        return bin + 1 == kBins ? counted_ : base() + static_cast<double>(bin + 1) * width_;
+        return bin + 1 == tuning::kCountBins ? counted_
+                                             : base() + static_cast<double>(bin + 1) * width_;
     }
     Round farthest_round(double work, std::size_t memory) const;
     Round next_round(double work, std::size_t memory, Clock& clock);
@@ -182,6 +173,7 @@ private:
     std::uint32_t number_;
     Residues equation_;
     std::int64_t tolerance_ = 0;
+    std::vector<Class> classes_;  // by number
     std::vector<Residues::End> ends_;
     std::vector<std::int64_t> end_sums_;
     std::vector<Place> places_;                         // (nodes, fields that have occurred)

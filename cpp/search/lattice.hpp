@@ -20,15 +20,16 @@ struct FieldSpan {
 
     std::uint32_t field;
     std::uint32_t start, end;
-    double cost;            // of its labels
-    double again;           // of its labels, right after another span of its field
-    std::uint32_t row = 0;  // the number of its row, or 0
-    bool closes = false;    // no other span can be in its row after it
+    double cost;             // of its labels
+    double again;            // of its labels, right after another span of its field
+    std::uint32_t row = 0;   // the number of its row, or 0
+    bool closes = false;     // no other span can be in its row after it
+    std::uint32_t page = 0;  // the number of its page, or 0
     std::uint32_t other_field = kSame;
 
     /// The field that rules see.
     std::uint32_t seen_as() const { return other_field == kSame ? field : other_field; }
-    SpanPlace place() const { return {seen_as(), row, closes, start, end}; }
+    SpanPlace place() const { return {seen_as(), row, closes, start, end, page}; }
 };
 
 /// The scores of one document, and the cheapest labels between boundaries.

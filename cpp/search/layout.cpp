@@ -7,7 +7,7 @@ namespace lawful {
 namespace {
 
 std::size_t checked_count(std::size_t fields) {
-    if (fields > Layout::kMostFields) throw std::invalid_argument("too many fields");
+    if (fields > Layout::kMaxFields) throw std::invalid_argument("too many fields");
     return fields;
 }
 

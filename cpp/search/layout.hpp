@@ -16,7 +16,7 @@ namespace lawful {
 /// on these spans.
 class Layout {
 public:
-    static constexpr std::size_t kMostFields = std::size_t{1} << 20;
+    static constexpr std::size_t kMaxFields = std::size_t{1} << 20;
 
     /// `start`, `between` (labels x labels; from, to) and `end` say what the scheme allows. All
     /// others have one entry per label: `types` is the type of span that it is part of, -1 for

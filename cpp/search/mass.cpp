@@ -80,8 +80,7 @@ std::vector<SurvivalBound::Word> Mass::survival_words() const {
 /// One walk over the chain, from left to right.
 class Mass::Walk {
 public:
-    Walk(const Mass& mass, const std::vector<std::vector<std::uint32_t>>& answers,
-         const Limits& limits, Clock& clock)
+    Walk(const Mass& mass, const Answers& answers, const Limits& limits, Clock& clock)
         : mass_(mass),
           chain_(mass.chain_),
           layout_(chain_.layout()),
@@ -95,8 +94,7 @@ public:
           scratch_(first_progress_ + (chain_.fields() + kPacked - 1) / kPacked),
           place_of_(chain_.labels()),
           width_(1 + layout_.others().size() + (chain_.sticky() ? chain_.fields() : 0)),
-          layers_(chain_.words() + 1),
-          from_after_(chain_.fields()) {
+          layers_(chain_.words() + 1) {
         for (std::size_t i = 0; i < layout_.others().size(); ++i)
             place_of_[layout_.others()[i]] = 1 + i;
         for (const SpanValue& value : mass.span_values_) weights_.push_back(std::exp(-value.price));
@@ -123,7 +121,8 @@ public:
             const double left = boundary(here) * std::exp(-tracker_.finish(seen));
             shares_.all += left;
             for (std::uint32_t field = 0; field < chain_.fields(); ++field)
-                if (progress(seen, field) == answers_[field].size()) shares_.same[field] += left;
+                if (answers_[field] && progress(seen, field) == answers_[field]->size())
+                    shares_.same[field] += left;
         }
         shares_.unsure = tracker_.undecided();
         return shares_;
@@ -134,8 +133,9 @@ private:
     static constexpr std::size_t kPacked = 7;
     static constexpr std::uint32_t kBroken = 0xFFFF;  // a value differs from the answer
 
-    /// A label of no field for a word: its place in a layer, the shares that begin with it and that
-    /// end after it, and the shares that come from a label before it in the same span, by place.
+    /// A label of no field for a word: its place in a layer, the shares that begin with it at a
+    /// boundary and that end after it, and by place, the shares that come from right after a span
+    /// and from a label before it in the same span.
     struct Step {
         std::size_t place;
         double begins, ends;
@@ -211,12 +211,12 @@ private:
         shares_.open += here[0] * chain_.unlisted(word);
         for (std::uint32_t f = 0; chain_.sticky() && f < chain_.fields(); ++f)
             shares_.open += here[after(f)] * chain_.unlisted_after(word, f);
+        const double* share_after = spans_after_.data();
         for (const SpanChain::SpanShare& next : chain_.spans_at(word)) {
             const FieldSpan& span = chain_.span(next.span);
             double taken = here[0] * next.fresh;
             for (std::uint32_t f = 0; chain_.sticky() && f < chain_.fields(); ++f)
-                taken +=
-                    here[after(f)] * (f == span.field ? next.again : next.fresh * from_after_[f]);
+                taken += here[after(f)] * *share_after++;
             if (taken == 0) continue;
             for (std::uint32_t v = mass_.first_value_[next.span];
                  v < mass_.first_value_[next.span + 1]; ++v)
@@ -241,16 +241,17 @@ private:
 
     /// Finds the shares of the steps from a word to the next one, which all states have in common.
     void find_shares(std::size_t word) {
-        for (std::uint32_t f = 0; chain_.sticky() && f < chain_.fields(); ++f)
-            from_after_[f] = chain_.log_after(word, f) == kNoWeight
-                                 ? 0
-                                 : share_of(chain_.log_boundary(word), chain_.log_after(word, f));
+        find_span_shares(word);
         steps_.clear();
         for (const std::uint32_t label : layout_.others()) {
             const double with = chain_.log_with(word, label);
             if (with == kNoWeight) continue;
             Step step{place_of_[label], 0, 0, {}};
-            if (layout_.begins(label)) step.begins = share_of(with, chain_.log_boundary(word));
+            if (layout_.begins(label)) {
+                step.begins = share_of(with, chain_.log_boundary(word));
+                for (std::uint32_t f = 0; chain_.sticky() && f < chain_.fields(); ++f)
+                    step.from.emplace_back(after(f), share_of(with, chain_.log_after(word, f)));
+            }
             if (layout_.ends(label))
                 step.ends = share_of(chain_.log_boundary(word + 1), chain_.log_onward(word, label));
             for (const std::uint32_t from : layout_.before(label))
@@ -261,15 +262,23 @@ private:
         }
     }
 
+    /// By listed span and field, the share right after a span of this field that takes the span.
+    void find_span_shares(std::size_t word) {
+        spans_after_.clear();
+        if (!chain_.sticky()) return;
+        for (const SpanChain::SpanShare& next : chain_.spans_at(word))
+            for (std::uint32_t f = 0; f < chain_.fields(); ++f)
+                spans_after_.push_back(f == chain_.span(next.span).field
+                                           ? next.again
+                                           : share_of(next.log_weight, chain_.log_after(word, f)));
+    }
+
     void take_word(std::size_t word, std::uint32_t state, std::size_t place) {
         clock_.tick(4 * width_);
         double* const there = at(layers_[word + 1], state);
         const double* const here = layers_[word].masses.data() + place;
-        double fresh = here[0];
-        for (std::uint32_t f = 0; chain_.sticky() && f < chain_.fields(); ++f)
-            fresh += here[after(f)] * from_after_[f];
         for (const Step& step : steps_) {
-            double sum = fresh * step.begins;
+            double sum = here[0] * step.begins;
             for (const auto& [from, part] : step.from) sum += here[from] * part;
             there[0] += sum * step.ends;
             there[step.place] += sum;  // the part that ended included
@@ -285,9 +294,10 @@ private:
 
     /// Updates, in the scratch state, how much of a field's answer has been seen.
     void compare_with_answer(std::uint32_t field, std::uint32_t value) {
+        if (!answers_[field]) return;
         const std::uint32_t seen = progress(scratch_, field);
         if (seen == kBroken || (!mass_.plan_->fields[field].many && seen > 0)) return;
-        const std::vector<std::uint32_t>& answer = answers_[field];
+        const std::vector<std::uint32_t>& answer = *answers_[field];
         const FieldPlan& f = mass_.plan_->fields[field];
         const bool same = seen < answer.size() && mass_.tables_.equal(f, answer[seen], value);
         const std::uint32_t now = same ? seen + 1 : kBroken;
@@ -298,7 +308,7 @@ private:
     const Mass& mass_;
     const SpanChain& chain_;
     const Layout& layout_;
-    const std::vector<std::vector<std::uint32_t>>& answers_;
+    const Answers& answers_;
     const Limits& limits_;
     Clock& clock_;
     RuleTracker tracker_;
@@ -314,13 +324,11 @@ private:
     std::vector<std::uint32_t> survival_classes_;  // (states, equations)
     std::vector<Layer> layers_;                    // by boundary
     std::vector<Step> steps_;
-    std::vector<double>
-        from_after_;  // by field, the share after its spans that goes on as elsewhere
+    std::vector<double> spans_after_;  // (spans at the word, fields): see find_span_shares
     Shares shares_;
 };
 
-Mass::Shares Mass::of(const std::vector<std::vector<std::uint32_t>>& answers, const Limits& limits,
-                      Clock& clock) const {
+Mass::Shares Mass::of(const Answers& answers, const Limits& limits, Clock& clock) const {
     return Walk(*this, answers, limits, clock).run();
 }
 

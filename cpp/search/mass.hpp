@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -50,10 +51,11 @@ public:
 
     /// The log-weight of all legal labellings together, which is what shares are relative to.
     double log_total() const { return chain_.log_total(); }
-    /// `answers` holds by field the values of the answer: all values of a list, at most one of any
-    /// other field. Throws OutOfMemoryBudget.
-    Shares of(const std::vector<std::vector<std::uint32_t>>& answers, const Limits& limits,
-              Clock& clock) const;
+    /// By field, the values of the answer: all values of a list, at most one of any other field.
+    /// Without them, the field is not asked about, and states need not tell its values apart.
+    using Answers = std::vector<std::optional<std::vector<std::uint32_t>>>;
+    /// The share of a field that is not asked about is 0. Throws OutOfMemoryBudget.
+    Shares of(const Answers& answers, const Limits& limits, Clock& clock) const;
 
 private:
     class Walk;

@@ -5,13 +5,13 @@
 
 #include "base/arena.hpp"
 #include "base/costs.hpp"
+#include "base/tuning.hpp"
 
 namespace lawful {
 
 namespace {
 
 // Two runs that differ by a constant, up to this much, continue alike.
-constexpr double kRounding = 1e-10;
 
 }  // namespace
 
@@ -159,11 +159,11 @@ bool ReadingGraph::follow(std::uint32_t index, const OutsideRun& run, const Trac
     const double shift = now[*best] - trace.costs[*best];
     // The earlier run was cut off at the limit, which must not be too early for this one.
     if (lattice_->reach(nodes_[index].at) + shift <
-        lattice_->reach(nodes_[*trace.node].at) - kRounding)
+        lattice_->reach(nodes_[*trace.node].at) - tuning::kGraphRoundingNats)
         return false;
     for (const std::uint32_t label : others) {
         const double ours = now[label], theirs = trace.costs[label] + shift;
-        if (std::abs(ours - theirs) <= kRounding) continue;
+        if (std::abs(ours - theirs) <= tuning::kGraphRoundingNats) continue;
         if (!over_limit(nodes_[index], run, label, ours) ||
             !over_limit(nodes_[index], run, label, theirs))
             return false;

@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "base/costs.hpp"
+#include "base/tuning.hpp"
 
 namespace lawful {
 
 namespace {
 
 const Plan kNoPlan;
-constexpr double kBetter = 1e-6;
 
 }  // namespace
 
@@ -27,7 +27,7 @@ Search::Search(std::shared_ptr<const ReadingGraph> graph, std::shared_ptr<const 
       arena_(limits.memory),
       states_(arena_, plan_ ? plan_->slots + 1 : 1),
       partials_(arena_),
-      bounds_(*graph_, plan_.get(), tables_, states_, limits.bounds, limits.closed),
+      bounds_(*graph_, plan_.get(), tables_, states_, limits.bounds, limits.pruned),
       scratch_(plan_ ? plan_->slots + 1 : 1) {
     if (plan_) find_gone(clock);
     const std::uint32_t nothing = states_.number_of(scratch_);
@@ -45,12 +45,12 @@ double Search::bound() const {
     return open_.empty() ? kForbidden : std::max(open_.front().bound, least_);
 }
 
-std::vector<bool> Search::closed() const {
-    std::vector<bool> closed(graph_->span_values(), true);
+std::vector<bool> Search::pruned() const {
+    std::vector<bool> pruned(graph_->span_values(), true);
     for (std::uint32_t node = 0; node < graph_->nodes(); ++node)
         for (const ReadingGraph::Step& step : bounds_.steps_from(node))
-            if (step.to != ReadingGraph::kEnd) closed[step.choice] = false;
-    return closed;
+            if (step.to != ReadingGraph::kEnd) pruned[step.choice] = false;
+    return pruned;
 }
 
 Search::Status Search::next(std::size_t extensions, Clock& clock, std::size_t tried) {
@@ -65,7 +65,7 @@ Search::Status Search::next(std::size_t extensions, Clock& clock, std::size_t tr
         if (ended) {
             collect(partial);
             has_found_ = true;
-            met_.reset();
+            incumbent_.reset();
             return Status::kFound;
         }
         --extensions;
@@ -73,19 +73,18 @@ Search::Status Search::next(std::size_t extensions, Clock& clock, std::size_t tr
         clock.tick(64 * bounds_.steps_from(partial.node).size());
         ++extended_;
         const bool is_long =
-            tried_ >= limits_.patience && extended_ >= std::min(limits_.patience, kFewExtensions);
+            tried_ >= limits_.patience &&
+            extended_ >= std::min(limits_.patience, tuning::kMinExtensionsForBounds);
         if ((is_long && tried_ < tried) || lower_) {
-            if (is_long && bounds_.made() && !has_looked_ && look_ahead(clock))
-                return Status::kPaused;
             make_bounds(clock);
-            if (!met_) continue;
+            if (!incumbent_) continue;
             if (is_proven()) {
-                found_ = *std::exchange(met_, std::nullopt);
+                found_ = *std::exchange(incumbent_, std::nullopt);
                 has_found_ = true;
                 return Status::kFound;
             }
-            if (met_->total() < most_ - kBetter) return Status::kPaused;
-            met_.reset();  // the caller knows one that is as good
+            if (incumbent_->total() < most_ - tuning::kMinGainNats) return Status::kPaused;
+            incumbent_.reset();  // the caller knows one that is as good
         }
     }
     return Status::kNothing;
@@ -96,8 +95,7 @@ void Search::extend(std::uint32_t index) {
     for (const ReadingGraph::Step& step : bounds_.steps_from(from.node)) {
         if (from.cost + step.cost + graph_->rest(step.to) > most_) return;  // all others
         ++tried_;
-        const double rest =
-            bounds_.rest_after(from.node, from.state, from.cost - root_cost(), step);
+        const double rest = bounds_.rest_after(from.state, from.cost - root_cost(), step);
         if (from.cost + step.cost + rest > most_) continue;
         Partial next;
         if (advance(from, index, step, next)) add(next, rest_of(next));
@@ -122,8 +120,8 @@ bool Search::advance(const Partial& from, std::uint32_t index, const ReadingGrap
 
 bool Search::dive(std::size_t width, Clock& clock) {
     if (width == 0) return false;
-    if (met_) {
-        found_ = *std::exchange(met_, std::nullopt);
+    if (incumbent_) {
+        found_ = *std::exchange(incumbent_, std::nullopt);
         return true;
     }
     Beam beam{{}, std::vector<std::vector<Open>>(graph_->nodes()), width};
@@ -168,7 +166,7 @@ void Search::follow(Beam& beam, const Open& at, std::optional<Partial>& best, Cl
         if (cost + graph_->rest(step.to) >= most) return;  // all others
         const bool ended = step.to == ReadingGraph::kEnd;
         const double expected =
-            cost + bounds_.rest_after(from.node, from.state, from.cost - root_cost(), step);
+            cost + bounds_.rest_after(from.state, from.cost - root_cost(), step);
         if (expected >= most || (!ended && !beam.takes(step.to, expected))) continue;
         Partial next;
         if (!advance(from, at.partial, step, next)) continue;
@@ -226,7 +224,7 @@ double Search::update_state(Partial& partial) {
     if (violated == kForbidden) return violated;
     const std::size_t known = states_.size();
     const std::uint32_t number = states_.number_of(scratch_);
-    if (states_.size() > known) bounds_.add_state(number, partial.state, partial.choice);
+    if (states_.size() > known) bounds_.add_state(partial.state, partial.choice);
     partial.state = number;
     return violated;
 }
@@ -242,7 +240,7 @@ void Search::find_gone(Clock& clock) {
         const std::uint32_t field = graph_->span_of(r).seen_as();
         const std::uint32_t value = graph_->span_value(r).value;
         if (field >= 64 || !is_readable(value)) continue;
-        if (!limits_.closed.empty() && limits_.closed[r]) continue;
+        if (!limits_.pruned.empty() && limits_.pruned[r]) continue;
         std::fill(scratch_.begin(), scratch_.end(), 0);
         const bool refused = tracker_.extend(scratch_, {field}, value) == kForbidden;
         if (!refused) brings[r] = std::uint64_t{1} << field;
@@ -293,36 +291,26 @@ bool Search::is_cheapest(std::uint32_t index) const {
     return !plan_ || cheapest_.find(PartialKeys{partials_}, partials_[index]) == index;
 }
 
-/// Looks for a good reading before finer bounds are made: with a lower limit, they take less work.
-bool Search::look_ahead(Clock& clock) {
-    has_looked_ = true;
-    if (has_found_ || !dive(kWidth, clock) || !(found_.total() < most_ - kBetter)) return false;
-    met_ = found_;
-    return true;
-}
-
 /// Makes bounds, or finer ones, and applies them to the partial readings that are open.
 void Search::make_bounds(Clock& clock) {
     const bool finer = tried_ >= limits_.patience;
-    if (finer) limits_.patience = std::max(kGrowth * tried_, limits_.later);
-    if (finer) has_looked_ = false;
+    if (finer) limits_.patience = std::max(tuning::kTimesStepsBeforeFiner * tried_, limits_.later);
     lower_ = false;
     if (!plan_) return;
-    // If the cost of labellings is limited, prices matter besides the cost.
-    if (!bounds_.made() && limits_.labelling == kForbidden) bounds_.drop_doubles(tracker_);
     const Partial& root = partials_[0];
     const Bounds::Effort effort{
-        .work = std::clamp(kWorkPerStep * tried_, kLeastWork, kMostWork),
+        .work = std::clamp(tuning::kBoundWorkPerStep * tried_, tuning::kMinBoundWork,
+                           tuning::kMaxBoundWork),
         // Half is left to the search itself.
-        .memory = std::min(limits_.memory / 2, kMostBytes),
+        .memory = std::min(limits_.memory / 2, tuning::kMaxBoundBytes),
     };
     const double known = bound() - root.cost, most = most_ - root.cost;
     if (!bounds_.made() && bounds_.search_first(known, most, effort, clock)) {
-        take_met();
+        take_incumbent();
         if (is_proven() || !(least_ <= most_)) return drop_above();
     }
-    if (!bounds_.make(root.state, known, most, finer, effort, clock)) return;
-    take_met();
+    if (!bounds_.make(known, most, finer, effort, clock)) return;
+    take_incumbent();
     for (Open& open : open_) {
         const Partial& partial = partials_[open.partial];
         open.bound = std::max(open.bound, partial.cost + rest_of(partial));
@@ -331,11 +319,11 @@ void Search::make_bounds(Clock& clock) {
 }
 
 /// Takes over what bounds have found.
-void Search::take_met() {
+void Search::take_incumbent() {
     least_ = std::max(least_, root_cost() + bounds_.least());
     for (const std::vector<std::uint32_t>& choices : bounds_.met()) {
-        const auto met = has_found_ ? std::nullopt : replay(choices);
-        if (met && (!met_ || met->total() < met_->total())) met_ = met;
+        const auto found = has_found_ ? std::nullopt : replay(choices);
+        if (found && (!incumbent_ || found->total() < incumbent_->total())) incumbent_ = found;
     }
 }
 
@@ -372,14 +360,15 @@ void Search::drop_above() {
 void Search::stop_above(double cost) {
     if (!(cost < most_)) return;
     // With a much lower limit, bounds drop many more steps.
-    lower_ = bounds_.made() && most_ - cost > (cost - bound()) / 8;
+    lower_ = bounds_.made() && most_ - cost > (cost - bound()) / tuning::kLowerLimitDivisor;
     most_ = cost;
-    if (met_ && met_->total() > most_) met_.reset();
+    if (incumbent_ && incumbent_->total() > most_) incumbent_.reset();
     drop_above();
 }
 
 void Search::nothing_below(double cost) {
-    if (cost > bound() + kMuchMore) limits_.patience = std::min(limits_.patience, kFewSteps);
+    if (cost > bound() + tuning::kFarNats)
+        limits_.patience = std::min(limits_.patience, tuning::kStepsBeforeBoundsIfFar);
     least_ = std::max(least_, cost);
 }
 

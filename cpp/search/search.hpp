@@ -13,6 +13,7 @@
 #include "base/arena.hpp"
 #include "base/clock.hpp"
 #include "base/hash_table.hpp"
+#include "base/tuning.hpp"
 #include "rules/plan.hpp"
 #include "rules/rule_tracker.hpp"
 #include "search/bounds.hpp"
@@ -40,12 +41,14 @@ public:
         /// The most that a reading may cost, if not the graph's limit.
         std::optional<double> reading = {};
         std::size_t memory = std::numeric_limits<std::size_t>::max();
-        std::size_t patience = 1024;  // steps that are tried before bounds are made
-        std::size_t later = 0;        // the same for finer bounds, at least
+        std::size_t patience =
+            tuning::kStepsBeforeBounds;  // steps that are tried before bounds are made
+        std::size_t later = 0;           // the same for finer bounds, at least
         Bounds::Kinds bounds = {};
         std::vector<Fixed> fixed = {};  // what readings must have
-        std::vector<bool> closed = {};  // span values that they do not have; if empty, none
-        std::size_t shared = 2;  // equations that read a field by whose values a search is split
+        std::vector<bool> pruned = {};  // span values that they do not have; if empty, none
+        std::size_t shared = tuning::kMinCaseEquations;  // equations that read a field by whose
+                                                         // values a search is split
     };
     struct Found {
         double cost;                         // of the labelling, above Lattice::least()
@@ -65,9 +68,9 @@ public:
     Search& operator=(const Search&) = delete;
 
     /// Searches until one more reading is found (kFound), `extensions` more partial readings were
-    /// extended, `tried` steps tried in all or a good reading was met (kPaused), or no reading is
-    /// left up to the graph's limit or stop_above (kNothing). Throws OutOfMemoryBudget; or
-    /// OutOfTime if the clock does, after which the search may go on.
+    /// extended, `tried` steps tried in all or a good reading was found early (kPaused), or no
+    /// reading is left up to the graph's limit or stop_above (kNothing). Throws OutOfMemoryBudget;
+    /// or OutOfTime if the clock does, after which the search may go on.
     Status next(std::size_t extensions, Clock& clock, std::size_t tried = kNeverPauses);
     /// Drops all readings that cost more: next() finds nothing above.
     void stop_above(double cost);
@@ -77,8 +80,8 @@ public:
     /// each node; found() is then the cheapest, a good reading that is not proven to be the best.
     /// False if none reaches the end.
     bool dive(std::size_t width, Clock& clock);
-    /// A good reading that bounds have met and no dive has returned yet.
-    const std::optional<Found>& met() const { return met_; }
+    /// A good reading that bounds have found and no dive has returned yet.
+    const std::optional<Found>& incumbent() const { return incumbent_; }
     /// The last reading found.
     const Found& found() const { return found_; }
     /// A lower bound on the cost of all readings not yet found.
@@ -88,26 +91,13 @@ public:
     /// Steps tried so far.
     std::size_t tried() const { return tried_; }
     /// By span value, whether no reading up to the limit has it.
-    std::vector<bool> closed() const;
+    std::vector<bool> pruned() const;
     /// Bytes in use, without the graph.
     std::size_t held() const;
     const ReadingGraph& graph() const { return *graph_; }
 
 private:
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-    static constexpr double kRounding = 1e-9;
-    // Bounds pay off if a search is long, and finer ones if it is very long.
-    static constexpr std::size_t kGrowth = 4;
-    // Fewer than these tell little about the length, however many steps they have.
-    static constexpr std::size_t kFewExtensions = 16;
-    // Steps before bounds are made if readings are known to cost so much more than they seem to.
-    static constexpr std::size_t kFewSteps = 64;
-    static constexpr double kMuchMore = 2;
-    static constexpr std::size_t kWidth = 8;           // of a dive before finer bounds are made
-    static constexpr std::size_t kWorkPerStep = 2048;  // in bounds, per step that was tried
-    static constexpr std::size_t kLeastWork = std::size_t{1} << 20;
-    static constexpr std::size_t kMostWork = std::size_t{1} << 27;
-    static constexpr std::size_t kMostBytes = std::size_t{1} << 26;  // of bounds
 
     struct Partial {
         double cost;      // penalty included
@@ -163,11 +153,12 @@ private:
     double rest_of(const Partial& partial) {
         return bounds_.rest(partial.node, partial.state, partial.cost - root_cost());
     }
-    bool look_ahead(Clock& clock);
     void make_bounds(Clock& clock);
-    void take_met();
-    /// Whether no reading is cheaper than the one that was met.
-    bool is_proven() const { return met_ && met_->total() <= bound() + kRounding; }
+    void take_incumbent();
+    /// Whether no reading is cheaper than the incumbent.
+    bool is_proven() const {
+        return incumbent_ && incumbent_->total() <= bound() + tuning::kRoundingNats;
+    }
     std::optional<Found> replay(std::span<const std::uint32_t> choices);
     void drop_above();
     void collect(const Partial& last, std::span<const std::uint32_t> more = {});
@@ -180,8 +171,7 @@ private:
     bool lower_ = false;  // bounds were made for more
     double least_ =
         -std::numeric_limits<double>::infinity();  // that readings cost, for all we know
-    std::optional<Found> met_;                     // a good reading that bounds have met
-    bool has_looked_ = false;                      // ahead, since bounds were made
+    std::optional<Found> incumbent_;               // a good reading that bounds have found
     bool has_found_ = false;                       // a reading, in order
     RuleTracker tracker_;
     Arena arena_;

@@ -109,14 +109,15 @@ void SpanChain::find_span_shares(Clock& clock) {
                 }
                 for (const std::uint32_t label : members) now[label] = next[label];
             }
-        const auto taken = [&](bool again, double before) {
+        const auto log_weight = [&](bool again) {
             double closed = kNoWeight;
             for (const std::uint32_t label : members)
                 if (l.ends(label)) closed = log_add(closed, weights[again][label]);
-            return before == kNoWeight ? 0 : share_of(closed + log_after(end, field), before);
+            return closed + log_after(end, field);
         };
-        span_shares_[start].push_back(
-            {s, taken(false, log_boundary_[start]), taken(true, log_after(start, field))});
+        const double fresh = log_weight(false);
+        span_shares_[start].push_back({s, share_of(fresh, log_boundary_[start]),
+                                       share_of(log_weight(true), log_after(start, field)), fresh});
     }
 }
 
@@ -143,7 +144,7 @@ double SpanChain::left_unlisted(std::size_t word, double all, std::uint32_t afte
         if (field == after)
             rest -= taken.again * std::exp(log_most_[field]);
         else
-            rest -= taken.fresh * std::exp(log_boundary_[word] - all + log_most_[field]);
+            rest -= share_of(taken.log_weight + log_most_[field], all);
     }
     return std::max(0.0, rest);
 }

@@ -29,10 +29,12 @@ inline double share_of(double part, double whole) {
 class SpanChain {
 public:
     /// A listed span, and the share of the weight at its start that takes it with a value of price
-    /// 0: `again` right after a span of its field, `fresh` otherwise.
+    /// 0: `again` right after a span of its field, `fresh` otherwise. `log_weight` is that of all
+    /// ways to the end that take it afresh: after a span of another field its share may be large
+    /// where `fresh` is too small for a double.
     struct SpanShare {
         std::uint32_t span;
-        double fresh, again;
+        double fresh, again, log_weight;
     };
 
     /// `most_weight` bounds by field what the possible values of any text weigh together, each

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/costs.hpp"
+#include "base/tuning.hpp"
+
 namespace lawful {
 
 std::size_t SumBound::Row::slot_of(std::uint32_t key) const {
@@ -32,10 +35,10 @@ void SumBound::Row::grow() {
     for (std::uint32_t i = 0; i < classes.size(); ++i) slots[slot_of(classes[i])] = i;
 }
 
-bool SumBound::list(const ReadingGraph& graph, const StepExcess& excess,
+bool SumBound::list(const ReadingGraph& graph, const ReducedCosts& reduced,
                     std::span<const double> missing, double most, std::size_t most_visits,
                     Clock& clock) {
-    most = std::max(most, 0.0) + kRounding;
+    most = std::max(most, 0.0) + tuning::kRoundingNats;
     ends_ = residues_.ends_by_mask(missing);
     rows_.assign(graph.nodes(), {});
     rows_[ReadingGraph::kRoot].enter(Residues::begin());
@@ -44,7 +47,7 @@ bool SumBound::list(const ReadingGraph& graph, const StepExcess& excess,
         const Row& here = rows_[node];
         const auto steps = graph.steps_from(node);
         for (std::size_t i = 0; i < steps.size(); ++i) {
-            const double cost = excess[node][i];
+            const double cost = reduced[node][i];
             if (cost == kForbidden) continue;
             clock.tick(4 * here.classes.size());
             visits_ += here.classes.size();
@@ -68,9 +71,9 @@ bool SumBound::list(const ReadingGraph& graph, const StepExcess& excess,
     return true;
 }
 
-double SumBound::fill(const ReadingGraph& graph, StepExcess& excess, std::vector<double>& missing,
-                      double most, Clock& clock) {
-    most = std::max(most, 0.0) + kRounding;
+double SumBound::fill(const ReadingGraph& graph, ReducedCosts& reduced,
+                      std::vector<double>& missing, double most, Clock& clock) {
+    most = std::max(most, 0.0) + tuning::kRoundingNats;
     for (const std::uint32_t field : residues_.needed())
         if (missing[field] < kForbidden) missing[field] = 0;
     std::vector<double> rests;  // (steps, classes) after each step
@@ -81,7 +84,7 @@ double SumBound::fill(const ReadingGraph& graph, StepExcess& excess, std::vector
         here.rest.assign(classes, kForbidden);
         rests.assign(steps.size() * classes, kForbidden);
         for (std::size_t i = 0; i < steps.size(); ++i) {
-            const double cost = excess[node][i];
+            const double cost = reduced[node][i];
             if (cost == kForbidden) continue;
             clock.tick(4 * classes);
             for (std::size_t c = 0; c < classes; ++c) {
@@ -95,7 +98,7 @@ double SumBound::fill(const ReadingGraph& graph, StepExcess& excess, std::vector
             }
         }
         for (std::size_t i = 0; i < steps.size(); ++i) {
-            const double cost = excess[node][i];
+            const double cost = reduced[node][i];
             if (cost == kForbidden) continue;
             double left = kForbidden;
             for (std::size_t c = 0; c < classes; ++c) {
@@ -103,10 +106,10 @@ double SumBound::fill(const ReadingGraph& graph, StepExcess& excess, std::vector
                 if (rest < kForbidden && here.reached[c] + cost + rest <= most)
                     left = std::min(left, cost + rest - here.rest[c]);
             }
-            excess[node][i] = left == kForbidden ? left : std::clamp(left, 0.0, cost);
+            reduced[node][i] = left == kForbidden ? left : std::clamp(left, 0.0, cost);
         }
     }
-    return more(ReadingGraph::kRoot, Residues::begin());
+    return rest(ReadingGraph::kRoot, Residues::begin());
 }
 
 double SumBound::rest(std::uint32_t node, std::uint32_t at) const {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "rules/residues.hpp"
-#include "search/class_bound.hpp"
+#include "search/bound.hpp"
 
 namespace lawful {
 
@@ -14,39 +14,38 @@ namespace lawful {
 ///
 /// Like `ClassBound`, but classes that no such reading has are not listed: of most equations a page
 /// has few different sums, far fewer than there are remainders of a prime that tells them apart.
-class SumBound final : public RestBound {
+class SumBound final : public AddedBound {
 public:
     explicit SumBound(Residues residues) : residues_(std::move(residues)) {}
 
     /// Lists the classes at each node, in up to `most_visits` combinations of a class and a step,
-    /// on paths of excess up to `most`; false if there are more.
-    bool list(const ReadingGraph& graph, const StepExcess& excess, std::span<const double> missing,
-              double most, std::size_t most_visits, Clock& clock);
+    /// on paths of reduced cost up to `most`; false if there are more.
+    bool list(const ReadingGraph& graph, const ReducedCosts& reduced,
+              std::span<const double> missing, double most, std::size_t most_visits, Clock& clock);
     /// Combinations of a class and a step that were visited.
     std::size_t visits() const { return visits_; }
 
     /// To be called after `list`, with the same arguments.
-    double fill(const ReadingGraph& graph, StepExcess& excess, std::vector<double>& missing,
+    double fill(const ReadingGraph& graph, ReducedCosts& reduced, std::vector<double>& missing,
                 double most, Clock& clock) override;
-    std::uint32_t class_of(std::span<const Wide> state) const override {
+    std::uint32_t class_of(std::span<const Wide> state) override {
         return residues_.class_of(state);
     }
-    std::uint32_t next(std::uint32_t before, std::uint32_t choice) const override {
+    std::uint32_t next(std::uint32_t before, std::uint32_t choice) override {
         if (before == kFree) return kFree;
         const std::uint32_t after = residues_.next(before, choice);
         return after == kFree || residues_.decided(after) ? kFree : after;
     }
-    double more(std::uint32_t node, std::uint32_t at) const override {
-        return at == kFree ? 0 : rest(node, at);
+    double more(std::uint32_t node, std::uint32_t at, double) const override {
+        return rest(node, at);
     }
-    double more_with(std::uint32_t choice, std::uint32_t node,
-                     std::uint32_t before) const override {
-        return before == kFree ? 0 : rest(node, after(before, choice));
+    double more_with(std::uint32_t choice, std::uint32_t node, std::uint32_t before,
+                     double) const override {
+        return rest(node, after(before, choice));
     }
     std::size_t held() const override;
 
 private:
-    static constexpr double kRounding = 1e-9;
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
     /// The class of sums that are decided and violate the equation.
     static constexpr std::uint32_t kViolated = kFree - 1;
@@ -54,7 +53,7 @@ private:
     /// The classes at one node.
     struct Row {
         std::vector<std::uint32_t> classes;
-        std::vector<double> reached;       // by class, the least excess from the root
+        std::vector<double> reached;       // by class, the least reduced cost from the root
         std::vector<double> rest;          // by class, what it adds to the rest
         std::vector<std::uint32_t> slots;  // a hash table of indices
         std::uint32_t shift = 32;

@@ -4,14 +4,13 @@
 #include <tuple>
 #include <utility>
 
+#include "base/tuning.hpp"
+
 namespace lawful {
 
 namespace {
 
-constexpr std::size_t kMostSums = std::size_t{1} << 16;    // in one set
-constexpr std::size_t kMostBits = std::size_t{1} << 24;    // in all sets of one direction
-constexpr std::size_t kMostListed = std::size_t{1} << 14;  // sums that are listed, in all places
-constexpr std::int64_t kMostSum = std::int64_t{1} << 62;
+constexpr std::int64_t kMaxSum = std::int64_t{1} << 62;
 
 /// Sets of sums from `least` on, as bits: one set per place in the text.
 class SumSets {
@@ -109,7 +108,7 @@ public:
                 if (next != spans_.begin() && is_same(next[-1], *next)) continue;
                 listed += sums_[place].size();
                 clock.tick(4 * sums_[place].size());
-                if (listed > kMostListed) return false;
+                if (listed > tuning::kMaxListedSums) return false;
                 join(next->end, sums_[place], next->number);
             }
             leads_[place].assign(sums_[place].size(), false);
@@ -192,7 +191,9 @@ struct Range {
     std::size_t places;
 
     std::size_t sums() const { return static_cast<std::size_t>(high - low + 1); }
-    bool is_short() const { return sums() <= kMostSums && sums() * places <= kMostBits; }
+    bool is_short() const {
+        return sums() <= tuning::kMaxSumSetUnits && sums() * places <= tuning::kMaxSumSetBits;
+    }
 };
 
 /// Finds the wanted numbers that are sums, and the spans that lead to one.
@@ -251,7 +252,7 @@ std::size_t number_places(std::vector<ListedSpan>& spans) {
 /// Whether no sum of spans and a wanted number can overflow.
 bool are_small(std::span<const ListedSpan> spans, std::span<const std::int64_t> wanted,
                std::int64_t tolerance, std::size_t places) {
-    const std::int64_t most = kMostSum / static_cast<std::int64_t>(places + 2);
+    const std::int64_t most = kMaxSum / static_cast<std::int64_t>(places + 2);
     const auto is_small = [&](std::int64_t number) { return -most <= number && number <= most; };
     return is_small(tolerance) && std::ranges::all_of(wanted, is_small) &&
            std::ranges::all_of(spans, is_small, &ListedSpan::number);

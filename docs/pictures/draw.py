@@ -11,10 +11,15 @@ from itertools import pairwise
 from math import exp, log
 from pathlib import Path
 
+from lawful_models import RECEIPT
+
 import lawful
-from lawful import demo
-from lawful.decoding import Decoding
+from lab import receipts as demo
+from lawful.cli.counts import Tally, counts_of
+from lawful.packs import DEMO, PACKS
+from lawful.readers import Reader
 from lawful.report.notebook import draw_words
+from lawful.results.decoding import Decoding
 
 HERE = Path(__file__).parent
 PAGE = "receipt-00010"
@@ -48,6 +53,7 @@ def pictures() -> Iterator[tuple[str, str]]:
     """The name of each file, and what is in it."""
     yield "search.svg", draw_search()
     yield "before-after.svg", draw_before_and_after()
+    yield "recording.svg", draw_recording()
 
 
 # --- how the search works -----------------------------------------------------------------------
@@ -198,7 +204,7 @@ def draw_before_and_after() -> str:
         page = draw_words(scored.document, 0, styles)
         height = max(height, float(page.split('viewBox="', 1)[1].split('"', 1)[0].split()[3]))
         parts.append(_text(x, 38, title, "title"))
-        for i, check in enumerate(decoding.rules):
+        for i, check in enumerate(decoding.rule_checks):
             good = check.state == "satisfied"
             line = f"{'✓' if good else '✗'} {check.message}"
             parts.append(_text(x, 66 + 22 * i, line, f"small {'good' if good else 'bad'}"))
@@ -212,6 +218,104 @@ def draw_before_and_after() -> str:
         x += 48 + 8 * len(name)
     hues = "".join(f".h{i}{{--hue:{hue}}}" for i, hue in enumerate(HUES))
     return _svg(width, round(y + 22), "A receipt before and after decoding", parts, hues)
+
+
+# --- from a file to fields, in forty seconds ----------------------------------------------------
+
+STEPS = ("extract", "report", "review", "export")
+WIDE, HIGH, LASTS = 640, 645, 40  # seconds, as many for each step
+MISREAD, PRINTED = "6.54", "16.54"
+
+
+def draw_recording() -> str:
+    """A receipt of the demo, step by step; without motion for those who do not want it."""
+    document = Reader(ocr="never").read(DEMO / "receipt-00021.pdf").with_id("receipt.pdf")
+    (scored,) = lawful.from_pretrained(RECEIPT).predict([document])
+    rules = lawful.Rules.load(PACKS["receipt"])
+    found = lawful.decode(scored.document, scored.scores, rules)
+    word = document.words.index(MISREAD)
+    pin = lawful.Pin("text", (word, word + 1), None, PRINTED)
+    mended = lawful.decode(scored.document, scored.scores, rules, pins=[pin])
+    tally = Tally(counts_of(found.status, found.checks))
+    scenes = [
+        [
+            _text(24, 92, "$ lawful extract receipt.pdf --out report.html", "mono"),
+            _text(24, 122, f"1 document: {tally}", "mono small quiet"),
+            f'<g transform="translate(24 150) scale(.9)">{draw_words(document, 0, {})}</g>',
+        ],
+        [*_page_of(found, rules, scored, {c.word for c in found.corrections}, word),
+         *_facts_of(found, f"one rule does not hold: look at {MISREAD}", "bad")],
+        [*_page_of(mended, rules, scored, {word}, None),
+         *_facts_of(mended, f"“{MISREAD}” says {PRINTED}: all is decoded again", "good")],
+        [
+            _text(24, 92, "$ lawful review export --db review.db --out accepted.csv", "mono"),
+            *(
+                _text(24, 126 + 25 * i, f"{name:<10}{mended.fields[name][0].text}", "mono")
+                for i, name in enumerate(SHOWN)
+            ),
+            _text(24, 320, f"{mended.status}: {mended.counts}", "good"),
+            _text(24, 346, "Every value has its words, its page and its box.", "quiet"),
+        ],
+    ]  # fmt: skip
+    parts = []
+    for number, scene in enumerate(scenes):
+        marks = [
+            _text(24 + 150 * i, 42, f"{i + 1} {step}", "title" if i == number else "title faint")
+            for i, step in enumerate(STEPS)
+        ]
+        parts.append(f'<g class="scene" style="--n:{number}">{"".join([*marks, *scene])}</g>')
+    hues = "".join(f".h{i}{{--hue:{hue}}}" for i, hue in enumerate(HUES * 3))
+    share = 100 / len(STEPS)
+    motion = (
+        f".scene{{opacity:0;animation:show {LASTS}s infinite;"
+        f"animation-delay:calc(var(--n)*{LASTS // len(STEPS)}s)}}"
+        f"@keyframes show{{0%,{share - 1:.0f}%{{opacity:1}}{share:.0f}%,100%{{opacity:0}}}}"
+        "@media(prefers-reduced-motion){.scene{animation:none}.scene:nth-of-type(2){opacity:1}}"
+        ".faint{opacity:.35}.mono{white-space:pre}"
+    )
+    return _svg(WIDE, HIGH, "A receipt from a PDF file to fields", parts, hues + motion)
+
+
+SHOWN = ("issued", "shop", "subtotal", "tax", "total", "cash", "change")
+
+
+def _page_of(
+    found: Decoding,
+    rules: lawful.Rules,
+    scored: lawful.Scored,
+    changed: set[int],
+    wrong: int | None,
+) -> Iterator[str]:
+    names = [field.name for field in rules.fields]
+    styles = {
+        word: f"field h{names.index(name)}"
+        f"{' wrong' if word == wrong else ' changed' if word in changed else ''}"
+        for name, values in found.fields.items()
+        for value in values
+        for word in range(*value.words)
+    }
+    page = draw_words(scored.document, 0, styles)
+    yield f'<g transform="translate(24 66) scale(.9)">{page}</g>'
+
+
+def _facts_of(found: Decoding, said: str, style: str) -> Iterator[str]:
+    for i, name in enumerate(SHOWN):
+        x, y = 24 + 240 * (i // 4), 524 + 24 * (i % 4)
+        yield _text(x, y, name, "small quiet")
+        yield _text(x + 75, y, _value(found, name), "mono small")
+    y = 524
+    for check in found.rule_checks:
+        if check.state != "vacuous" and check.id in ("items", "total", "change"):
+            good = check.state == "satisfied"
+            mark, kind = ("✓", "good") if good else ("✗", "bad")
+            yield _text(500, y, f"{mark} {check.id}", f"small {kind}")
+            y += 24
+    yield _text(24, HIGH - 18, said, style)
+
+
+def _value(found: Decoding, name: str) -> str:
+    text = found.fields[name][0].text
+    return text if len(text) < 20 else text[:18] + "…"
 
 
 def _svg(width: int, height: int, label: str, parts: list[str], style: str = "") -> str:

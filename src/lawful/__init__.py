@@ -3,51 +3,54 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # the table below once more, as type checkers want it
-    from lawful._core import Stream as Stream
-    from lawful.batch import FailedDocument as FailedDocument
-    from lawful.batch import decode_many as decode_many
-    from lawful.candidates import Candidates as Candidates
-    from lawful.choosing import choose as choose
-    from lawful.decoders import DECODERS as DECODERS
-    from lawful.decoders import Decoder as Decoder
+if TYPE_CHECKING:  # the tables below once more, as type checkers want them
+    from lawful import decoders as decoders
+    from lawful import documents as documents
+    from lawful import llm as llm
+    from lawful import readers as readers
+    from lawful import results as results
+    from lawful import rules as rules
+    from lawful import search as search
+    from lawful.arrow.frames import to_frame as to_frame
+    from lawful.base.errors import DocumentError as DocumentError
+    from lawful.base.errors import InputError as InputError
+    from lawful.base.errors import LawfulError as LawfulError
+    from lawful.base.errors import LimitError as LimitError
+    from lawful.base.errors import MemoryBudgetError as MemoryBudgetError
+    from lawful.base.errors import MissingExtraError as MissingExtraError
+    from lawful.base.errors import RuleFailure as RuleFailure
+    from lawful.base.errors import RulesError as RulesError
+    from lawful.base.errors import SchemeError as SchemeError
+    from lawful.base.errors import ScoresError as ScoresError
+    from lawful.base.errors import TimeBudgetError as TimeBudgetError
+    from lawful.candidates.candidates import Candidates as Candidates
+    from lawful.candidates.choose import choose as choose
     from lawful.decoders import decode as decode
-    from lawful.decoding import Budget as Budget
-    from lawful.decoding import ClassValue as ClassValue
-    from lawful.decoding import Confidence as Confidence
-    from lawful.decoding import Correction as Correction
-    from lawful.decoding import Decoding as Decoding
-    from lawful.document import BadLine as BadLine
-    from lawful.document import Box as Box
-    from lawful.document import Document as Document
-    from lawful.document import Labelled as Labelled
-    from lawful.document import Scored as Scored
-    from lawful.errors import DocumentError as DocumentError
-    from lawful.errors import InputError as InputError
-    from lawful.errors import LawfulError as LawfulError
-    from lawful.errors import LimitError as LimitError
-    from lawful.errors import MemoryBudgetError as MemoryBudgetError
-    from lawful.errors import MissingExtraError as MissingExtraError
-    from lawful.errors import RuleFailure as RuleFailure
-    from lawful.errors import RulesError as RulesError
-    from lawful.errors import SchemeError as SchemeError
-    from lawful.errors import ScoresError as ScoresError
-    from lawful.errors import TimeBudgetError as TimeBudgetError
-    from lawful.frames import to_frame as to_frame
+    from lawful.documents.document import Box as Box
+    from lawful.documents.document import Document as Document
+    from lawful.documents.labels import Scheme as Scheme
+    from lawful.documents.labels import Span as Span
+    from lawful.documents.pins import Pin as Pin
+    from lawful.documents.records import FailedDocument as FailedDocument
+    from lawful.documents.records import Labelled as Labelled
+    from lawful.documents.records import Scored as Scored
+    from lawful.documents.scores import Scores as Scores
+    from lawful.documents.span_scores import SpanScores as SpanScores
+    from lawful.evaluation.report import Report as Report
+    from lawful.evaluation.report import evaluate as evaluate
+    from lawful.grounding.ground import ground as ground
+    from lawful.grounding.results import Grounded as Grounded
+    from lawful.grounding.results import Grounding as Grounding
     from lawful.io.jsonl import read_jsonl as read_jsonl
     from lawful.io.jsonl import write_jsonl as write_jsonl
-    from lawful.labels import Scheme as Scheme
-    from lawful.labels import Span as Span
+    from lawful.models.extraction import extract as extract
     from lawful.models.tagger import Tagger as Tagger
     from lawful.models.tagger import from_pretrained as from_pretrained
-    from lawful.objects import as_object as as_object
-    from lawful.pins import Pin as Pin
-    from lawful.rules import PAPER as PAPER
+    from lawful.pipeline.batch import decode_many as decode_many
+    from lawful.results.decoding import Budget as Budget
+    from lawful.results.decoding import Decoding as Decoding
     from lawful.rules import Boundaries as Boundaries
-    from lawful.rules import Check as Check
     from lawful.rules import Field as Field
-    from lawful.rules import FieldValue as FieldValue
-    from lawful.rules import Lexicon as Lexicon
     from lawful.rules import Order as Order
     from lawful.rules import RowKind as RowKind
     from lawful.rules import Rule as Rule
@@ -55,30 +58,17 @@ if TYPE_CHECKING:  # the table below once more, as type checkers want it
     from lawful.rules import Rules as Rules
     from lawful.rules import WordRule as WordRule
     from lawful.rules import rule as rule
-    from lawful.scores import ScoreKind as ScoreKind
-    from lawful.scores import Scores as Scores
-    from lawful.search.problem import Problem as Problem
-    from lawful.search.reading_stream import DocumentReading as DocumentReading
-    from lawful.search.reading_stream import ReadingStream as ReadingStream
-    from lawful.span_corrections import SpanCorrection as SpanCorrection
-    from lawful.span_scores import SpanScores as SpanScores
-    from lawful.streams import assignments as assignments
-    from lawful.streams import paths as paths
-    from lawful.streams import readings as readings
+    from lawful.search.streams import assignments as assignments
+    from lawful.search.streams import paths as paths
+    from lawful.search.streams import readings as readings
     from lawful.values import register_type as register_type
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Imported when first used, so that users of the streams do not wait for the rule language.
 _MODULES = {
-    "_core": ["Stream"],
-    "batch": ["FailedDocument", "decode_many"],
-    "candidates": ["Candidates"],
-    "choosing": ["choose"],
-    "decoders": ["DECODERS", "Decoder", "decode"],
-    "decoding": ["Budget", "ClassValue", "Confidence", "Correction", "Decoding"],
-    "document": ["BadLine", "Box", "Document", "Labelled", "Scored"],
-    "errors": [
+    "arrow.frames": ["to_frame"],
+    "base.errors": [
         "DocumentError",
         "InputError",
         "LawfulError",
@@ -91,19 +81,26 @@ _MODULES = {
         "ScoresError",
         "TimeBudgetError",
     ],
-    "frames": ["to_frame"],
+    "candidates.candidates": ["Candidates"],
+    "candidates.choose": ["choose"],
+    "decoders": ["decode"],
+    "documents.document": ["Box", "Document"],
+    "documents.labels": ["Scheme", "Span"],
+    "documents.pins": ["Pin"],
+    "documents.records": ["FailedDocument", "Labelled", "Scored"],
+    "documents.scores": ["Scores"],
+    "documents.span_scores": ["SpanScores"],
+    "evaluation.report": ["Report", "evaluate"],
+    "grounding.ground": ["ground"],
+    "grounding.results": ["Grounded", "Grounding"],
     "io.jsonl": ["read_jsonl", "write_jsonl"],
-    "labels": ["Scheme", "Span"],
+    "models.extraction": ["extract"],
     "models.tagger": ["Tagger", "from_pretrained"],
-    "objects": ["as_object"],
-    "pins": ["Pin"],
+    "pipeline.batch": ["decode_many"],
+    "results.decoding": ["Budget", "Decoding"],
     "rules": [
-        "PAPER",
         "Boundaries",
-        "Check",
         "Field",
-        "FieldValue",
-        "Lexicon",
         "Order",
         "RowKind",
         "Rule",
@@ -112,20 +109,20 @@ _MODULES = {
         "WordRule",
         "rule",
     ],
-    "scores": ["ScoreKind", "Scores"],
-    "search.problem": ["Problem"],
-    "search.reading_stream": ["DocumentReading", "ReadingStream"],
-    "span_corrections": ["SpanCorrection"],
-    "span_scores": ["SpanScores"],
-    "streams": ["assignments", "paths", "readings"],
+    "search.streams": ["assignments", "paths", "readings"],
     "values": ["register_type"],
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+SUBMODULES = ("decoders", "documents", "llm", "readers", "results", "rules", "search")
+"""Modules with further public names, for those who build on the library."""
 
 __all__ = list(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:
+    if name in SUBMODULES:
+        return import_module(f"lawful.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'lawful' has no attribute {name!r}")
     value = getattr(import_module(f"lawful.{_MODULE_OF[name]}"), name)
@@ -134,4 +131,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *SUBMODULES})

@@ -50,6 +50,23 @@ class Transitions:
     @property
     def classes(self) -> int: ...
 
+def characters(
+    unicode: int, unmapped: int, box: int, angle: int, page: int, count: int
+) -> tuple[NDArray[np.uint32], NDArray[np.bool_], Floats, Floats]:
+    """What PDFium says of the characters of a text page: codes, whether unmapped, boxes, angles.
+
+    The arguments are addresses: of FPDFText_GetUnicode, _HasUnicodeMapError, _GetLooseCharBox and
+    _GetCharAngle, and of an open page with at least so many characters. Boxes are left, bottom,
+    right, top.
+    """
+
+def lines(boxes: Floats, order: NDArray[np.int64], least: float) -> NDArray[np.int64]:
+    """By word of boxes, (words, 4), the number of its line, from 0.
+
+    In ``order``, a word joins the line whose last word overlaps most with it in height, by at least
+    this share of the smaller height, or begins another one.
+    """
+
 def assignments(costs: Floats, memory: int | None = None) -> Stream: ...
 def paths(costs: Floats, transitions: Transitions, memory: int | None = None) -> Stream: ...
 
@@ -166,17 +183,7 @@ class Lookup:
     def __len__(self) -> int: ...
 
 class FieldPlan:
-    """The slots of the search's state for one field, as far as rules need them.
-
-    A field that is no list has ``first``, the number of its first readable value, and
-    ``disagrees``, 1 if another value followed, which costs ``disagreement``. A list has
-    ``readable``, 1 if all of it was readable, 2 for none, 3 for some, and ``sum``, ``least`` and
-    ``greatest``, by the lookup ``numbers`` of its values. Both may have ``count``, the number of
-    spans, ``all``, all values, and ``places``, the edges of all spans. A field of the kind ``rows``
-    may have ``in_row``, the number of its first readable value in the open row. The lookup
-    ``equal`` gives equal values one number; without it, values with different numbers differ. Of a
-    field that is ``whole``, nothing is forgotten, even if no rule of the plan looks at it.
-    """
+    """The slots of the search's state for one field; ``cpp/rules/plan.hpp`` says what each has."""
 
     def __init__(
         self,
@@ -184,29 +191,12 @@ class FieldPlan:
         many: bool,
         has_default: bool,
         disagreement: float,
-        first: int | None = None,
-        disagrees: int | None = None,
-        count: int | None = None,
-        readable: int | None = None,
-        sum: int | None = None,  # noqa: A002 - as in the rule language
-        least: int | None = None,
-        greatest: int | None = None,
-        all: int | None = None,  # noqa: A002 - as in the core
-        places: int | None = None,
-        in_row: int | None = None,
-        rows: int | None = None,
-        numbers: int | None = None,
-        equal: int | None = None,
         whole: bool = False,
+        **slots: int | None,  # and the kind of rows, and lookups
     ) -> None: ...
 
 class RulePlan:
-    """A compiled rule, with its weight if violated and its price if a value is missing.
-
-    ``fields`` are the fields of which it reads the first value; if ``early``, it reads nothing
-    else, so the last of these values decides it. For the fields in ``any``, it holds if it holds
-    for one combination of their values.
-    """
+    """A compiled rule, with its weight if violated and its price if a value is missing."""
 
     def __init__(
         self,
@@ -253,25 +243,31 @@ class Equation:
         early: bool,
     ) -> None: ...
 
+class ListSlots:
+    def __init__(self, **slots: int | None) -> None: ...
+
+class SectionPlan:
+    def __init__(
+        self, *, by_page: bool, ender: int | None, ended: int, held: Sequence[tuple[int, ListSlots]]
+    ) -> None: ...
+
+class RowSum:
+    def __init__(self, *, condition: Program, lookup: int, **slots: int) -> None: ...
+
 class RowPlan:
-    """A kind of rows, whose rules are judged at the end of every row.
-
-    ``open`` is the slot of the open row's number, ``history`` that of the values which Python must
-    judge: all of them if ``remembers``. A row begins with the field ``starter``, unless spans have
-    numbers of rows and it does not ``always``. ``previous`` has pairs of slots: a value in the open
-    row, and the same value in the row before.
-    """
-
     def __init__(
         self,
         *,
         open: int,  # noqa: A002 - as in the core
         history: int,
-        starter: int,
+        starter: int | None,
         always: bool,
         rules: Sequence[RulePlan],
         previous: Sequence[tuple[int, int]],
         remembers: bool,
+        required: Sequence[tuple[int, float]],
+        sums: Sequence[RowSum],
+        section: SectionPlan | None,
     ) -> None: ...
 
 class OrderPlan:
@@ -355,10 +351,8 @@ class Spans:
 
 class SearchStatus(Enum):
     found = 0
-    nothing = 1
-    """No readings are left up to the limit."""
-    paused = 2
-    """The extensions of partial readings, or the seconds, are spent."""
+    nothing = 1  # no readings are left up to the limit
+    paused = 2  # the extensions, the seconds or the work are spent
 
 class Search:
     """Readings by rising cost.
@@ -366,11 +360,8 @@ class Search:
     ``span``, ``value`` and ``price`` are parallel: each possible value of a span has the index of
     the span, the number of the value, and its price. ``readings`` are indices into these. Without
     ``spans``, all readings have the same spans, whose fields are ``field``. Bounds are made when
-    ``patience`` steps have been tried, ``without`` some kinds of them: ``rows``, ``presence`` of
-    fields, ``equations``, ``detours``, which are about one equation that sums a list,
-    ``projections``, ``doubles`` of steps, which are dropped, ``admission``, which drops values that
-    no hard equation admits, and ``cases``, into which a long search is split. Threads that share a
-    search wait for each other.
+    ``patience`` steps have been tried, ``without`` some kinds of them: ``equations``, ``detours``,
+    ``projections``, ``admission``, ``cases``. Threads that share a search wait for each other.
     """
 
     @overload
@@ -390,7 +381,9 @@ class Search:
         seconds: float | None = None,
         row: NDArray[np.uint32] | None = None,
         closes: Flags | None = None,
+        page: Numbers | None = None,
         seen_as: NDArray[np.uint32] | None = None,
+        kept: Sequence[Sequence[tuple[int, int]]] = (),
         without: Sequence[str] = (),
     ) -> None: ...
     @overload
@@ -410,24 +403,25 @@ class Search:
         seconds: float | None = None,
         row: NDArray[np.uint32] | None = None,
         closes: Flags | None = None,
+        page: Numbers | None = None,
     ) -> None: ...
-    def next(self, extensions: int, seconds: float | None = None) -> SearchStatus: ...
+    def next(
+        self, extensions: int, seconds: float | None = ..., work: int | None = ...
+    ) -> SearchStatus: ...
     def stop_above(self, cost: float) -> None:
         """Drops all readings that cost more, penalty included."""
 
-    def nothing_below(self, cost: float) -> None:
-        """Tells that no reading costs less, penalty included."""
+    def nothing_below(self, cost: float) -> None: ...  # no reading costs less, penalty included
+    def dive(self, width: int, seconds: float | None = None, work: int | None = None) -> bool:
+        """Completes the best partial readings, ``width`` of them per node; whether one was."""
 
-    def dive(self, width: int, seconds: float | None = None) -> bool:
-        """Completes the best partial readings, ``width`` of them at each node of the graph.
-
-        Returns whether one was completed.
-
-        The result is a good reading, not proven to be the best.
-        """
-
-    def dive_beyond(self, most: float, width: int, seconds: float | None = None) -> bool:
+    def dive_beyond(
+        self, most: float, width: int, seconds: float | None = None, work: int | None = None
+    ) -> bool:
         """The same from the beginning, for a reading below ``most``, even beyond the slack."""
+
+    def improve(self, last: bool, seconds: float | None = None, work: int | None = None) -> bool:
+        """Makes the last reading, or that of the best labels, better; false if it is forbidden."""
 
     @property
     def cost(self) -> float: ...
@@ -443,6 +437,8 @@ class Search:
     def extended(self) -> int: ...
     @property
     def memory(self) -> int: ...
+    @property
+    def work(self) -> int: ...
 
 class Mass:
     """The share of a model's probability that remains under rules.
@@ -467,7 +463,9 @@ class Mass:
         seconds: float | None = None,
         row: NDArray[np.uint32] | None = None,
         closes: Flags | None = None,
+        page: Numbers | None = None,
         seen_as: NDArray[np.uint32] | None = None,
+        kept: Sequence[Sequence[tuple[int, int]]] = (),
     ) -> None: ...
     @property
     def log_total(self) -> float:
@@ -475,7 +473,7 @@ class Mass:
 
     def of(
         self,
-        answers: list[list[int]],
+        answers: list[list[int] | None],
         least: float,
         states: int,
         work: int,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+from dataclasses import replace
 from itertools import islice
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -13,12 +16,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lawful
-from lawful import Budget, Document, Field, InputError, Rules, Scored, Scores, demo, rule
+from lab import receipts as demo
+from lawful import Budget, Document, Field, InputError, Rules, Scored, Scores, decode, rule
 from lawful.arrow import SCHEMA, decode_batches, decode_table, scored_batch, to_batch
 from lawful.arrow.documents import ScoredReader
-from lawful.batch import Call, decode_lines
-from lawful.document import BadLine
+from lawful.documents.labels import Span
+from lawful.documents.records import FailedDocument
 from lawful.io.jsonl import KINDS, decoding_line, read_lines, scored_line
+from lawful.pipeline.batch import decode_lines
+from lawful.pipeline.call import Call
+from lawful.results.decoding import Correction, Move
+from lawful.results.span_corrections import SpanCorrection
+from lawful.results.wire import (
+    Alternative,
+    CheckData,
+    ClassData,
+    DecodingLine,
+    KnownData,
+    SpanChange,
+    ValueData,
+)
 from tests.arrow.comparing import same
 from tests.helpers import DOCUMENTS, RULES, needs_shared
 
@@ -46,7 +63,7 @@ def through_lines(pages, rules, **how):
     lines = [(i, scored_line(page).encode()) for i, page in enumerate(pages, 1)]
     results = decode_lines("-", lines, Call(rules, **how))
     return [
-        result if isinstance(result, BadLine) else decoding_line(result[1], ranked=True)
+        result if isinstance(result, FailedDocument) else decoding_line(result[1], ranked=True)
         for result in results
     ]
 
@@ -71,7 +88,7 @@ def test_demo_pages_are_decoded_as_through_json_lines(rules, alternatives):
 @needs_shared
 @pytest.mark.parametrize("name", ["cord-l2", "wild-l2text"])
 def test_real_outputs_are_decoded_as_in_this_process(name):
-    from lawful.datasets import RULES as RULES_OF
+    from lab.datasets import RULES as RULES_OF
     from tests.fixtures.outputs import OUTPUTS, read_outputs
 
     rules = Rules.load(RULES_OF[OUTPUTS[name]])
@@ -139,7 +156,7 @@ def test_the_same_documents_give_the_same_decodings(records):
     found = decode_table(table, RULES_OF_TWO, labels=LABELS).to_pylist()
     assert len(found) == len(records)
     for row, result, record in zip(found, expected, records, strict=True):
-        if isinstance(result, BadLine):
+        if isinstance(result, FailedDocument):
             assert row["error"], record
             assert row["id"] == record["id"]
             assert row["status"] is row["fields"] is None
@@ -247,7 +264,7 @@ def test_texts_that_are_null_are_named():
 @pytest.mark.parametrize("kind", ["probs", "log_probs", "logits"])
 def test_scores_checked_together_are_those_checked_alone(flat, kind, monkeypatch):
     """Documents share one check; a bad one is named by itself, and its neighbours are fine."""
-    monkeypatch.setattr("lawful.arrow.documents.MOST_TOGETHER", 2**16)
+    monkeypatch.setattr("lawful.arrow.documents.MAX_TOGETHER", 2**16)
     dice = np.random.default_rng(3)
     found = {
         "probs": lambda size: dice.dirichlet(np.ones(5), size),
@@ -345,7 +362,7 @@ def test_maps_and_structs_are_read_as_mappings():
     )
     (batch,) = table.to_batches()
     (found,) = DocumentReader(batch.schema).read(batch)
-    if isinstance(found, BadLine):
+    if isinstance(found, FailedDocument):
         raise AssertionError(found.message)
     assert found.given == {"limit": "3.00"}
     assert found.values == {"t": ("2.00",)}
@@ -497,3 +514,44 @@ def test_batches_are_read_when_their_rows_are_asked_for(pages, rules):
     for done in range(1, 6):
         next(decoded)
         assert len(read) <= done + 1
+
+
+def test_columns_are_the_keys_of_json_lines():
+    # confidence is beside the values that it is about, and a row may be an error.
+    assert {*SCHEMA.names} == {*DecodingLine.__struct_fields__, "error"} - {"confidence"}
+    ours = {"name", "value", "number", "date", "start", "end", "confidence", "confidence_high"}
+    for column, struct in (
+        ("fields", ValueData),
+        ("checks", CheckData),
+        ("corrections", Correction),
+        ("span_corrections", SpanChange),
+        ("alternatives", Alternative),
+        ("classes", ClassData),
+        ("moved", Move),
+        ("known", KnownData),
+    ):
+        keys = {each.name for each in msgspec.inspect.type_info(struct).fields} - {"words"}
+        found = {part.name for part in SCHEMA.field(column).type.value_type}
+        assert found - ours == keys - ours, column
+
+
+def test_a_row_says_what_a_line_says_under_every_key():
+    document = Document("d", ["7.00", "8.00"], values={"total": ("7.00",)})
+    scores = Scores.from_probs([[0.2, 0.8, 0], [0.4, 0.6, 0]], ["O", "B-total", "B-tax"])
+    rules = Rules([Field("total", "total", "money")], ["total == 8"])
+    pins = [{"words": [1, 2], "field": "total"}]
+    found = decode(document, scores, rules, pins=pins, alternatives=1)
+    spans = (SpanCorrection(None, Span("total", 1, 2), 0.5, ("total == 8",)),)
+    found = replace(found, span_corrections=spans, clash=("a", "b"), clash_minimal=True)
+    (row,) = to_batch([found]).to_pylist()
+    line = json.loads(decoding_line(found))
+    same(row, decoding_line(found))
+    new = {"label": "total", "start": 1, "end": 2, "text": "8.00"}
+    assert row["span_corrections"] == [
+        {"old": None, "new": new, "price": 0.5, "because": ["total == 8"]}
+    ]
+    assert json.loads(row["pins"]) == line["pins"] == pins
+    assert row["known"] == [{"name": "total", **line["known"]["total"]}]
+    for name in ("checked", "rules", "clash", "clash_minimal", "chosen", "moved"):
+        assert row[name] == line[name], name
+    assert row["row_checks"] == {"checked": 0, "all": 0}

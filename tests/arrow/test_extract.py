@@ -6,15 +6,17 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from lawful_models import RECEIPT as MODEL
 
 import lawful
-from lawful import InputError, Rules, demo
+from lab import receipts as demo
+from lab.receipts.drawing import draw_pdf
+from lawful import InputError, Rules
 from lawful.arrow import SCHEMA, extract_batches, extract_table, scored_batch
-from lawful.demo.drawing import draw_pdf
-from lawful.files import Reader
+from lawful.arrow.ray import DecodeActor
 from lawful.io.jsonl import decoding_line
-from lawful.models.shipped import MODEL, RULES
-from lawful.ray import Decoder
+from lawful.models.shipped import RULES
+from lawful.readers import Reader
 from tests.arrow.comparing import same
 
 pytest.importorskip("pypdfium2", reason="needs the 'pdf' extra")
@@ -84,12 +86,12 @@ def test_documents_without_scores_are_scored_and_decoded(tagger):
 def test_the_stage_of_ray_loads_its_model_once(tagger, monkeypatch):
     pages = list(demo.generate(2))
     table = pa.table(scored_batch(pages))
-    stage = Decoder(demo.RULES)
+    stage = DecodeActor(demo.RULES)
     assert [row["status"] for row in stage(table).to_pylist()] == [
         lawful.decode(page.document, page.scores, Rules.load(demo.RULES)).status for page in pages
     ]
     assert stage(pa.table({})).schema == SCHEMA
-    stage = Decoder(Rules.load(RULES), model=MODEL)
+    stage = DecodeActor(Rules.load(RULES), model=MODEL)
     monkeypatch.setattr("lawful.arrow.extract.from_pretrained", None)  # not once more
     rows = stage(table.drop_columns(["scores", "gold"])).to_pylist()
     assert [row["error"] for row in rows] == [None, None]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from lawful_models import RECEIPT as MODEL
 
-from lawful import demo
-from lawful.models.shipped import MODEL
+from lab import receipts as demo
+from lawful.cli.truth_files import matched
+from lawful.learn.align import Truth
 from tests.helpers import run
 
 RULES = """
@@ -69,8 +71,39 @@ def test_lists_in_json_lines(work):
 
 def test_other_names_of_columns(work):
     truth = "Beleg;Summe\na;12,00\n"
-    found, gold = align(work, truth, "--column", "id=Beleg", "--column", "total=Summe")
+    found, gold = align(work, truth, "--truth-column", "id=Beleg", "--truth-column", "total=Summe")
     assert (found.returncode, gold["a"][3]) == (0, "B-total"), found.stderr
+
+
+def test_ids_may_differ_by_folder_and_suffix(work):
+    lines = [{**each, "id": f"scans/{each['id']}.pdf"} for each in DOCUMENTS]
+    (work / "documents.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines))
+    found, gold = align(work, "id,total\na,12\nb.json,7\n")
+    assert found.returncode == 0, found.stderr
+    assert set(gold) == {"scans/a.pdf", "scans/b.pdf"}
+    assert "2 documents matched with true values by the name of the file" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("documents", "rows", "expected"),
+    [
+        (["pdf/a.pdf"], ["a"], {"pdf/a.pdf": "a"}),
+        (["a"], ["pdf/a.PDF"], {"a": "pdf/a.PDF"}),
+        (["x/2024/a.pdf"], ["2024/a"], {"x/2024/a.pdf": "2024/a"}),
+        (["x\\a.pdf"], ["a"], {"x\\a.pdf": "a"}),
+        (["x/a.pdf", "y/a.pdf"], ["a"], {}),  # which one?
+        (["a"], ["x/a", "y/a"], {}),
+        (["x/a.pdf", "a"], ["a"], {"a": "a"}),  # its own comes first
+        (["train/a"], ["test/a"], {}),
+        (["1.5"], ["1.6", "1"], {}),  # no suffixes of files
+        (["ba.pdf"], ["a"], {}),
+    ],
+)
+def test_names_of_files_match_where_that_is_unambiguous(documents, rows, expected):
+    found, by_name = matched(documents, {row: Truth(row, {"row": (row,)}) for row in rows})
+    assert {id_: truth.values["row"][0] for id_, truth in found.items()} == expected
+    assert all(truth.id == id_ for id_, truth in found.items())
+    assert by_name == sum(id_ != row for id_, row in expected.items())
 
 
 def test_bad_rows_are_named_and_the_rest_goes_on(work):
@@ -90,8 +123,8 @@ def test_bad_rows_are_named_and_the_rest_goes_on(work):
         ("id,totl\na,12\n", (), "is a field (totl); fields: total, day, items"),
         ("id,total,total\na,1,2\n", (), "has two columns 'total'"),
         ("id,items\na,1\n", (), "column 'items' of"),
-        ("id,total\na,1\n", ("--column", "totl=x"), "'totl' is no field"),
-        ("id,total\na,1\n", ("--column", "total"), "expected FIELD=COLUMN"),
+        ("id,total\na,1\n", ("--truth-column", "totl=x"), "'totl' is no field"),
+        ("id,total\na,1\n", ("--truth-column", "total"), "expected FIELD=COLUMN"),
         ("", (), "has no column 'id'"),
         (None, (), "brings values of its own: give --truth"),
     ],

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lawful import demo
+from lab import receipts as demo
 from tests.helpers import DOCUMENTS, RULES, demo_lines, run, without
 
 
@@ -47,6 +47,9 @@ def test_calibrate_shows_what_changes_under_rules(tmp_path):
     assert len(ranks) == 6
     assert "candidates tried: median / 95 % / maximum" in found.stderr
     assert "these rules are all hard" in found.stderr
+    found = run("calibrate", some, "-r", hard, "--by-field", "--mass", 0.99)
+    assert "under the rules:" in found.stdout
+    assert "all hard" not in found.stdout  # which spans are candidates depends on the temperature
     priced = tmp_path / "priced.yaml"  # was told that no temperature changes its answers
     priced.write_text("weight: hard\n" + demo.RULES.read_text(encoding="utf-8"))
     found = run("calibrate", some, "-r", priced)

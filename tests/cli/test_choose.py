@@ -57,10 +57,10 @@ def test_lines_are_chosen_and_bad_ones_are_named(folder):
     assert found[0]["fields"]["total"][0]["value"] == 53.28
     assert found[0]["rows"]["line"][1]["amount"]["text"] == "8"
     [change] = found[0]["span_corrections"]
-    assert (change["from"]["text"], change["to"]["text"]) == ("5.28", "53.28")
+    assert (change["old"]["text"], change["new"]["text"]) == ("5.28", "53.28")
     for message in (
-        "line 3: the line has samples and candidates, expected one of samples, candidates, text",
-        "line 4: Expected `object`, got `int`",
+        "line 3: the line has samples and candidates, expected one of samples, sources, cand",
+        "line 4: Expected `str | object | null`, got `int`",
         "line 6: candidates of total: '1' has 1, expected a log-probability",
         "line 7: log_probs are those of samples, of which the line has none",
         "line 8: Object missing required field `id`",

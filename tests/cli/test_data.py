@@ -7,8 +7,8 @@ import re
 
 import pytest
 
+from lab.datasets import RULES
 from lawful import Rules
-from lawful.datasets import RULES
 from lawful.io.jsonl import read_labelled, write_labelled
 from tests.fixtures import outputs
 from tests.fixtures.labelled import MONEY, PAGES
@@ -40,6 +40,17 @@ def test_info_on_the_command_line(documents, tmp_path):
     assert re.search(r"tax:reads +1", found.stdout)
 
 
+def test_info_of_json_lines_needs_no_format(documents):
+    plain = run("data", "info", documents)
+    assert plain.returncode == 0, plain.stderr
+    assert plain.stdout == run("data", "info", "jsonl", documents).stdout
+    found = run("data", "info", "cord")
+    assert (found.returncode, found.stderr) == (
+        2, "lawful: where is the data set? lawful data info cord PATH\n"
+    )  # fmt: skip
+    assert "unknown" in run("data", "info", "none.jsonl").stderr
+
+
 def test_convert_on_the_command_line(documents, tmp_path):
     out = tmp_path / "out.jsonl.gz"
     found = run("data", "convert", "jsonl", documents, "--out", out)
@@ -58,12 +69,15 @@ def test_the_papers_rules_can_be_printed_and_loaded():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["info", "sroie", "."], "unknown format 'sroie'; formats: cord, wildreceipt"),
+        (
+            ["info", "sroie", "."],
+            "unknown format 'sroie'; formats: facturx, jsonl, cord",
+        ),
         (["convert", "sroie", "."], "unknown format 'sroie'"),
-        (["rules", "sroie"], "unknown format 'sroie'"),
+        (["rules", "sroie"], "no rules called 'sroie'; rules by name: receipt"),
         (
             ["rules", "jsonl"],
-            "no rules for 'jsonl'; data sets with rules: cord, wildreceipt, docile",
+            "no rules called 'jsonl'; rules by name: receipt, invoice",
         ),
         (["info", "cord", "docs"], "no CORD in docs: looked for {train,dev,test}/json/*.json"),
         (["info", "cord", "nowhere"], "cannot read nowhere: no such file or folder"),

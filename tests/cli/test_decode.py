@@ -14,9 +14,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from lawful import Rules, demo, write_jsonl
+from lab import receipts as demo
+from lab.datasets import RULES as PAPERS
+from lawful import Rules, write_jsonl
 from lawful.cli.runs import _manifest
-from lawful.datasets import RULES as PAPERS
 from tests.helpers import DOCUMENTS, ROOT, RULES, demo_lines, run, timeless
 
 
@@ -41,7 +42,7 @@ def test_decode_prints_a_line_a_document(decoded):
         }  # fmt: skip
         assert (record["checked"] == 0) == (record["status"] == "unchecked")
         for correction in record["corrections"]:
-            assert set(correction) == {"word", "from", "to", "price", "because"}
+            assert set(correction) == {"word", "old", "new", "price", "because"}
 
 
 def test_workers_keep_the_order_and_the_answers(decoded):
@@ -94,7 +95,8 @@ def test_a_run_depends_on_the_files_that_its_rules_name(tmp_path):
     manifests = []
     for text in ("Growth", "Form", "growth"):
         lexicon.write_text(text)
-        manifests.append(_manifest(SimpleNamespace(info_name="decode", params=params), None))
+        context = SimpleNamespace(info_name="decode", params=params)
+        manifests.append(_manifest(context, Rules.load(path), None))
     assert manifests[0] != manifests[1]
     assert manifests[0] == manifests[2]  # the case does not matter
 
@@ -291,6 +293,22 @@ def test_check_judges_gold_without_decoding():
     assert " unchecked, " in found.stderr
 
 
+def test_check_of_true_labels_needs_no_scores():
+    lines = [json.loads(line) for line in demo_lines(5).splitlines()]
+    bare = [{k: line[k] for k in ("id", "words", "gold")} for line in lines]
+    scored, plain = (
+        run("check", "-", "-r", RULES, stdin="\n".join(map(json.dumps, some)))
+        for some in (lines, bare)
+    )
+    assert plain.stdout == scored.stdout
+    assert plain.stderr == scored.stderr
+    bare[0]["gold"][0] = "?"
+    found = run("check", "-", "-r", RULES, stdin="\n".join(map(json.dumps, bare)))
+    assert "line 1: document 'receipt-00000': gold of word 0 is '?', unknown" in found.stderr
+    none = run("check", "-", "-r", RULES, "--labels", "argmax", stdin=json.dumps(bare[1]))
+    assert "has no scores" in none.stderr
+
+
 def test_labels_that_are_not_legal_are_violated_and_no_rule(tmp_path):
     labels = ["O", "B-total", "I-total"]
     line = {"id": "d", "words": ["7"], "labels": labels, "probs": [[0, 0, 1]]}
@@ -336,7 +354,7 @@ def test_rules_are_validated_listed_and_described(tmp_path):
     assert found.returncode == 0
     assert "list of money" in found.stdout
     assert "9 fields, 3 rules" in found.stderr
-    assert json.loads(run("rules", "--schema").stdout)["title"] == "lawful rules"
+    assert json.loads(run("rules", "--json-schema").stdout)["title"] == "lawful rules"
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text("fields: {a: {label: x}}\nrules: [b == 1]\n")
     assert "unknown field 'b'" in run("rules", wrong).stderr
@@ -406,7 +424,8 @@ def test_ctrl_c_leaves_a_run_that_resumes(tmp_path, workers):
 
 def test_memory_stays_flat_over_thousands_of_documents(tmp_path):
     script = (
-        "import resource, sys; from lawful.batch import Call, decode_lines;"
+        "import resource, sys; from lawful.pipeline.batch import decode_lines;"
+        "from lawful.pipeline.call import Call;"
         "from lawful.io.jsonl import read_lines;"
         "from lawful import Budget, Rules; peaks = [];\n"
         "call = Call(Rules.load(sys.argv[2]), budget=Budget(candidates=16))\n"
@@ -442,7 +461,7 @@ def nothing_to_check(tmp_path):
 def test_nothing_to_check_is_a_status_of_its_own(nothing_to_check):
     done = run("decode", *nothing_to_check, "--format", "csv")
     assert "1 document: 1 unchecked; 0 of 1 rules checked, 0 hold" in done.stderr
-    assert done.stdout.splitlines()[1] == "d,unchecked,0,1,True,,,total > 0"
+    assert done.stdout.splitlines()[1] == "d,unchecked,0,1,True,,,total > 0,"
     text = run("explain", *nothing_to_check).stdout
     assert "d: unchecked (0 of 1 rules checked, optimal" in text
     assert "vacuous total > 0: not checked: total missing" in text

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from shutil import copytree
 
 import pytest
 
-from lawful import Rules, decode, demo, read_jsonl
-from lawful.evaluation import Scoreboard, best_legal, gold_obeys
+from lab import receipts as demo
+from lawful import Budget, Rules, decode, decode_many, read_jsonl
+from lawful.evaluation.scoreboard import Scoreboard, best_legal, gold_obeys
 from tests.helpers import DOCUMENTS, ROOT, RULES, demo_lines, run, without
 
 BASELINE = "best legal labelling"
@@ -167,77 +169,29 @@ def test_pieces_are_scored_as_words():
     assert json.loads(found.stdout)["pool"] == "mean"
 
 
-def test_the_sessions_in_the_docs_are_real():
+def test_the_sessions_in_the_docs_are_real(tmp_path):
+    copytree(ROOT / "src/lawful/packs/demo", tmp_path / "demo")
     sessions = (ROOT / "docs/evaluation.md").read_text().split("```console\n")[1:]
     assert sessions
     for session in sessions:
         command, *shown = session.split("```")[0].splitlines()
-        found = run(*command.split("#")[0].split()[2:], cwd=ROOT / "src/lawful/demo")
+        found = run(*command.split("#")[0].split()[2:], cwd=tmp_path / "demo")
         lines = {line.rstrip() for line in (found.stdout + found.stderr).splitlines()}
         assert {line for line in shown if line != "..."} <= lines
 
 
-@pytest.fixture(scope="module")
-def automated(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("automation")
-    found = run("evaluate", DOCUMENTS, "-r", RULES, "--automation", "--error", 0.2,
-                "--out", folder / "report.json", "--out-trust", folder / "trust.json")  # fmt: skip
+def test_spans_of_fields_are_compared_with_all_words_of_the_truth(tmp_path):
+    lines = demo_lines(6)
+    found = run("evaluate", "-", "-r", RULES, "--by-field", "--mass", 0.9, "-o", "-", stdin=lines)
     assert found.returncode == 0, found.stderr
-    return found, json.loads((folder / "report.json").read_text()), folder / "trust.json"
-
-
-def test_automation_says_what_was_right_of_what_was_held_out(report, automated):
-    found, record, path = automated
-    assert found.stdout.startswith(report[0].stdout)
-    figures = record["automation"]
-    assert figures["fitted_on"]["of"] == figures["held_out"]["of"] == 24
-    point = figures["at_threshold"]
-    assert 0 < point["right"] <= point["automated"] < 24
-    text = " ".join(found.stdout.split())
-    assert f"{point['automated']} of 24 held-out documents are automated" in text
-    assert f"and {point['right']} of these are right" in text
-    assert figures["curve"][-1]["automated"] == 24
-    model = json.loads(path.read_text())
-    assert model["figures"] == {key: figures[key] for key in figures if key != "seed"}
-    assert model["fields"] == [f.name for f in Rules.load(demo.RULES).fields]
-
-
-def test_automation_is_repeatable_and_depends_on_the_seed(automated):
-    again, other = (
-        run("evaluate", DOCUMENTS, "-r", RULES, "--automation", "--error", 0.2, "--seed", seed)
-        for seed in (0, 1)
-    )
-    assert again.stdout == automated[0].stdout != other.stdout
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["--automation", "--only-satisfied"], "leave out --only-satisfied"),
-        (["--automation", "--decodings", "x.jsonl"], "leave out --decodings"),
-        (["--automation", "--fields", "totl"], "no field 'totl'; did you mean 'total'?"),
-        (["--automation", "--error", "0"], "wanted error rate is 0"),
-        (["--out-trust", "x.json"], "--fields and --out-trust need --automation"),
-    ],
-)
-def test_automation_with_options_that_do_not_fit_is_refused(more, message):
-    found = run("evaluate", DOCUMENTS, "-r", RULES, *more)
-    assert found.returncode == 2
-    assert message in found.stderr
-
-
-def test_automation_of_few_documents_is_refused(tmp_path):
-    trust = tmp_path / "trust.json"
-    found = run("evaluate", "-", "-r", RULES, "--automation", "--out-trust", trust,
-                stdin=demo_lines(12))  # fmt: skip
-    assert found.returncode == 2
-    assert "12 documents with true labels, expected at least 30" in found.stderr
-    assert not trust.exists()
-
-
-def test_automation_of_one_field_asks_for_that_field_only(automated):
-    found = run("evaluate", DOCUMENTS, "-r", RULES, "--automation", "--fields", "total, tax",
-                "--out", "-")  # fmt: skip
-    figures = json.loads(found.stdout)["automation"]
-    assert figures["held_out"]["holds"] > automated[1]["automation"]["held_out"]["holds"]
-    assert "are right: total, tax" in found.stderr
+    counts = json.loads(found.stdout)["results"]["auto"]
+    path = tmp_path / "some.jsonl"
+    path.write_text(lines, encoding="utf-8")
+    rules = Rules.load(demo.RULES)
+    board = Scoreboard(rules)
+    how = {"by_field": True, "budget": Budget(mass=0.9)}
+    for scored in read_jsonl(path):
+        (found,) = decode_many([scored], rules, workers=1, **how)
+        board.add(scored, found)
+    assert counts["values"] == board.values.record()
+    assert counts["statuses"] == dict(board.statuses)

@@ -5,10 +5,11 @@ import subprocess
 import sys
 
 import pytest
+from lawful_models import RECEIPT as MODEL
 
-from lawful import Document, MissingExtraError, Rules, demo, from_pretrained, read_jsonl
-from lawful.evaluation import Scoreboard, best_legal
-from lawful.models.shipped import MODEL
+from lab import receipts as demo
+from lawful import Document, MissingExtraError, Rules, from_pretrained, read_jsonl
+from lawful.evaluation.scoreboard import Scoreboard, best_legal
 from tests.helpers import timeless
 
 pytest.importorskip("onnxruntime", reason="needs the 'onnx' extra")

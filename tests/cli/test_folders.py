@@ -10,9 +10,10 @@ import pytest
 from pyarrow import parquet
 
 import lawful
-from lawful import Rules, demo
+from lab import receipts as demo
+from lab.receipts.drawing import draw_pdf
+from lawful import Rules
 from lawful.arrow import SCHEMA, decode_table, scored_batch
-from lawful.demo.drawing import draw_pdf
 from tests.helpers import DOCUMENTS, RULES, demo_lines, run, timeless
 
 
@@ -85,7 +86,7 @@ def test_one_parquet_file_into_another(folder, pages):
     (folder / "labels.txt").write_text("\n".join(demo.LABELS), encoding="utf-8")
     for labels in ("labels.json", "labels.txt"):
         found = run(
-            "decode", "bare.parquet", "-r", RULES, "-o", "x.parquet", "--labels", labels,
+            "decode", "bare.parquet", "-r", RULES, "-o", "x.parquet", "--label-names", labels,
             "--kind", "log_probs", "--column", "words=tokens", cwd=folder,
         )  # fmt: skip
         assert "2 documents" in found.stderr
@@ -152,8 +153,11 @@ def test_a_run_resumes_after_the_last_whole_file(folder):
         (["-", "-o", "out/"], "standard input has no name"),
         (["empty", "-o", "out/"], "no scored documents in empty"),
         (["in", "-o", "out/", "--column", "words"], "expected NAME=COLUMN"),
-        (["in", "-o", "out/", "--labels", "none.txt"], "--labels: cannot read none.txt"),
-        (["in", "-o", "out/", "--review", "r.jsonl", "--review-below", "0.9"], "--review"),
+        (["in", "-o", "out/", "--label-names", "none.txt"], "--label-names: cannot read none.txt"),
+        (
+            ["in", "-o", "out/", "--review-out", "r.jsonl"],
+            "--review-out needs --trust",
+        ),
     ],
 )
 def test_wrong_uses_are_errors(folder, arguments, message):

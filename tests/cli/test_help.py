@@ -6,20 +6,22 @@ import os
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 import lawful.cli
 from lawful.cli.app import app
 from tests.helpers import DOCUMENTS, RULES, demo_lines, run
 
 COMMANDS = [
-    "extract", "read", "decode", "choose", "explain", "check", "evaluate", "calibrate",
-    "align", "train", "predict", "export", "demo", "data convert", "data info", "data rules",
-    "data split", "rules show", "rules mine", "rules debug", "rules learn", "review open",
-    "review export", "review import", "serve",
-    "experiments paper", "experiments semantics",
+    "extract", "read", "einvoice", "decode", "choose", "explain", "check", "evaluate",
+    "calibrate", "teach", "align", "train", "predict", "export", "demo", "data convert",
+    "data info", "data rules", "data split", "rules show", "rules mine", "rules debug",
+    "rules learn", "trust fit", "trust check", "review open", "review export", "review import",
+    "serve",
 ]  # fmt: skip
 
 
@@ -54,7 +56,7 @@ def test_every_command_has_a_sentence_an_example_and_flags_without_a_type(pages)
 
 @pytest.mark.parametrize("command", ["decode", "choose", "extract", "evaluate", "calibrate"])
 def test_commands_that_decode_share_their_options(pages, command):
-    for option in ("--decoder", "--candidates", "--seconds", "--max-cost", "--workers",
+    for option in ("--decoder", "--candidates", "--seconds", "--mass", "--max-cost", "--workers",
                    "--bad-lines", "--quiet"):  # fmt: skip
         assert f" {option} " in pages[command]
 
@@ -90,8 +92,9 @@ def test_the_count_of_workers_is_checked():
 def test_no_command_imports_another():
     folder = Path(lawful.cli.__file__).parent
     shared = {
-        "automation", "complaints", "folders", "follower", "inputs", "options", "output", "runs",
-        "scoreboards", "scored_files", "tagging", "tally", "trusting", "truths", "writers",
+        "asking", "counts", "demo_files", "demo_show", "error_summary", "folders",
+        "groups", "inputs", "options", "output", "runs", "score_tables", "scored_files", "scoring",
+        "training_progress", "trust_options", "truth_files", "writers",
     }  # fmt: skip
     for file in folder.glob("*.py"):
         if file.stem not in ("app", *shared):
@@ -102,3 +105,25 @@ def test_an_unknown_name_of_rules_is_said_with_the_known_ones():
     found = run("rules", "invoce")
     assert found.returncode == 2
     assert "no rule file invoce; did you mean 'invoice'? names of rules: " in found.stderr
+
+
+def test_an_option_means_the_same_in_every_command():
+    """``--labels`` was a file of names in one command, and a choice in another."""
+    found = defaultdict(set)
+    for name in COMMANDS:
+        command = get_command(app)
+        for word in name.split():
+            command = command.commands[word]
+        for each in command.params:
+            for option in each.opts:
+                found[option].add(each.metavar)
+    several = {
+        option: kinds for option, kinds in found.items() if option[0] == "-" and len(kinds) > 1
+    }
+    assert several == {
+        "--trust": {"FILE", "NAME=FILE"},  # of the service: one for each of its rules
+        "--confidence": {"", "P"},  # of fields; of a promise, how sure it is
+        "--split": {"", "NAME"},  # a file into its documents; the part of a data set
+        "--out": {"FILE", "FOLDER"}, "-o": {"FILE", "FOLDER"},
+        "--rules": {"FILE", "NAME=FILE"}, "-r": {"FILE", "NAME=FILE"},  # of a service: several
+    }  # fmt: skip

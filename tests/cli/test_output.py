@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from lawful import Document, Field, Rules, Scores, decode
+from lawful.cli.counts import Tally, counts_of
 from lawful.cli.options import Format
-from lawful.cli.tally import Tally, counts_of
 from lawful.cli.writers import writer_for
-from lawful.decoding import Confidence, Correction
-from lawful.document import Scored
+from lawful.documents.records import Scored
 from lawful.io.jsonl import decoding_line, read_decodings
+from lawful.results.decoding import Confidence, Correction
 
 LABELS = ("O", "B-total", "B-tax", "B-item")
 RULES = Rules(
@@ -224,7 +224,7 @@ def test_a_representation_fits_a_screen():
 
 def test_csv_counts_the_rules():
     header = written("csv").strip()
-    assert header == "id,status,checked,rules,optimal,total,tax,items,violated,unchecked"
+    assert header == "id,status,checked,rules,optimal,total,tax,items,violated,unchecked,repaired"
     checked, unchecked = rows(solved(*ONE_CHECKED), solved(*NONE_CHECKED))
     assert [checked[c] for c in ("status", "checked", "rules")] == ["satisfied", "1", "2"]
     assert [unchecked[c] for c in ("status", "checked", "rules")] == ["unchecked", "0", "2"]

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from lawful import demo, read_jsonl
+from lab import receipts as demo
+from lawful import read_jsonl
 from lawful.io.jsonl import scored_line
 from tests.helpers import RULES, run
 
@@ -26,7 +27,7 @@ def test_decode_obeys_the_pins_of_a_line(line):
     found = json.loads(decoded({**line, "pins": pins}).stdout)
     assert found["labels"][39] == "O"
     assert found["pins"] == pins
-    assert {"word": 39, "from": "B-total", "to": "O", "pinned": True} in found["moved"]
+    assert {"word": 39, "old": "B-total", "new": "O", "pinned": True} in found["moved"]
     assert found["fields"]["tax"][0]["text"] == "Rp5.281"
 
 

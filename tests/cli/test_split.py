@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 
-from lawful import Rules, Scored, demo, read_jsonl, write_jsonl
-from lawful.datasets.split import split_documents
-from lawful.document import Labelled
+from lab import receipts as demo
+from lawful import Rules, Scored, read_jsonl, write_jsonl
+from lawful.documents.records import Labelled
+from lawful.evaluation.split import split_documents
 from tests.helpers import run
 
 RULES = Rules.load(demo.RULES)
@@ -35,7 +36,7 @@ def test_without_gold_or_rules_it_says_so(tmp_path):
     found = run("data", "split", tmp_path / "page.jsonl", "-r", "cord", "-o", tmp_path)
     assert (found.returncode, "document 'a' has no gold labels" in found.stderr) == (2, True)
     found = run("data", "split", demo.shipped(), "-r", "crod", "-o", tmp_path)
-    assert "no rule file 'crod'; rules by name: cord, wildreceipt, docile" in found.stderr
+    assert "no rule file 'crod'; rules by name: receipt, invoice" in found.stderr
 
 
 def test_rules_for_other_labels_are_refused(tmp_path):

@@ -356,8 +356,7 @@ void rules_case() {
     }
     Search::Limits limits;
     limits.patience = below(4) ? 1 : kPlenty;
-    limits.bounds = {true,         below(3) > 0, below(3) > 0, below(3) > 0,
-                     below(3) > 0, below(3) > 0, below(3) > 0};
+    limits.bounds = {below(3) > 0, below(3) > 0, below(3) > 0, below(3) > 0, below(3) > 0};
     limits.shared = 1 + below(2);
     CaseSearch search(instance.graph(kInf, below(2)), instance.plan(), instance.tables(), limits,
                       no_limit);
@@ -432,6 +431,42 @@ void dive_beyond_case() {
             "a dive beyond the limit has the stated cost and penalty", instance);
     require(total < most, "it is below the other limit", instance);
     require(offset + total >= expected - 1e-9, "it is no better than the best", instance);
+}
+
+/// Local search ends in a labelling of the stated cost and penalty, no better than the best and no
+/// worse than the one it began with, which one span less does not make better.
+void local_case() {
+    const Instance instance;
+    if (instance.lattice()->best() == kInf) return;
+    const double expected = instance.least_total();
+    CaseSearch search(instance.graph(kInf, below(2)), instance.plan(), instance.tables(), {},
+                      no_limit);
+    const auto total_of = [&](const std::vector<std::uint32_t>& choices) {
+        std::vector<std::uint32_t> labels(instance.words);
+        search.graph().write_labels(choices, labels.data());
+        const auto spans = instance.spans_of(labels);
+        // No label for a word between spans, or one of these spans cannot stand where it is.
+        if (!instance.legal(labels) || spans.size() != choices.size()) return kInf;
+        return instance.cost_of(labels) + instance.violated_by(spans);
+    };
+    std::optional<std::vector<std::uint32_t>> from;
+    if (below(2) && search.dive(1, no_limit)) from = search.found().choices;
+    const double before = from ? total_of(*from) : kInf;
+    const bool improved = search.improve(from, no_limit);
+    require(improved || expected == kInf, "there is a first reading if there is any", instance);
+    if (!improved) return;
+    const std::vector<std::uint32_t> choices = search.found().choices;
+    const double total =
+        search.graph().lattice()->least() + search.found().cost + search.found().violated;
+    require(std::abs(total_of(choices) - total) < 1e-9, "it has the stated cost and penalty",
+            instance);
+    require(total >= expected - 1e-9, "it is no better than the best", instance);
+    require(total <= before + 1e-9, "it is no worse than before", instance);
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        std::vector<std::uint32_t> fewer = choices;
+        fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+        require(total <= total_of(fewer) + 1e-9, "no span should be left out", instance);
+    }
 }
 
 /// A good reading that is found early does not hide the best one, though all that cost more are
@@ -526,8 +561,7 @@ void detours_case() {
     DetourBound bound(0, Residues(*plan, equation, tables, field_values(*graph)), some(8) / 16, 0);
     // With little memory, there are few remainders, whatever the work.
     const std::size_t memory = below(2) ? kPlenty : 64 << below(12);
-    const std::vector<bool> repeated(graph->span_values());  // that no value may be: none
-    const bool searched = bound.search(*graph, steps, repeated, tables.missing, most,
+    const bool searched = bound.search(*graph, steps, tables.missing, most,
                                        {some(28), memory, below(8) == 0}, no_limit);
     require(searched || tolerance > 0, "the detours of a sum of a list are searched", instance);
     if (!searched) return;
@@ -565,13 +599,13 @@ void detours_case() {
         if (excess + more > most) return;
         require(bound.least() <= excess + more + 1e-9, "no reading is below the least", instance);
         if (holds) least = std::min(least, excess + more);
-        DetourBound::Class followed{0, 0, false};
         std::vector<Wide> state(plan->slots);
+        std::uint32_t followed = bound.class_of(state);
         std::uint32_t node = ReadingGraph::kRoot;
         double cost = 0;
         for (std::size_t i = 0;; ++i) {
             const double spent = cost + graph->rest(node) - rest;
-            for (const DetourBound::Class& at : {followed, bound.class_of(state)})
+            for (const std::uint32_t at : {followed, bound.class_of(state)})
                 require(bound.more(node, at, spent) <= onward - graph->rest(node) + more + 1e-9,
                         "no rest is below the bound by detours", instance);
             if (i == choices.size()) break;
@@ -726,7 +760,11 @@ void mass_case() {
                     instance.tables(), {1, 1 + uniform(1)}, everything, no_limit);
     const Mass::Limits limits{everything ? 0 : uniform(0.01), everything ? kPlenty : 1 + below(9),
                               below(2) ? 0 : kPlenty};
-    const Mass::Shares found = mass.of(answers, limits, no_limit);
+    const bool asked[2] = {below(3) > 0, below(3) > 0};
+    Mass::Answers given(2);
+    for (int field = 0; field < 2; ++field)
+        if (asked[field]) given[field] = answers[field];
+    const Mass::Shares found = mass.of(given, limits, no_limit);
     const double unit =
         total / std::exp(mass.log_total());  // at most 1: spans count by their `most_weight`
     const double share = std::exp(mass.log_total());
@@ -736,7 +774,7 @@ void mass_case() {
     for (int field = 0; field < 2; ++field) {
         require(found.same[field] * share <= same[field] + 1e-9,
                 "no more is counted of a field than exists", instance);
-        require((found.same[field] + found.open) * share >= same[field] - 1e-9,
+        require(!asked[field] || (found.same[field] + found.open) * share >= same[field] - 1e-9,
                 "what is not counted of a field is bounded", instance);
     }
     require(!everything || found.open == 0, "nothing is dropped without need", instance);
@@ -941,6 +979,7 @@ int main(int argc, char** argv) {
         rules_case();
         dive_case();
         dive_beyond_case();
+        local_case();
         stop_case();
         time_case();
         detours_case();

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 import lawful
-from lawful import DECODERS, Budget, Document, Field, Rules, Scores, decode, demo
+from lab import receipts as demo
+from lawful import Budget, Document, Field, Rules, Scores, decode
+from lawful.decoders import DECODERS
 
 decoders = pytest.mark.parametrize("decoder", DECODERS)
 EXAMPLES = list(demo.generate(6, seed=5, words=(24, 60)))
 RULES = Rules.load(demo.RULES)
-FREE = lawful.RuleDefaults(presence="free", repeat="any", weight=0)
+FREE = lawful.rules.RuleDefaults(presence="free", repeat="any", weight=0)
 
 
 def run(decoder, example, rules=RULES, budget=None):

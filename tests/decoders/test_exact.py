@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lawful import Budget, Document, Field, Rule, Rules, Scores, decode
 from lawful.decoders import exact
-from lawful.rules.judge import Judge
+from lawful.rules.judging.judge import Judge
 from lawful.search import reading_search
 from lawful.search.problem import Problem
 from tests.helpers import ENOUGH, status_of_optimum
@@ -126,7 +126,9 @@ def test_weights_of_infinity_and_zero_are_the_hard_result_and_the_best_legal_lab
 def test_long_documents_are_judged_only_a_few_times(monkeypatch):
     """Judging a labelling of 10,000 words takes tens of milliseconds; a thousand took a minute."""
     words = 120
-    monkeypatch.setattr(exact, "MOST_WORDS_WALKED", 10 * words)
+    monkeypatch.setattr(exact, "MAX_WORDS_WALKED", 10 * words)
+    monkeypatch.setattr(exact, "WALKED_LESS", 1)
+    monkeypatch.setattr(reading_search.ReadingSearch, "_improve", lambda *given: None)
     monkeypatch.setattr(reading_search, "WITHOUT", ("detours",))  # which prove the answer
     document = Document("long", ["1.00", "2.00", "3.00"] * (words // 3))
     probs = np.full((words, 3), 1 / 3)
@@ -167,3 +169,29 @@ def test_a_sure_model_with_an_unchecked_rule_needs_no_search(monkeypatch):
     assert found.status == "unchecked"
     assert found.optimal
     assert found.penalty > 0
+
+
+CLASSES = Rules([Field("total", "total", "money")], ["total > 0"], classes={"kind": "kind"})
+
+
+@pytest.mark.parametrize("budget", [Budget(candidates=1), Budget(seconds=1e-9)])
+def test_an_optimum_whose_alternatives_were_not_found_says_why(budget):
+    document = Document("d", ["5.00", "7.00"], classes={"kind": {"a": -0.6931, "b": -0.6932}})
+    scores = Scores.from_probs([[0.2, 0.8], [0.6, 0.4]], ["O", "B-total"])
+    found = decode(document, scores, CLASSES, alternatives=3, budget=budget)
+    if found.optimal:
+        assert found.margin == 0.0
+    assert found.stopped_by == ("candidates" if budget.seconds is None else "seconds")
+
+
+@settings(max_examples=150)
+@given(problem=problems(), budget=st.sampled_from([1, 3, 20, 300, 10**6]))
+def test_the_answer_does_not_depend_on_whether_alternatives_are_asked_for(problem, budget):
+    some = Budget(candidates=budget)
+    alone = decode(*problem, budget=some)
+    ranked = decode(*problem, budget=some, alternatives=3)
+    for name in ("status", "optimal", "labels", "fields", "log_prob", "penalty", "checks", "clash"):
+        assert getattr(ranked, name) == getattr(alone, name)
+    assert ranked.bound == pytest.approx(alone.bound)
+    if alone.optimal:
+        assert ranked.margin is not None

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 import lawful
-from lawful import Budget, Rules, decode, demo
-from lawful.decoders.lazy_ilp import LazyIlp
+from lab import receipts as demo
+from lab.decoders.lazy_ilp import LazyIlp
+from lawful import Budget, Rules, decode
 from tests.oracles.definitions import best_worth
 from tests.strategies import total_and_parts
 

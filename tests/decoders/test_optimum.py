@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lab.paper.baselines import lazyk as published
 from lawful import Budget, decode
-from lawful.experiments.baselines import lazyk as published
 from lawful.rules.definitions import PAPER
-from lawful.rules.judge import Judge
+from lawful.rules.judging.judge import Judge
 from tests.helpers import ENOUGH, status_of_optimum
 from tests.oracles.definitions import LABELS, best_worth
 from tests.oracles.streams import legal_bio

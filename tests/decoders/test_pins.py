@@ -82,7 +82,7 @@ def test_what_the_model_says_keeps_its_meaning():
     ]
     record = found.to_dict()
     assert record["pins"] == [{"words": [0, 1], "field": "change"}]
-    assert record["moved"][2] == {"word": 2, "from": "B-change", "to": "O", "pinned": False}
+    assert record["moved"][2] == {"word": 2, "old": "B-change", "new": "O", "pinned": False}
     assert "  pin: word 0 is change" in str(found)
     assert "  moved word 2 '12.000': B-change -> O" in str(found)
     assert "pin: word 0 is change" in found._repr_html_()
@@ -251,7 +251,7 @@ def test_a_crf_obeys_pins():
         (2, 3): lambda row: row[2] == 1,
     }.items():
         found = decode(page, scores, rules, pins=[{"words": pin, "field": "total"}])
-        problem = lawful.Problem(page, scores, rules)
+        problem = lawful.search.Problem(page, scores, rules)
         every = [row for row in product(range(3), repeat=3) if problem.scheme.allows(row)]
         best = max(problem.log_prob(np.array(row)) for row in every if keeps(row))
         assert (found.decoder, found.optimal) == ("paths", True)
@@ -305,3 +305,81 @@ def test_pins_decide_between_fields_that_share_a_label(pins, issued, due):
     texts = {name: [v.text for v in found.fields.get(name, [])] for name in ("issued", "due")}
     assert texts["issued"][:1] == issued
     assert due == [] or due[0] in texts["due"]
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [lawful.Budget(candidates=1), lawful.Budget(seconds=1e-5), lawful.Budget(max_cost=1.0)],
+)
+@pytest.mark.parametrize("decoder", ["auto", "readings", "paths", "lazyk"])
+def test_an_answer_after_a_limit_obeys_pinned_values(decoder, budget):
+    rules = Rules([Field("total", "total", "money"), Field("tax", "tax", "money")], ["total > tax"])
+    page = Document("d", ["5.00", "7.00", "2.00"])
+    scores = Scores.from_probs(
+        [[0.1, 0.9, 0.0], [0.8, 0.1, 0.1], [0.2, 0.1, 0.7]], ["O", "B-total", "B-tax"]
+    )
+    pins = [{"field": "total", "value": "7.00"}, {"field": "tax", "value": 7}]
+    for some in (pins[:1], pins[1:]):
+        found = decode(page, scores, rules, pins=some, budget=budget, decoder=decoder)
+        assert not [check for check in found.checks if check.id.startswith("pin: ")]
+    found = decode(page, scores, rules, pins=pins, budget=budget, decoder=decoder)
+    (broken,) = [check.id for check in found.checks if check.id.startswith("pin: ")]
+    assert broken == "pin: tax is 7"  # one word cannot be both; the first pin is obeyed
+
+
+def test_an_infeasible_answer_shows_what_a_person_said():
+    rules = Rules([Field("total", "total", "money")], [Rule("total > 100", weight=inf)])
+    scores = Scores.from_probs([[0.1, 0.9], [0.9, 0.1]], ["O", "B-total"])
+    pin = {"field": "total", "value": "7.00"}
+    found = decode(Document("d", ["5.00", "7.00"]), scores, rules, pins=[pin])
+    assert (found.status, found.labels) == ("infeasible", ("O", "B-total"))
+    assert found.clash == ("pin: total is '7.00'", "total > 100")
+
+
+ANY_DATES = [Field("issued", "date", "date", where="start >= 0"), Field("due", "date", "date")]
+
+
+@pytest.mark.parametrize(
+    ("pins", "labels"),
+    [
+        ([{"field": "issued", "value": None}, {"field": "due", "value": None}], ("O", "O")),
+        ([{"field": "issued", "value": None}, {"words": [0, 1], "not": "due"}], ("O", "B-date")),
+        ([{"words": [0, 2], "not": "issued"}, {"field": "due", "value": None}], ("O", "O")),
+    ],
+)
+def test_pins_refuse_a_label_if_they_refuse_all_fields_that_share_it(pins, labels):
+    scores = Scores.from_probs([[0.1, 0.9], [0.4, 0.6]], ["O", "B-date"])
+    page = Document("d", ["2024-03-01", "2024-03-30"])
+    found = decode(page, scores, Rules(ANY_DATES), pins=pins)
+    assert (found.status, found.labels) == ("unchecked", labels)
+
+
+def test_a_clash_names_the_pin_that_decides_to_which_field_a_span_belongs():
+    issued = Field("issued", "date", "date", presence="required", where="start >= 0")
+    rules = Rules([issued, ANY_DATES[1]], defaults=lawful.rules.RuleDefaults(weight=inf))
+    scores = Scores.from_probs([[0.1, 0.9]], ["O", "B-date"])
+    pin = {"words": [0, 1], "not": "issued"}
+    found = decode(Document("d", ["2024-03-01"]), scores, rules, pins=[pin])
+    assert found.clash == ("pin: word 0 is not issued", "issued:required")
+    assert found.clash_minimal
+    assert found.fields["due"]  # which was said to clash by itself
+
+
+def test_a_field_that_is_pinned_to_its_default_may_be_missing():
+    rules = Rules([Field("tax", "tax", "money", default=0)], ["tax < 1"])
+    scores = Scores.from_probs([[0.4, 0.6]], ["O", "B-tax"])
+    page = Document("d", ["5.00"])
+    found = decode(page, scores, rules, pins=[{"field": "tax", "value": 0}])
+    assert (found.status, found.labels) == ("satisfied", ("O",))
+    assert decode(page, scores, rules).labels == ("B-tax",)  # without the pin it is kept
+
+
+def test_a_rule_that_can_hold_with_the_old_label_is_no_reason():
+    # Whatever 2.000 is, the old label breaks the pin, so the first of its values was taken: 2000.
+    field = Field("x", "x", "money", repeat="any", ambiguity=2.0)
+    rules = Rules([field], [Rule("x < 5", id="small", weight=10)])
+    scores = Scores.from_probs([[0.0, 1.0], [0.4, 0.6]], ["O", "B-x"])
+    pin = {"words": [1, 2], "not": "x"}
+    found = decode(Document("d", ["2.000", "7.00"]), scores, rules, pins=[pin])
+    (correction,) = found.corrections
+    assert correction.because == ("pin: word 1 is not x",)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import lawful
+from lab.datasets import RULES as THE_PAPERS
 from lawful import Budget, Field, Rules, decode
-from lawful.datasets import RULES as THE_PAPERS
 from tests.fixtures import outputs
 from tests.helpers import needs_shared
 

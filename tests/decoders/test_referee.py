@@ -17,7 +17,9 @@ import pytest
 from hypothesis import given, settings
 
 import lawful
-from lawful import Budget, Document, Field, RowKind, Rule, RuleDefaults, Rules, Scores, decode, demo
+from lab import receipts as demo
+from lawful import Budget, Document, Field, Rule, Rules, Scores, decode
+from lawful.rules import RowKind, RuleDefaults
 from lawful.search.problem import Problem
 from tests.oracles.definitions import LABELS, best_worth, kept_by
 from tests.oracles.referee import UnsupportedRule, referee
@@ -32,7 +34,7 @@ LINEAR = ("total == sum(parts)", "total == 3", "total > 1 and count(parts) >= 1"
           "sum(parts) <= 2", "count(parts) == 2", "1 == 2")  # fmt: skip
 """Those of the other tests' checks that the referee knows."""
 
-EXACT = [name for name in ("exact",) if name in lawful.DECODERS]
+EXACT = [name for name in ("exact",) if name in lawful.decoders.DECODERS]
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import lawful
-from lawful import Budget, Document, Field, Rule, RuleDefaults, Rules, Scores, decode, demo
+from lab import receipts as demo
+from lawful import Budget, Document, Field, Rule, Rules, Scores, decode
+from lawful.rules import RuleDefaults
 from lawful.search import reading_search
 from tests.helpers import ENOUGH
 
@@ -119,7 +121,7 @@ def test_a_search_out_of_memory_says_so(monkeypatch):
     page = next(iter(demo.generate(1, seed=12, words=(120, 200))))
     rules = Rules.load(demo.RULES).with_defaults(weight=inf)
     rules = Rules(rules.fields, [*rules.rules, Rule("total == 123456.78", weight=inf)])
-    found = decode(page.document, page.scores, rules)
+    found = decode(page.document, page.scores, rules, budget=Budget(candidates=inf))
     assert found.status == "exhausted"
     assert found.stopped_by == "memory"
 

@@ -13,13 +13,13 @@ from lawful import (
     Document,
     Field,
     InputError,
-    Problem,
     Rules,
     RulesError,
     Scores,
     SpanScores,
     decode,
 )
+from lawful.search import Problem
 from tests.helpers import ENOUGH
 from tests.oracles.span_sets import assert_is_best, every_answer, every_set
 from tests.strategies import AMOUNTS_AND_DAYS, rule_sets
@@ -101,8 +101,8 @@ def test_a_span_is_relabelled_and_another_added_because_of_a_rule():
     assert found.span_corrections[1].because == ("total:agrees",)
     assert "total '5.28' -> tax '5.28' (0.44 nats, because of total:agrees)" in str(found)
     assert found.to_dict()["span_corrections"][1] == {
-        "from": {"label": "total", "words": [3, 4], "text": "5.28"},
-        "to": {"label": "tax", "words": [3, 4], "text": "5.28"},
+        "old": {"label": "total", "words": [3, 4], "text": "5.28"},
+        "new": {"label": "tax", "words": [3, 4], "text": "5.28"},
         "price": pytest.approx(0.442, abs=1e-3),
         "because": ["total:agrees"],
     }

@@ -12,7 +12,7 @@ DOCS = sorted((ROOT / "docs").glob("*.md"))
 """The pages of the site."""
 
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
-PAGES += [*DOCS, *sorted((ROOT / "paper").glob("*.md"))]
+PAGES += [*DOCS, *sorted((ROOT / "lab" / "results").glob("*.md"))]
 """All pages that people read."""
 
 

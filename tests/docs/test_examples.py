@@ -16,8 +16,8 @@ from typer.main import get_command
 
 import lawful
 from lawful.cli.app import app
-from lawful.rules.files import json_schema
-from lawful.rules.functions import FUNCTIONS
+from lawful.rules.file_schema import json_schema
+from lawful.rules.language.functions import FUNCTIONS
 from tests.docs.pages import DOCS, PAGES, blocks
 
 SESSIONS = [page for page in DOCS if blocks("pycon", pages=[page]) and page.stem != "tutorial"]

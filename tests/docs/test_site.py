@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import runpy
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from functools import cache
 
@@ -61,13 +63,24 @@ def test_the_reference_has_every_public_name():
     text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     names = re.findall(r"^\.\. (?:auto\w+|py:data):: lawful\.(\w+)$", text, re.MULTILINE)
     assert sorted(names) == sorted(lawful.__all__), "docs/api.md lists each public name once"
+    names = re.findall(r"^\.\. (?:auto\w+|py:data):: lawful\.(\w+\.\w+)$", text, re.MULTILINE)
+    further = {name: getattr(lawful, name).__all__ for name in lawful.SUBMODULES}
+    listed = [f"{name}.{n}" for name in further for n in further[name] if n not in lawful.__all__]
+    assert sorted(names) == sorted(listed), "docs/api.md lists each name of a public module once"
+
+
+def test_the_reference_of_commands_is_what_they_say():
+    """Run ``python docs/make_cli.py``. In a process of its own: ``lab`` adds names to the help."""
+    command = [sys.executable, str(ROOT / "docs" / "make_cli.py"), "--check"]
+    assert subprocess.run(command, capture_output=True, text=True, check=False).stderr == ""
 
 
 def test_pictures_are_as_they_are_drawn_today():
     """Run ``python docs/pictures/draw.py`` if the library's answers have changed."""
     folder = ROOT / "docs" / "pictures"
     drawn = dict(runpy.run_path(str(folder / "draw.py"))["pictures"]())
-    assert sorted(drawn) == sorted(path.name for path in folder.glob("*.svg"))
+    measured = {"risk.svg", "teach.svg"}  # drawn by lab.benchmarks
+    assert set(drawn) | measured == {path.name for path in folder.glob("*.svg")}
     for name, picture in drawn.items():
         assert (folder / name).read_text(encoding="utf-8") == picture
         root = ET.fromstring(picture)  # noqa: S314 - our own file

@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from lawful import Rules, demo
+from lab import receipts as demo
+from lawful import Rules
 from lawful.arrow import decode_table, scored_batch
 from tests.helpers import RULES
 

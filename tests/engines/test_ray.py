@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+from lawful_models import RECEIPT as MODEL
 
 from lawful import Rules
 from lawful.arrow import extract_table, scored_batch
-from lawful.models.shipped import MODEL
+from lawful.arrow.ray import DecodeActor
 from lawful.models.shipped import RULES as RECEIPT_RULES
-from lawful.ray import Decoder
 from tests.command_line import ROOT
 from tests.engines.importable import (
     DiesOnce,
@@ -37,7 +37,7 @@ def collected(dataset):
 
 def decoded(folder, **constructor):
     return ray.data.read_parquet(folder).map_batches(
-        Decoder, fn_constructor_kwargs=constructor, batch_format="pyarrow", batch_size=8,
+        DecodeActor, fn_constructor_kwargs=constructor, batch_format="pyarrow", batch_size=8,
         concurrency=2,
     )  # fmt: skip
 

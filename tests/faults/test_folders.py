@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from lawful import demo
+from lab import receipts as demo
 from lawful.arrow import scored_batch
 from tests.helpers import ROOT, RULES
 

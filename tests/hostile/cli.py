@@ -18,7 +18,7 @@ import warnings
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
-from lawful import demo
+from lab import receipts as demo
 from lawful.cli import app
 from lawful.cli.output import messages
 from tests.hostile.mutations import MARKS, damaged_bytes, json_bytes
@@ -51,7 +51,7 @@ VALUES = {
     "--model": ("{missing}", "{folder}", ""),
     "--units": ("words", "pieces", "x"),
     "--workers": ("1", "0", "-1", "1000", "x"),
-    "--schema": (None,),
+    "--json-schema": (None,),
     "--quiet": (None,),
     "--by-page": (None,),
     "--npz": (None,),
@@ -67,7 +67,7 @@ TAKES = {  # options that a command knows, to draw from more often
     "evaluate": "--rules --out --decoder --decodings --only-satisfied --temperature --pool --quiet",
     "calibrate": "--rules --out --share --seed --decoder --bad-lines",
     "data split": "--rules --out --seed",
-    "rules": "--schema",
+    "rules": "--json-schema",
 }
 DATA = ("cord", "wildreceipt", "docile", "nothing")
 WORDS = 15  # of a document, so that no command takes long

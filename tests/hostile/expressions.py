@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lawful import Field, Rule, Rules
-from lawful.rules.expression import parse
+from lawful.rules.language.expression import parse
 from tests.hostile.uses import use
 
 FIELDS = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from lawful import Budget, Field, Rules, decode
-from lawful.document import BadLine
+from lawful.documents.records import FailedDocument
 from lawful.io.jsonl import LineParser, decoding_line, scored_line
 from tests.hostile.mutations import damaged_bytes, damaged_value, json_bytes
 
@@ -53,6 +53,8 @@ LINES = (
           pins=[{"words": [1, 2], "field": "total"}, {"words": [0, 1], "field": None},
                 {"words": [2, 4], "not": "total"}, {"field": "total", "value": "56.000"},
                 {"field": "day", "value": None}, {"words": [2, 4], "text": "20.000 36"}]),
+    _line("i", ["5,28", "l2.00", "7", "2O24-01-05"], joins=[False, False, True, False],
+          misreads=[[["5,26", 1.5], ["5.28", 0.5]], [["12.00", 2.0]], [], [["2024-01-05", 0.1]]]),
 )  # fmt: skip
 PARSER = LineParser("-")
 
@@ -73,8 +75,8 @@ def run(case):
     """Parses the line; if it is a document, decodes it and writes both as JSON."""
     line, index, decoder, alternatives = case
     scored = PARSER.parse(1, line)
-    if isinstance(scored, BadLine):
-        return "BadLine"
+    if isinstance(scored, FailedDocument):
+        return "FailedDocument"
     alternatives = alternatives if decoder in ("auto", "exact") else 0
     found = decode(
         scored.document, scored.scores, RULES[index], decoder=decoder, alternatives=alternatives,

@@ -9,8 +9,9 @@ import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
+from lawful_models import RECEIPT as MODEL
+
 from lawful import Document
-from lawful.models.shipped import MODEL
 from tests.hostile.mutations import damaged_bytes, damaged_value, json_bytes
 
 LEFT_OUT = None

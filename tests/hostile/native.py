@@ -14,8 +14,8 @@ import numpy as np
 
 from lawful import _core
 from lawful._core import FIRST_VALUE, Op, OutcomeState, TermKind
-from lawful.errors import LawfulError
-from lawful.labels import Scheme
+from lawful.base.errors import LawfulError
+from lawful.documents.labels import Scheme
 from tests.hostile.mutations import NUMBERS, SPECIAL, bent_array, odd_value
 
 REFUSALS = (ValueError, TypeError, IndexError, OverflowError, LawfulError, RecursionError)

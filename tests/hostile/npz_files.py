@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lawful.document import BadLine
+from lawful.documents.records import FailedDocument
 from lawful.io.jsonl import read_jsonl
 from tests.hostile.mutations import bent_array, damaged_bytes, damaged_value, json_bytes, odd_value
 
@@ -70,5 +70,5 @@ def run(case):
     path.with_suffix(".npz").write_bytes(arrays)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        bad = sum(isinstance(record, BadLine) for record in read_jsonl(path))
-    return "BadLine" if bad else "answer"
+        bad = sum(isinstance(record, FailedDocument) for record in read_jsonl(path, "yield"))
+    return "FailedDocument" if bad else "answer"

@@ -25,7 +25,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import wait
 from typing import NamedTuple
 
-from lawful.errors import LawfulError
+from lawful.base.errors import LawfulError
 from tests import hostile
 
 SECONDS = 30  # per case, on a machine that is busy
@@ -42,6 +42,7 @@ SECONDS_PER_CASE = {
     "npz_files": 3e-3,
     "rule_dictionaries": 1e-2,
     "rule_files": 3e-3,
+    "samples": 5e-3,
     "values": 1e-4,
 }
 """About how long a case takes; each target gets a number of cases in inverse proportion."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from lawful.values import BUILT_IN, MOST_VALUES, format_value, read
+from lawful.values import BUILT_IN, MAX_VALUES, format_value, read
 from lawful.values.dates import MONTHS
-from lawful.values.money import CURRENCIES, MOST_DIGITS
+from lawful.values.money import CURRENCIES, MAX_DIGITS
 from tests.hostile.mutations import MARKS, damaged_text
 
 DIGITS = ("0123456789" * 3) + "٠١٢٣٤٥٦٧٨٩०१२３４５６²³½Ⅷ⑤𝟘𝟙߁零一"
@@ -42,11 +42,11 @@ def run(case):
     """Reads the text as every type; each value, as a message shows it, must read as itself."""
     for type_ in sorted(BUILT_IN):
         values = read(case, type_)
-        assert len(values) <= MOST_VALUES
+        assert len(values) <= MAX_VALUES
         assert len(set(values)) == len(values)
         for value in values:
             shown = format_value(value)
-            if isinstance(value, Decimal) and sum(map(str.isdigit, shown)) > MOST_DIGITS:
+            if isinstance(value, Decimal) and sum(map(str.isdigit, shown)) > MAX_DIGITS:
                 continue  # .123 and 5% have more digits as 0.123 and 0.05
             assert value in read(shown, type_), (type_, case, value, shown)
     return "answer"

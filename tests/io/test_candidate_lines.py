@@ -7,8 +7,9 @@ import random
 
 import pytest
 
-from lawful import BadLine, Budget, Candidates, Field, LawfulError, RowKind, Rule, Rules, choose
+from lawful import Budget, Candidates, FailedDocument, Field, LawfulError, Rule, Rules, choose
 from lawful.io.candidate_lines import parse_candidates
+from lawful.rules import RowKind
 
 EXPENSE = {
     "Type": {"Text": "TOTAL", "Confidence": 90},
@@ -22,6 +23,15 @@ LINES = [
             {"total": "5,00", "lines": []},
         ],
         "log_probs": [-1, -2],
+    },
+    {
+        "id": "sources",
+        "sources": {
+            "a": {"total": 5, "lines": [{"amount": 4, "name": "b"}], "day": "2024-01-05"},
+            "b": [{"total": "5.00", "lines": []}, '{"total": 6'],
+            "c": {"tax": 1.5},
+        },
+        "reliability": {"a": 0.9, "b": {"total": 0.5, "*": 0.8}},
     },
     {
         "id": "candidates",
@@ -104,7 +114,7 @@ def test_every_line_is_bad_or_has_an_answer(seed):
     for _ in range(300):
         text = json.dumps(mutated(dice.choice(LINES), dice)).encode()
         candidates = parse_candidates(1, text)
-        if isinstance(candidates, BadLine):
+        if isinstance(candidates, FailedDocument):
             assert candidates.message
             continue
         try:

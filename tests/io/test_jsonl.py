@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lawful
-from lawful import BadLine, InputError, Scored, demo, read_jsonl, write_jsonl
-from lawful.demo import json_line
+from lab import receipts as demo
+from lab.receipts import json_line
+from lawful import FailedDocument, InputError, Scored, read_jsonl, write_jsonl
 from lawful.io import jsonl
 from lawful.io.jsonl import (
     LineParser,
@@ -37,7 +38,7 @@ def read(tmp_path, *lines, name="documents.jsonl"):
     path = tmp_path / name
     text = "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
     path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
-    return list(read_jsonl(path))
+    return list(read_jsonl(path, on_error="yield"))
 
 
 @pytest.mark.parametrize("name", ["documents.jsonl", "documents.jsonl.gz"])
@@ -48,6 +49,20 @@ def test_lines_are_documents(tmp_path, name):
     assert np.exp(plain.scores.log_probs) == pytest.approx(np.array(LINE["probs"]))
     assert (full.document.id, full.line, full.gold) == ("r2", 3, ("O", "B-total"))
     assert plain.scores.labels is full.scores.labels  # so that their scheme is compiled once
+
+
+def test_a_bad_line_raises_an_error_that_names_it(tmp_path):
+    read(tmp_path, LINE, "", {**LINE, "words": ["Total"]}, LINE)
+    path = tmp_path / "documents.jsonl"
+    found = read_jsonl(path)
+    assert next(found).document.id == "r1"
+    with pytest.raises(InputError, match=r"documents\.jsonl, line 3: .* 1 word"):
+        next(found)
+    assert [type(each) for each in read_jsonl(path, "yield")] == [Scored, FailedDocument, Scored]
+    with pytest.raises(InputError, match=r"on_error is 'warn', expected 'raise' or 'yield'"):
+        read_jsonl(path, "warn")
+    with pytest.raises(InputError, match=r"on_error is \[\], expected 'raise' or 'yield'"):
+        read_jsonl(path, [])
 
 
 def test_other_kinds_of_scores(tmp_path):
@@ -71,7 +86,7 @@ def test_scores_in_an_npz_beside_the_lines(tmp_path):
     bare = {"id": "r1", "words": LINE["words"]}
     found, missing = read(tmp_path, bare, {**bare, "id": "r2"})
     assert np.exp(found.scores.log_probs) == pytest.approx(np.array(LINE["probs"]))
-    assert missing == BadLine(
+    assert missing == FailedDocument(
         2,
         "document 'r2' has no scores, expected one of probs, log_probs, logits "
         "or scores/r2 in the .npz file",
@@ -110,7 +125,7 @@ def test_a_bad_line_is_named_and_the_others_are_read(tmp_path, change, message):
 )
 def test_a_line_that_is_no_document(tmp_path, text):
     bad, good = read(tmp_path, text, LINE)
-    assert isinstance(bad, BadLine)
+    assert isinstance(bad, FailedDocument)
     assert isinstance(good, Scored)
 
 
@@ -139,13 +154,13 @@ def test_files_that_cannot_be_read(tmp_path):
 )
 def test_any_line_is_a_document_or_a_bad_line(changes):
     text = json.dumps({**LINE, **changes}).encode()
-    assert isinstance(LineParser("-").parse(1, text), Scored | BadLine)
+    assert isinstance(LineParser("-").parse(1, text), Scored | FailedDocument)
 
 
 @settings(max_examples=500)
 @given(st.binary(max_size=60))
 def test_any_bytes_are_a_document_or_a_bad_line(text):
-    assert isinstance(LineParser("-").parse(1, text), Scored | BadLine)
+    assert isinstance(LineParser("-").parse(1, text), Scored | FailedDocument)
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])
@@ -195,17 +210,21 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path):
     assert found.document.id == "receipt-00000"
 
 
+def read_scored(path):
+    return read_jsonl(path, on_error="yield")
+
+
 def read_documents(path):
     return parse_documents(read_lines(path))
 
 
-@pytest.mark.parametrize("reader", [read_jsonl, read_documents, read_decodings])
+@pytest.mark.parametrize("reader", [read_scored, read_documents, read_decodings])
 def test_a_line_that_is_not_utf_8_is_a_bad_line(tmp_path, reader):
     """It ended every command but decode with a traceback."""
     file = tmp_path / "pages.jsonl"
     file.write_bytes(b'{"id": "\xff", "words": []}\n')
     (found,) = reader(file)
-    assert isinstance(found, BadLine)
+    assert isinstance(found, FailedDocument)
     assert found.line == 1
     with pytest.raises(InputError, match=r"pages\.jsonl, line 1: "):
         list(read_labelled(file))
@@ -224,15 +243,15 @@ def test_a_line_that_is_too_long_is_a_bad_line(tmp_path, monkeypatch, name, endi
         file = name
     else:
         file.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-    first, bad, third, *last = read_jsonl(file)
+    first, bad, third, *last = read_scored(file)
     assert isinstance(first, Scored)
-    assert bad == BadLine(2, "the line is longer than 200 bytes, which is the maximum")
+    assert bad == FailedDocument(2, "the line is longer than 200 bytes, which is the maximum")
     assert third.line == 3
     if ending or len(long) > 200:
         assert [each.line for each in last] == [5]
 
 
-@pytest.mark.parametrize("reader", [read_jsonl, read_documents, read_decodings])
+@pytest.mark.parametrize("reader", [read_scored, read_documents, read_decodings])
 def test_a_line_that_is_too_long_is_not_kept(tmp_path, monkeypatch, reader):
     monkeypatch.setattr(jsonl, "LONGEST_LINE", 1000)
     file = tmp_path / "pages.jsonl.gz"
@@ -243,7 +262,7 @@ def test_a_line_that_is_too_long_is_not_kept(tmp_path, monkeypatch, reader):
     (found,) = reader(file)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert isinstance(found, BadLine)
+    assert isinstance(found, FailedDocument)
     assert peak < 6 << 20
     with pytest.raises(InputError, match=r"line 1: the line is longer than 1000 bytes"):
         list(read_labelled(file))

@@ -11,7 +11,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from lawful import BadLine, InputError, Scored, read_jsonl
+from lawful import FailedDocument, InputError, Scored, read_jsonl
 from lawful.io import npz
 
 LABELS = np.array(["O", "B-a"])
@@ -34,7 +34,7 @@ def read(tmp_path, members, method=zipfile.ZIP_DEFLATED, words=("a", "b")):
         for name, data in members.items():
             archive.writestr(f"{name}.npy", data)
     (tmp_path / "d.jsonl").write_text(json.dumps({"id": "r", "words": words}) + "\n")
-    (found,) = read_jsonl(tmp_path / "d.jsonl")
+    (found,) = read_jsonl(tmp_path / "d.jsonl", on_error="yield")
     return found
 
 
@@ -91,7 +91,7 @@ HUGE = (1 << 40, 1 << 40)
 )  # fmt: skip
 def test_an_array_that_does_not_fit_is_a_bad_line(tmp_path, members, said):
     found = read(tmp_path, {"scores/r": array(SCORES)} | members)
-    assert isinstance(found, BadLine)
+    assert isinstance(found, FailedDocument)
     assert said in found.message
     assert found.message.count(".npz file") <= 1
 
@@ -115,8 +115,8 @@ def test_a_damaged_directory_is_a_bad_line(tmp_path, at, value, said):
     data = bytearray((tmp_path / "d.npz").read_bytes())
     data[data.rindex(b"PK\x01\x02") + at] = value
     (tmp_path / "d.npz").write_bytes(data)
-    (found,) = read_jsonl(tmp_path / "d.jsonl")
-    assert isinstance(found, BadLine)
+    (found,) = read_jsonl(tmp_path / "d.jsonl", on_error="yield")
+    assert isinstance(found, FailedDocument)
     assert said in found.message
 
 
@@ -128,8 +128,8 @@ def test_a_file_with_a_changed_byte_is_read_or_refused(tmp_path, seed):
     data[rng.integers(len(data))] ^= int(rng.integers(1, 256))
     (tmp_path / "d.npz").write_bytes(data)
     with suppress(InputError):  # no zip file any more
-        (found,) = read_jsonl(tmp_path / "d.jsonl")
-        assert isinstance(found, BadLine | Scored)
+        (found,) = read_jsonl(tmp_path / "d.jsonl", on_error="yield")
+        assert isinstance(found, FailedDocument | Scored)
 
 
 def test_a_small_file_does_not_fill_the_memory(tmp_path):
@@ -140,8 +140,8 @@ def test_a_small_file_does_not_fill_the_memory(tmp_path):
     read(tmp_path, {"scores/r": array(big), "labels": names})
     (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, lines)))
     tracemalloc.start()
-    for found in read_jsonl(tmp_path / "d.jsonl"):
-        assert isinstance(found, BadLine)
+    for found in read_jsonl(tmp_path / "d.jsonl", on_error="yield"):
+        assert isinstance(found, FailedDocument)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 1 << 20
@@ -174,5 +174,5 @@ def test_texts_with_numbers_that_are_no_characters_are_bad_lines(tmp_path, name)
         raw[0] = 0x110000
         np.savez(tmp_path / "d.npz", **(texts | {name: odd, "scores/a": np.zeros((1, 2))}))
         (tmp_path / "d.jsonl").write_text('{"id": "a", "words": ["x"]}\n')
-        (bad,) = read_jsonl(tmp_path / "d.jsonl")
+        (bad,) = read_jsonl(tmp_path / "d.jsonl", on_error="yield")
         assert bad.message == f"{name} in the .npz file is not valid Unicode"

@@ -9,11 +9,11 @@ import sys
 import msgspec
 import numpy as np
 import pytest
+from lawful_models import RECEIPT as MODEL
 
 from lawful import Document, InputError, from_pretrained
-from lawful.errors import LawfulError
+from lawful.base.errors import LawfulError
 from lawful.models.checkpoint import CARD, ONNX, TOKENIZER, Card, ChainTables, read_card
-from lawful.models.shipped import MODEL
 from lawful.models.tokenizer import Tokenizer
 
 TABLES = {"start": [1.0, 2.0], "between": [[3.0, 4.0], [5.0, 6.0]], "end": [7.0, 8.0]}

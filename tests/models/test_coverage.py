@@ -3,7 +3,7 @@
 import pytest
 
 from lawful import Document, Field, InputError, Rules
-from lawful.document import Labelled
+from lawful.documents.records import Labelled
 from lawful.models.coverage import RARE, Coverage, count_labels, hold_out
 
 

@@ -37,11 +37,15 @@ def best_worth(document, scores, rules):
 def every_reading(judge, reading):
     """All readings with the spans of a reading, one for each choice of possible values."""
     places = [(i, at) for i, spans in enumerate(reading) for at in range(len(spans))]
-    counts = [
-        len(judge.values(i, *reading[i][at][:2])) if judge.rules.fields[i].ambiguity < inf else 1
+    choices = [
+        [
+            which
+            for which in range(max(1, len(judge.values(i, *reading[i][at][:2]))))
+            if judge.price_of_choice(i, *reading[i][at][:2], which) < inf
+        ]
         for i, at in places
     ]
-    for choice in product(*(range(max(1, count)) for count in counts)):
+    for choice in product(*choices):
         changed = [list(spans) for spans in reading]
         for (i, at), which in zip(places, choice, strict=True):
             changed[i][at] = changed[i][at]._replace(choice=which)
@@ -53,12 +57,10 @@ def priced_readings(judge, reading):
     places = [(i, span) for i, spans in enumerate(reading) for span in spans]
     options = []
     for i, span in places:
-        f = judge.rules.fields[i]
         values = judge.values(i, span.start, span.end) or (None,)
         faults = judge.faults(i, span.start, span.end)
-        some = values if f.ambiguity < inf else values[:1]
-        options.append([(faults + f.ambiguity * (n > 0) if n else faults, v)
-                        for n, v in enumerate(some)])  # fmt: skip
+        prices = [judge.price_of_choice(i, span.start, span.end, n) for n in range(len(values))]
+        options.append([(faults + p, v) for p, v in zip(prices, values, strict=True) if p < inf])
     for choice in product(*options):
         named = [
             (judge.rules.fields[i].name, span.start, span.end, value)

@@ -37,8 +37,42 @@ def lines_of(document):
     return runs([(page, box.y0) for page, box in zip(pages, document.boxes, strict=True)])
 
 
-def rows_of(document, kind, found):
+def line_of(document, word):
+    """The number of a word's printed line among all; a line counts where its first word is."""
+    pages = document.pages or [0] * len(document)
+    tops = [(page, box.y0) for page, box in zip(pages, document.boxes, strict=True)]
+    return list(dict.fromkeys(tops)).index(tops[word]) + 1
+
+
+def held_by(kind, kinds):
+    """The fields of the kinds of rows that sections of a kind hold."""
+    inner = [each for each in kinds if each.name == kind.of]
+    return [name for each in inner for name in (*each.fields, *held_by(each, kinds))]
+
+
+def sections_of(document, kind, found, kinds):
+    """The sections of a kind: lists of spans, also of the rows that they hold."""
+    own = [each for each in found if each.name in (*kind.fields, *held_by(kind, kinds))]
+    if kind.by == "page":
+        pages = [1] * len(document) if document.pages is None else runs(document.pages)
+        own = [each for each in own if pages[each.start] is not None]
+        return [list(page) for _, page in groupby(own, lambda each: pages[each.start])]
+    lines = lines_of(document) if document.rows is None else runs(document.rows)
+    numbers = [None] * len(document) if lines is None else lines
+    groups = []
+    for each in own:
+        last = groups[-1] if groups else []
+        ended = [numbers[e.start] for e in last if e.name == kind.ends][:1]
+        if not last or each.name == kind.starts or ended not in ([], [numbers[each.start] or 0]):
+            groups.append([])
+        groups[-1].append(each)
+    return [group for group in groups if kind.starts in (None, group[0].name)]
+
+
+def rows_of(document, kind, found, kinds=()):
     """The rows of a kind: lists of spans. ``found`` has the spans of all fields, in order."""
+    if kind.of is not None:
+        return sections_of(document, kind, found, kinds)
     own = [each for each in found if each.name in kind.fields]
     numbers = lines_of(document) if document.rows is None else runs(document.rows)
     if kind.starts is None and numbers is not None:
@@ -47,6 +81,22 @@ def rows_of(document, kind, found):
     starter = kind.starts or kind.fields[0]
     begins = [i for i, each in enumerate(own) if each.name == starter]
     return [own[i:j] for i, j in pairwise([*begins, len(own)])]
+
+
+def words_of_rows(document, kind, found, kinds=()):
+    """The words of each of these rows: a printed one, or all since the last value before it."""
+    rows = rows_of(document, kind, found, kinds)
+    numbers = lines_of(document) if document.rows is None else runs(document.rows)
+    if kind.by == "page":
+        numbers = [1] * len(document) if document.pages is None else runs(document.pages)
+    known = kind.by is not None if kind.of is not None else kind.starts is None
+    if known and numbers is not None:
+        words = [[i for i, n in enumerate(numbers) if n == numbers[row[0].start]] for row in rows]
+        return [(row[0], row[-1] + 1) for row in words]
+    own = [e for e in found if e.name in (*kind.fields, *held_by(kind, kinds))]
+    begins = [max([e.end for e in own if e.start < row[0].start], default=0) for row in rows]
+    ends = [row[-1].end for row in rows[:-1]] + [len(document)]
+    return list(zip(begins, ends, strict=True)) if rows else []
 
 
 def first_value(name, found):
@@ -76,7 +126,7 @@ def place_of(document, name, found):
         page = document.pages or [0] * len(document)
         boxes = [document.boxes[i] for i in range(start, end) if page[i] == page[start]]
         place |= {
-            "line": lines_of(document)[start],
+            "line": line_of(document, start),
             "left": Fraction(str(min(box.x0 for box in boxes))),
             "top": Fraction(str(min(box.y0 for box in boxes))),
             "right": Fraction(str(max(box.x1 for box in boxes))),

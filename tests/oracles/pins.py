@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
-from math import exp, inf
+from math import inf
 
 import numpy as np
 
@@ -113,8 +113,13 @@ def _broken_anywhere(pin, labels):
 class PinnedOracle(Oracle):
     """A document with scores, rules and pins, and all true statements about it."""
 
-    def __init__(self, document, scores, rules, pins):
+    def __init__(self, document, scores, rules, pins, kept=None):
+        """``kept`` is what may not vanish, if it is not what the best labelling has."""
+        self._asked = document, scores, rules
         self.words, self.joined = corrected(document.words, pins)
+        said = {at for pin in pins if "text" in pin for at in range(*pin["words"])}
+        misreads = enumerate(document.misreads or ((),) * len(document))
+        self.misreads = [() if at in said else some for at, some in misreads]
         self.document = document
         self.rules, self.scheme, self.pins = rules, rules.scheme, pins
         self.fields, self.weight = rules.fields, rules.defaults.weight
@@ -127,27 +132,25 @@ class PinnedOracle(Oracle):
             for pin in pins
             if pin.get("value") is not None
         }
-        self.kept = frozenset()
+        self.kept, self.kept_places = kept or (frozenset(), [])
         self._settled = True  # whether pins decide among the possible values of a text
         self._looks, self._verdicts = {}, {}
         self._log_probs = dict(zip(scores.labels, scores.log_probs.T, strict=True))
         self._resolve()
+        self.choose(self.choices[0][0])
 
-        groups = self._groups(scores.labels, len(document))
+        groups = self._found = self._groups(scores.labels, len(document))
         self.legal = max((best for best, _ in groups.values()), default=-inf)
         self.best_legal = max(
             (best for (_, broken), (best, _) in groups.items() if not broken), default=-inf
         )
-        if self.best_legal > -inf:
-            self.kept = self._kept_under_pins(document, scores)
+        if self.best_legal > -inf and kept is None:
+            self._keep_under_pins(document, scores)
         self.pairs = [pair for pair, _ in self._all_pairs(groups)]
         self.worths, self.masses = {}, {}
         for pair, broken in self._all_pairs(groups):
             if pair.worth > -inf and not broken:
-                seen = pair.verdict.seen
-                self.worths[seen] = max(self.worths.get(seen, -inf), pair.worth)
-                mass = pair.mass * exp(-pair.verdict.cost)
-                self.masses[seen] = self.masses.get(seen, 0.0) + mass
+                self._count(pair)
         self.best = max(self.worths.values(), default=-inf)
         self._settled = False
         self._looks, self._verdicts = {}, {}
@@ -162,38 +165,82 @@ class PinnedOracle(Oracle):
         groups = {}
         for row in rows.tolist():
             names = [labels[i] for i in row]
-            log_prob = self.log_prob(names)
+            log_prob = self.log_prob(names) - self.prior
             if log_prob == -inf:
                 continue
             key = self.spans_of(names), self.broken_by(names)
-            best, mass = groups.get(key, (-inf, 0.0))
-            groups[key] = max(best, log_prob), mass + np.exp(log_prob)
+            best, mass = groups.get(key, (-inf, -inf))
+            groups[key] = max(best, log_prob), np.logaddexp(mass, log_prob)
         return groups
 
     def broken_by(self, labels):
         """The names of pins about words that a legal labelling breaks."""
-        types = dict(zip(self.names, self.types, strict=True))
-        return frozenset(
-            name_of(pin) for pin in self.pins if broken_by_labels(pin, labels, self.scheme, types)
+        types, spans = dict(zip(self.names, self.types, strict=True)), self.spans_of(labels)
+        found = set()
+        for pin in self.pins:
+            name = pin.get("field") or pin.get("not")
+            if name is None or self.types.count(types[name]) == 1:
+                broken = broken_by_labels(pin, labels, self.scheme, types)
+            else:  # labels do not tell of which field a span is
+                broken = pin.get("value") is None and self._breaks(pin, spans, [None] * len(spans))
+            found |= {name_of(pin)} if broken else set()
+        return frozenset(found)
+
+    def first_that_fits(self, spans):
+        agree = [s for s in spans if not any(self._is_broken_by(pin, s) for pin in self.pins)]
+        return super().first_that_fits(
+            [s for s in agree if s.field in self.values] or agree or spans
         )
 
-    def _kept_under_pins(self, document, scores):
-        """The fields of the best labelling that agrees; of several, that of the library."""
+    def _is_broken_by(self, pin, span):
+        """Whether a span breaks a pin by itself."""
+        if "text" in pin:
+            return False
+        mine = self.names[span.field] == pin.get("field", pin.get("not"))
+        if pin.get("value") is not None:
+            possible = self.readable(span)
+            return mine and self.values[span.field] not in possible
+        if "value" in pin:  # absent
+            return mine
+        if "not" in pin:
+            return mine and overlap(pin, span)
+        return overlap(pin, span) and not (mine and (span.start, span.end) == tuple(pin["words"]))
+
+    def _keep_under_pins(self, document, scores):
+        """Keeps what the best labelling that agrees has; of several, that of the library."""
         best = Problem(replace(document, pins=self.pins), scores, self.rules).best_legal
         labels = [scores.labels[number] for number in best]
-        assert abs(self.log_prob(labels) - self.best_legal) < 1e-9, "not the best that agrees"
+        assert abs(self.log_prob(labels) - self.prior - self.best_legal) < 1e-9, (
+            "not the best that agrees"
+        )
         assert not self.broken_by(labels), f"{labels} breaks {self.broken_by(labels)}"
-        there = {span.field for span in self.spans_of(labels) if self.look(span)[0]}
-        return frozenset(self.names[i] for i in there if self.fields[i].presence == "keep")
+        self._keep(labels)
 
     def _all_pairs(self, groups):
         for (spans, broken), (best, mass) in groups.items():
             for pair in self._read(spans, best, mass):
                 yield pair, broken
 
+    def _keep(self, labels):
+        super()._keep(labels)
+        # What is pinned to its default has this value if it is missing, too.
+        default = {i for i, value in self.values.items() if plain(self.fields[i].default) == value}
+        self.kept -= {self.names[i] for i in default}
+
     @property
     def fallback(self):
         return self.best_legal if self.best_legal > -inf else self.legal
+
+    def is_fallback(self, labels, verdict):
+        if not self.values or self.best_legal == -inf:
+            return super().is_fallback(labels, verdict)
+        names = {name_of(pin) for pin in self.pins}
+        broken = (verdict.broken & names) | self.broken_by(labels)
+        obeyed = any(
+            not (pair.verdict.broken & names or by_labels)
+            for pair, by_labels in self._all_pairs(self._found)
+        )
+        return not broken if obeyed else not self.broken_by(labels)
 
     def text(self, span):
         words = [self.words[span.start]]
@@ -203,9 +250,8 @@ class PinnedOracle(Oracle):
 
     def look(self, span):
         if span not in self._looks and span.field in self.values:
-            field = self.fields[span.field]
             found, faults = super().look(span)
-            possible = possible_values(self.text(span), field.type)
+            possible = tuple(self.readable(span))
             if not self._settled:
                 found = possible
             elif self.values[span.field] in possible:
@@ -243,7 +289,12 @@ class PinnedOracle(Oracle):
     def demands(self):
         return super().demands() | {name_of(pin) for pin in self.pins if "text" not in pin}
 
-    def can_hold(self, demands):
+    def can_hold(self, demands, without=None):
+        pins = [pin for pin in self.pins if name_of(pin) != without]
+        if len(pins) < len(self.pins) and len({*self.types}) < len(self.types):
+            # A pin that is left out does not decide among fields that share a label either.
+            kept = self.kept, self.kept_places
+            return PinnedOracle(*self._asked, pins, kept).can_hold(demands)
         return any(
             not ((pair.verdict.broken | broken) & set(demands)) for pair, broken in self._readings
         )

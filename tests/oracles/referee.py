@@ -319,17 +319,28 @@ class _Page:
 
     def kept(self) -> set[str]:
         """The fields with presence keep that have a value on the best path."""
-        found = set()
+        return {f.name for f, _ in self.seen() if f.presence == "keep"}
+
+    def kept_in_rows(self) -> set[tuple[str, int]]:
+        """The fields of rows, unless free, that have a value on the best path, with its row."""
+        in_rows = {name for kind in self.rules.rows for name in kind.fields}
+        return {
+            (f.name, self.rows[start])
+            for f, start in self.seen()
+            if f.name in in_rows and f.presence != "free" and self.rows[start]
+        }
+
+    def seen(self) -> Iterator[tuple[Field, int]]:
+        """The readable spans of the best path: their fields and first words."""
         end = self.words
         while end > 0:
             ways = [self.ahead[:end] + costs[:end, end] for costs in (self.outside, *self.costs)]
             which, start = np.unravel_index(int(np.argmin(ways)), (len(ways), end))
             if which:
                 f = self.rules.fields[int(which) - 1]
-                if f.presence == "keep" and read(self.document.text(int(start), end), f.type):
-                    found.add(f.name)
+                if read(self.document.text(int(start), end), f.type):
+                    yield f, int(start)
             end = int(start)
-        return found
 
 
 def _rows(ids: Iterable[int | None]) -> list[int]:
@@ -431,6 +442,9 @@ class _Program:
                 )
             elif sight.field.name in kept:
                 self.model.add_bool_or(here)
+        for name, row in page.kept_in_rows() if page.rows else ():
+            here = self.sights[name].readable
+            self.model.add_bool_or([x for x, span in here if page.rows[span.start] == row])
         for law in laws:
             self.obey(law)
         for each in products:

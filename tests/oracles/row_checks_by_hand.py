@@ -38,6 +38,11 @@ OF_PAGE = {
         lambda basis, amount, t: abs(sum(basis) - sum(amount)) <= t
     ),
     "before(amount, total)": strict(lambda last_amount, first_total: last_amount <= first_total),
+    "kind == 'A'": strict(lambda kind: kind == "A"),
+    "total > 2 or kind == 'B'": lambda total, kind, t: either(above(total, 2, t), same(kind, "B")),
+    "present(kind) == present(total)": lambda count_kind, count_total: (
+        (count_kind > 0) == (count_total > 0)
+    ),
     "before(note, amount)": strict(lambda last_note, first_amount: last_note <= first_amount),
     "total == sum(amount where quantity > 1)": lambda total, rows_line, t: same(
         total, sum_where(rows_line, "amount", lambda row: above(row["quantity"], 1, t)), t
@@ -48,6 +53,11 @@ OF_PAGE = {
     "sum(line.amount where note == 'A') > 2": lambda rows_line, t: above(
         sum_where(rows_line, "amount", lambda row: same(row["note"], "A")), 2, t
     ),
+    "total == sum(subtotal)": strict(lambda total, subtotal, t: abs(total - sum(subtotal)) <= t),
+    "sum(amount where amount > 1) == 2": lambda rows_line, t: same(
+        sum_where(rows_line, "amount", lambda row: above(row["amount"], 1, t)), 2, t
+    ),
+    "count(carried) == 1": lambda count_carried: count_carried == 1,
     "sum(amount where quantity == total) == total": lambda total, rows_line, t: same(
         sum_where(rows_line, "amount", lambda row: same(row["quantity"], total, t)), total, t
     ),
@@ -90,6 +100,10 @@ OF_LINE = {
         lambda amount, quantity, unit, t: abs(amount - quantity * unit) <= t
     ),
     "quantity <= ordered": strict(lambda quantity, ordered, t: quantity <= ordered + t),
+    # Rules that are judged once for every row, but name none of its fields.
+    "total > 2": strict(lambda total, t: total > 2 + t),
+    "sum(basis) > 2": strict(lambda basis, t: sum(basis) > 2 + t),
+    "kind == 'A'": strict(lambda kind: kind == "A"),
     # Places in the row.
     "start(quantity) < start(amount)": strict(
         lambda start_quantity, start_amount: start_quantity < start_amount
@@ -111,9 +125,64 @@ OF_VAT = {
     ),
     "basis >= rate": strict(lambda basis, rate, t: basis + t >= rate),
     "rate > previous.rate": strict(lambda rate, previous_rate, t: rate > previous_rate + t),
+    "sum(amount) > 3": strict(lambda amount, t: sum(amount) > 3 + t),
 }
 
-BY_ROWS = {None: CHECKS | OF_PAGE, "line": OF_LINE, "vat": OF_VAT}
+OF_SECTION = {
+    "subtotal == sum(amount)": strict(lambda subtotal, amount, t: abs(subtotal - sum(amount)) <= t),
+    "subtotal == previous.subtotal + sum(line.amount)": strict(
+        lambda subtotal, previous_subtotal, amount, t: (
+            abs(subtotal - previous_subtotal - sum(amount)) <= t
+        )
+    ),
+    "subtotal >= max(amount)": strict(lambda subtotal, amount, t: subtotal + t >= max(amount)),
+    "min(amount) > 1": strict(lambda amount, t: min(amount) > 1 + t),
+    "count(amount) >= 2": lambda count_amount: count_amount >= 2,
+    "present(amount)": lambda count_amount: count_amount > 0,
+    "not present(previous.subtotal) or subtotal == 2": (
+        lambda count_previous_subtotal, subtotal, t: either(
+            count_previous_subtotal == 0, same(subtotal, 2, t)
+        )
+    ),
+    "heading != previous.heading": strict(
+        lambda heading, previous_heading: heading != previous_heading
+    ),
+    "present(heading) == present(subtotal)": lambda count_heading, count_subtotal: (
+        (count_heading > 0) == (count_subtotal > 0)
+    ),
+    "subtotal == sum(amount where quantity > 1)": lambda subtotal, rows_line, t: same(
+        subtotal, sum_where(rows_line, "amount", lambda row: above(row["quantity"], 1, t)), t
+    ),
+    "sum(amount) <= total": strict(lambda amount, total, t: sum(amount) <= total + t),
+}
+
+OF_SHEET = {
+    "carried == sum(amount)": strict(lambda carried, amount, t: abs(carried - sum(amount)) <= t),
+    "carried == previous.carried + sum(amount)": strict(
+        lambda carried, previous_carried, amount, t: (
+            abs(carried - previous_carried - sum(amount)) <= t
+        )
+    ),
+    "carried == (previous.carried if present(previous.carried) else 0) + sum(amount)": (
+        lambda carried, previous_carried, count_previous_carried, amount, t: (
+            None
+            if None in (carried, amount) or (count_previous_carried and previous_carried is None)
+            else abs(carried - (previous_carried or 0) - sum(amount)) <= t
+        )
+    ),
+    "count(amount) == 1": lambda count_amount: count_amount == 1,
+    "before(amount, carried)": strict(
+        lambda last_amount, first_carried: last_amount <= first_carried
+    ),
+}
+
+BY_ROWS = {
+    None: CHECKS | OF_PAGE,
+    "line": OF_LINE,
+    "vat": OF_VAT,
+    "section": OF_SECTION,
+    "sheet": OF_SHEET,
+}
 """All checks, by the kind of rows that they are judged on; of the page under ``None``."""
 
 

@@ -8,8 +8,8 @@ from math import exp, inf, log, log1p
 import numpy as np
 import pytest
 
-from lawful.rules.reading import Occurrence
-from lawful.span_scores import SUREST
+from lawful.documents.span_scores import SUREST
+from lawful.rules.judging.reading import Occurrence
 from tests.oracles.labellings import every_reading, seen_by_a_person
 
 

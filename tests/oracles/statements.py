@@ -26,9 +26,11 @@ from tests.oracles.pages import (
     Found,
     first_value,
     given_value,
+    held_by,
     late_spans,
     place_of,
     rows_of,
+    words_of_rows,
 )
 from tests.oracles.row_checks_by_hand import hand_made
 from tests.oracles.streams import LEGAL
@@ -109,7 +111,8 @@ class Verdict(NamedTuple):
     cost: float
     violations: tuple[Violation, ...]
     holding: tuple[str, ...]  # the ids of rules that are satisfied; for rows, once per row
-    seen: tuple[tuple, ...]  # by field: all values of a list, the first of any other field
+    seen: tuple[tuple, ...]  # by field: all values of a list, the first of any other field; class
+    prior: float = 0.0  # the log-probability of the document's class
 
     @property
     def violated(self):
@@ -126,7 +129,7 @@ class Verdict(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """All labellings with one reading: the log-probability of the best, and the mass of all."""
+    """All labellings with one reading: the log-probabilities of the best, and of all together."""
 
     log_prob: float
     mass: float
@@ -134,7 +137,7 @@ class Pair(NamedTuple):
 
     @property
     def worth(self):
-        return self.log_prob - self.verdict.cost
+        return self.log_prob - self.verdict.cost + self.verdict.prior
 
 
 def plain(value):
@@ -148,40 +151,67 @@ class Oracle:
     def __init__(self, document, scores, rules):
         self.document, self.rules, self.scheme = document, rules, rules.scheme
         self.words = document.words
+        self.misreads = document.misreads or ((),) * len(document)
         self.fields, self.weight = rules.fields, rules.defaults.weight
         self.types = tuple(field.label for field in self.fields)
         self.names = tuple(field.name for field in self.fields)
         self._looks, self._verdicts = {}, {}
         self._log_probs = dict(zip(scores.labels, scores.log_probs.T, strict=True))
         self._resolve()
+        self.choose(self.choices[0][0])
 
         labels = tuple(sorted(scores.labels))
         rows, starts, groups = legal_labellings(self.scheme, labels, len(document), self.types)
         by_word = np.array([self._log_probs[label] for label in labels]).T  # (words, labels)
         log_probs = by_word[np.arange(len(document)), rows].sum(axis=1)
         self.best_legal = float(log_probs.max(initial=-inf))
-        self.kept = self._kept_by(scores) if self.best_legal > -inf else frozenset()
+        self.kept, self.kept_places = frozenset(), []
+        if self.best_legal > -inf:
+            scheme = self.rules.scheme_for(scores.labels)
+            best, _ = next(lawful.paths(scores.costs, scheme, kind="costs"))
+            self._keep([scores.labels[number] for number in best])
         self.pairs = []
         if len(rows):
             best = np.maximum.reduceat(log_probs, starts).tolist()
-            mass = np.add.reduceat(np.exp(log_probs), starts).tolist()
+            mass = np.logaddexp.reduceat(log_probs, starts).tolist()
             for spans, *of_labellings in zip(groups, best, mass, strict=True):
                 if of_labellings[0] > -inf:
-                    self.pairs.extend(self._read(spans, *of_labellings))
+                    self.pairs.extend(self._read(self.assigned(spans), *of_labellings))
 
         self.worths, self.masses = {}, {}  # by the values seen
         for pair in self.pairs:
             if pair.worth > -inf:
-                seen = pair.verdict.seen
-                self.worths[seen] = max(self.worths.get(seen, -inf), pair.worth)
-                mass = pair.mass * exp(-pair.verdict.cost)
-                self.masses[seen] = self.masses.get(seen, 0.0) + mass
+                self._count(pair)
         self.best = max(self.worths.values(), default=-inf)
+
+    def _count(self, pair):
+        """Adds a reading that violates nothing hard to the worths and masses of what is seen."""
+        seen = pair.verdict.seen
+        self.worths[seen] = max(self.worths.get(seen, -inf), pair.worth)
+        mass = pair.mass + pair.verdict.prior - pair.verdict.cost
+        self.masses[seen] = np.logaddexp(self.masses.get(seen, -inf), mass)
 
     @property
     def fallback(self):
         """The log-probability of the answer if everything violates what is hard."""
         return self.best_legal
+
+    def is_fallback(self, labels, verdict):
+        """Whether the answer is what comes if everything violates what is hard, or time is up."""
+        del verdict
+        return abs(self.log_prob(labels) - self.prior - self.fallback) < 1e-8
+
+    @property
+    def choices(self):
+        """The classes of the document and their log-probabilities; no class, if it has none."""
+        scores = (self.document.classes or {}).get("kind") if self.rules.classes else None
+        return [(name, p) for name, p in scores.items() if p > -inf] if scores else [(None, 0.0)]
+
+    def choose(self, kind):
+        """Judges and weighs everything under the assumption that the document has this class."""
+        self.kind, self.prior = next(each for each in self.choices if each[0] == kind)
+        if self.rules.classes:
+            self._given |= {"kind": [kind], "count_kind": [int(kind is not None)]}
 
     def best_without(self, seen):
         """The highest worth of a reading with other values than these."""
@@ -189,11 +219,14 @@ class Oracle:
 
     def probability(self, field, values):
         """The probability that a field has these values."""
-        there = sum(mass for seen, mass in self.masses.items() if seen[field] == values)
-        return there / sum(self.masses.values())
+        top = max(self.masses.values())
+        masses = {seen: exp(mass - top) for seen, mass in self.masses.items()}
+        there = sum(mass for seen, mass in masses.items() if seen[field] == values)
+        return there / sum(masses.values())
 
-    def can_hold(self, demands):
-        """Whether some reading meets all of these hard conditions."""
+    def can_hold(self, demands, without=None):
+        """Whether some reading meets all of these hard conditions, ``without`` a pin."""
+        del without  # there is none
         return any(not (pair.verdict.broken & set(demands)) for pair in self.pairs)
 
     def demands(self):
@@ -202,10 +235,12 @@ class Oracle:
         orders = {order.id for order in self.rules.orders if order.weight == inf}
         required = {f"{f.name}:required" for f in self.fields if f.presence == "required"}
         own = {name for name in self.rules.defaults.weights if not name.endswith(":required")}
+        required |= {f"{name}:required" for kind in self.rules.rows for name in kind.required}
         implied = {name for name in required | own if self.weight_of(name) == inf}
+        kept = {f"{name}:kept" for name in (*self.kept, *(name for name, *_ in self.kept_places))}
         of_spans = [rule.weight for rule in (*self.rules.words, self.rules.boundaries) if rule]
         shared = {"every span"} if inf in (self.weight, *of_spans) else set()
-        return rules | orders | {f"{name}:kept" for name in self.kept} | implied | shared
+        return rules | orders | kept | implied | shared
 
     def weight_of(self, name):
         """The weight of an implied condition: its own, or the file's, of a boundary up to 5."""
@@ -213,16 +248,54 @@ class Oracle:
         return self.rules.defaults.weights.get(name, min(self.weight, most))
 
     def spans_of(self, labels):
-        return spans_of(labels, self.scheme, self.types)
+        return self.assigned(spans_of(labels, self.scheme, self.types))
+
+    def assigned(self, spans):
+        """Spans with the fields that they belong to, where fields share a label."""
+        return tuple(span._replace(field=self.field_of(span)) for span in spans)
+
+    def field_of(self, span):
+        """The first field of the span's label whose own conditions it meets, or else the last."""
+        sharing = [i for i, type_ in enumerate(self.types) if type_ == self.types[span.field]]
+        return self.first_that_fits([span._replace(field=i) for i in sharing]).field
+
+    def first_that_fits(self, spans):
+        own = ("reads", "max_words", "pattern", "starts", "ends", "in", "where")
+        return next(
+            (s for s in spans if not {v.id.partition(":")[2] for v in self.look(s)[1]} & {*own}),
+            spans[-1],
+        )
 
     def is_legal(self, labels):
         return is_legal(labels, self.scheme)
 
     def log_prob(self, labels):
-        return float(sum(self._log_probs[label][at] for at, label in enumerate(labels)))
+        """The log-probability of these labels, with that of the class."""
+        return self.prior + float(
+            sum(self._log_probs[label][at] for at, label in enumerate(labels))
+        )
 
     def text(self, span):
         return " ".join(self.words[span.start : span.end])
+
+    def readable(self, span):
+        """By possible value of a span: its price. Misreads are values of one other word each."""
+        field, words = self.fields[span.field], self.words
+        printed = possible_values(self.text(span), field.type)
+        prices = {value: field.ambiguity * (i > 0) if i else 0.0 for i, value in enumerate(printed)}
+        others = []
+        for at in range(span.start, span.end):
+            for text, price in self.misreads[at]:
+                self.words = (*words[:at], text, *words[at + 1 :])
+                others.append((price, self.text(span)))
+        self.words = words
+        for price, text in sorted(others, key=lambda other: other[0]):
+            if len(prices) >= 8:  # so many values has a text at most, the cheapest ones
+                break
+            first = possible_values(text, field.type)[:1]
+            if printed and 0 < field.misreads >= price and first and first[0] not in prices:
+                prices[first[0]] = max(1.0, price)
+        return prices
 
     def judge(self, spans, values):
         """The verdict on these spans with these values; ``None`` for a text without a value."""
@@ -232,17 +305,19 @@ class Oracle:
             by_field[span.field].append(value)
             violations += faults
             if allowed and value != allowed[0]:
-                price += self.fields[span.field].ambiguity
-        key = tuple(map(tuple, by_field)), spans if self._places_matter else None
+                price += self.readable(span)[value]
+        key = self.kind, tuple(map(tuple, by_field)), spans if self._places_matter else None
         if key not in self._verdicts:
-            found = [
-                Found(self.names[span.field], span.start, span.end, value)
-                for span, value in zip(spans, values, strict=True)
-            ]
-            self._verdicts[key] = self._judge_values(key[0], found)
+            self._verdicts[key] = self._judge_values(key[1], self._found_in(spans, values))
         verdict = self._verdicts[key]
         cost = verdict.cost + price + sum(violation.weight for violation in violations)
         return verdict._replace(cost=cost, violations=(*verdict.violations, *violations))
+
+    def _found_in(self, spans, values):
+        return [
+            Found(self.names[span.field], span.start, span.end, value)
+            for span, value in zip(spans, values, strict=True)
+        ]
 
     def look(self, span):
         """The allowed values of a span, and the implied conditions that it violates by itself."""
@@ -257,6 +332,7 @@ class Oracle:
                 (field.starts and not re.search(field.starts, words[0]), "starts"),
                 (field.ends and not re.search(field.ends, words[-1]), "ends"),
                 (field.lexicon and not is_listed(text, field.lexicon), "in"),
+                (field.where and not is_where(span, field.where), "where"),
             ]
             violations = [self._violation(field, fault) for there, fault in faults if there]
             for word, rule in product(words, rules.words):
@@ -266,7 +342,8 @@ class Oracle:
             at = rules.boundaries
             if at and span.start and not re.search(at.after, self.words[span.start - 1]):
                 violations.append(self._violation(field, "boundary", at.weight))
-            self._looks[span] = found if field.ambiguity < inf else found[:1], violations
+            allowed = tuple(value for value, price in self.readable(span).items() if price < inf)
+            self._looks[span] = allowed, violations
         return self._looks[span]
 
     def _violation(self, field, condition, own=None):
@@ -299,18 +376,31 @@ class Oracle:
             value = given_value(self.document, name, type_)
             self._given |= {name: [value], f"count_{name}": [int(value is not None)]}
 
-    def _kept_by(self, scores):
-        """The fields with presence keep that have a value in the best legal labelling."""
-        scheme = self.rules.scheme_for(scores.labels)
-        best, _ = next(lawful.paths(scores.costs, scheme, kind="costs"))
-        spans = self.spans_of([scores.labels[number] for number in best])
+    def _keep(self, labels):
+        """Keeps what has a value in this labelling: fields, and fields of rows in these rows."""
+        spans = self.spans_of(labels)
         there = {span.field for span in spans if self.look(span)[0]}
-        return frozenset(self.names[i] for i in there if self.fields[i].presence == "keep")
+        self.kept = frozenset(self.names[i] for i in there if self.fields[i].presence == "keep")
+        found = self._found_in(spans, [next(iter(self.look(span)[0]), None) for span in spans])
+        optional = {f.name for f in self.fields if f.presence == "free"}
+        self.kept_places = [
+            (name, *words)
+            for kind in self.rules.rows
+            for row, words in zip(
+                rows_of(self.document, kind, found, self.rules.rows),
+                words_of_rows(self.document, kind, found, self.rules.rows),
+                strict=True,
+            )
+            for name in {e.name for e in row if e.value is not None and e.name in kind.fields}
+            - optional
+        ]
 
     def _read(self, spans, log_prob, mass):
         """All readings of a group of labellings with the same spans."""
-        for values in product(*(self.look(span)[0] or (None,) for span in spans)):
-            yield Pair(log_prob, mass, self.judge(spans, values))
+        for kind, _ in self.choices:
+            self.choose(kind)
+            for values in product(*(self.look(span)[0] or (None,) for span in spans)):
+                yield Pair(log_prob, mass, self.judge(spans, values))
 
     def _judge_values(self, by_field, found):
         violations, holding, seen, cost = [], [], [], 0.0
@@ -333,6 +423,16 @@ class Oracle:
                 options[name] = [plain(field.default)]
             else:
                 options[name] = (readable if field.repeat == "any" else readable[:1]) or [None]
+        for name, start, end in self.kept_places:
+            own = [e for e in found if e.name == name and e.value is not None]
+            if not any(start <= each.start < end for each in own):
+                violations.append(Violation(f"{name}:kept", inf, f"{name}:kept"))
+        for kind in self.rules.rows:
+            rows_here = rows_of(self.document, kind, found, self.rules.rows)
+            for row, name in product(rows_here, kind.required):
+                if first_value(name, row) is None:
+                    required = f"{name}:required"
+                    violations.append(Violation(required, self.weight_of(required), required))
         options |= self._options_of_places(self.names, found)
         rows = {None: [options], **self._options_of_rows(options, found)}
         for rule, weight, unchecked, asked, reads, tolerance in self._rules:
@@ -350,7 +450,8 @@ class Oracle:
             if not late and len({each.name for each in found} & set(order.fields)) > 1:
                 holding.append(order.id)
         cost += sum(violation.weight for violation in violations)
-        return Verdict(cost, tuple(violations), tuple(holding), tuple(seen))
+        seen += [self.kind] if self.rules.classes else []
+        return Verdict(cost, tuple(violations), tuple(holding), tuple(seen), self.prior)
 
     def _options_of_places(self, names, found, before=""):
         """Places of fields among some spans, by parameter, as in ``start_previous_amount``."""
@@ -365,17 +466,34 @@ class Oracle:
 
         The page gets the values of all rows, as ``rows_line``.
         """
-        rows = {kind: rows_of(self.document, kind, found) for kind in self.rules.rows}
+        kinds = self.rules.rows
+        rows = {kind: rows_of(self.document, kind, found, kinds) for kind in kinds}
         for kind, each in rows.items():
             page[f"rows_{kind.name}"] = [[_values_of_row(kind, row) for row in each]]
         of_row = self._options_of_row
         return {
             kind.name: [
-                page | of_row(kind, row) | of_row(kind, last, "previous_")
+                page
+                | self._options_of_section(kind, row, rows)
+                | of_row(kind, row)
+                | of_row(kind, last, "previous_")
                 for last, row in zip([[], *each], each, strict=False)
             ]
             for kind, each in rows.items()
         }
+
+    def _options_of_section(self, kind, section, rows):
+        """What rules of a section may use: lists of values, and the rows that begin in it."""
+        options = self._options_of_places(held_by(kind, self.rules.rows), section)
+        for name in held_by(kind, self.rules.rows):
+            values = tuple(each.value for each in section if each.name == name)
+            options[name] = [values if values and None not in values else None]
+            options[f"count_{name}"] = [len(values)]
+        for inner, each in rows.items():
+            if {*inner.fields} <= {*held_by(kind, self.rules.rows)}:
+                own = [row for row in each if row[0] in section]
+                options[f"rows_{inner.name}"] = [[_values_of_row(inner, row) for row in own]]
+        return options
 
     def _options_of_row(self, kind, row, before=""):
         places = self._options_of_places(kind.fields, row, before)
@@ -389,6 +507,11 @@ def is_place(parameter, name):
     """Whether a parameter of a check is about the place of this field."""
     what, _, whose = parameter.partition("_")
     return what in ("first", "last", *PLACES) and whose.removeprefix("previous_") == name
+
+
+def is_where(span, where):
+    """Whether a span begins at one of the words up to a number, as in ``start <= 2``."""
+    return span.start <= int(where.removeprefix("start <= "))
 
 
 def is_listed(text, lexicon):

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import numpy as np
 
 from lawful import Document, Field, Rules, Scores, decode
-from lawful.document import Scored
+from lawful.documents.records import Scored
 from lawful.report.page import write_report
 
 VOID = {"meta", "input", "br"}

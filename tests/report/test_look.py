@@ -7,9 +7,9 @@ from typing import get_args
 
 import pytest
 
-from lawful.decoding import Status
 from lawful.report.page import COLOURS, style_sheet
-from lawful.rules.checks import State
+from lawful.results.decoding import Status
+from lawful.rules.judging.checks import State
 
 STYLE = re.sub(r"/\*.*?\*/", "", style_sheet(), flags=re.DOTALL)
 

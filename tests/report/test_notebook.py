@@ -9,7 +9,7 @@ import sys
 import lawful
 from lawful import Document, Field, Rule, Rules, Scored, Scores, decode
 from lawful.report import show
-from lawful.report.notebook import MOST_WORDS, draw_words
+from lawful.report.notebook import MAX_WORDS, draw_words
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -32,10 +32,10 @@ def test_pages_are_drawn_apart_and_long_documents_are_cut():
     document = Document("d", ["a", "b"], boxes=[(0, 0, 9, 9), (0, 0, 9, 9)], pages=[0, 1])
     assert document._repr_html_().count("<svg") == 2
     assert "2 pages" in document._repr_html_()
-    words = MOST_WORDS + 5
+    words = MAX_WORDS + 5
     long = Document("d", ["x"] * words, boxes=[(i, 0, i + 1, 1) for i in range(words)])
-    assert long._repr_html_().count("<text") == MOST_WORDS
-    assert f"the first {MOST_WORDS:,} are shown" in long._repr_html_()
+    assert long._repr_html_().count("<text") == MAX_WORDS
+    assert f"the first {MAX_WORDS:,} are shown" in long._repr_html_()
 
 
 def test_words_with_a_style_get_a_box():

@@ -11,13 +11,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from lawful import Document, Field, Rules, SpanScores, decode, demo
-from lawful.decoding import Confidence, Correction, Decoding
-from lawful.document import Scored
-from lawful.errors import InputError
+from lab import receipts as demo
+from lawful import Document, Field, Rules, SpanScores, decode
+from lawful.base.errors import InputError
+from lawful.documents.records import Scored
 from lawful.report.page import write_report
-from lawful.rules.checks import Check
-from lawful.rules.judge import FieldValue
+from lawful.results.decoding import Confidence, Correction, Decoding
+from lawful.rules.judging.checks import Check
+from lawful.rules.judging.field_reader import FieldValue
 from tests.report.reading import BOXES, RULES, Reader, corrected, report, scored, shown, solved
 
 
@@ -189,11 +190,13 @@ def test_the_proof_is_told():
 
 def test_totals_add_up():
     item = scored(["1", "2"])
-    ok, bad, not_checked = (Check("r", state, "") for state in ("satisfied", "violated", "vacuous"))
+    states = ("satisfied", "violated", "vacuous")
+    ok, bad, not_checked = (Check(state, state, "") for state in states)
+    also = Check("another", "satisfied", "")
     implied = Check("total:agrees", "violated", "", implied=True)
     change = Correction(0, "B-total", "O", 0.5, ())
     html = report(
-        (item, decoding(item, checks=(ok, ok, not_checked))),
+        (item, decoding(item, checks=(ok, also, not_checked))),
         (
             item,
             decoding(

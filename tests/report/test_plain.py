@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawful.decoding import Decoding
-from lawful.known import Known
 from lawful.report.plain import DOUBTS, STATUSES, doubt, how_far_behind, less_likely
-from lawful.rules.checks import Check
+from lawful.results.decoding import Decoding
+from lawful.results.known import Known
+from lawful.rules.judging.checks import Check
 
 
 def decoding(status="satisfied", **changes):
@@ -25,29 +25,32 @@ def decoding(status="satisfied", **changes):
     return Decoding(**values | changes)
 
 
+SURE = "trust of at least 0.9: at most 1 in 100 wrong (95 % sure)"
 BROKEN = (Check("r", "violated", ""),)
 OTHER = (Known("total", ("1",), ("2",), right=False),)
 
 
 @pytest.mark.parametrize(
-    ("found", "known", "expected"),
+    ("found", "expected"),
     [
-        (decoding(), (), None),
-        (decoding(), (Known("total", ("1",), ("1",), right=True),), None),
-        (decoding(trust=0.9, review=False), (), None),
-        (decoding("relaxed", checks=BROKEN), (), "broken"),
-        (decoding("exhausted", checks=BROKEN), (), "broken"),
-        (decoding("infeasible"), (), "broken"),
-        (decoding("unchecked"), (), "unchecked"),
-        (decoding("unchecked", review=True), OTHER, "unchecked"),  # only the first one counts
-        (decoding("exhausted"), (), "unproven"),
-        (decoding(optimal=False), (), "unproven"),
-        (decoding(trust=0.2, review=True), (), "distrusted"),
-        (decoding(), OTHER, "contradicted"),
+        (decoding(), None),
+        (decoding(known=(Known("total", ("1",), ("1",), right=True),)), None),
+        (decoding(trust=0.9, passes=True, passes_because=SURE), None),
+        (decoding("relaxed", checks=BROKEN, trust=0.9, passes=True, passes_because=SURE), None),
+        (decoding(passes=False, passes_because="no promise"), None),
+        (decoding("relaxed", checks=BROKEN), "broken"),
+        (decoding("exhausted", checks=BROKEN), "broken"),
+        (decoding("infeasible"), "broken"),
+        (decoding("unchecked"), "unchecked"),
+        (decoding("unchecked", known=OTHER), "unchecked"),  # only the first one counts
+        (decoding("exhausted"), "unproven"),
+        (decoding(optimal=False), "unproven"),
+        (decoding(trust=0.2, passes=False, passes_because="trust below 0.9"), "unpromised"),
+        (decoding(known=OTHER), "contradicted"),
     ],
 )
-def test_who_needs_a_person(found, known, expected):
-    assert doubt(found, known) == expected
+def test_who_needs_a_person(found, expected):
+    assert doubt(found) == expected
     assert expected is None or expected in DOUBTS
 
 

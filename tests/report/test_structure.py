@@ -7,8 +7,9 @@ from collections import Counter
 
 import pytest
 
-from lawful import Rules, decode, demo
-from lawful.document import Scored
+from lab import receipts as demo
+from lawful import Rules, decode
+from lawful.documents.records import Scored
 from lawful.report.plain import doubt
 from tests.report.reading import Reader, corrected, report, shown
 

@@ -6,7 +6,8 @@ import asyncio
 import json
 from typing import NamedTuple
 
-from lawful import Rules, demo
+from lab import receipts as demo
+from lawful import Rules
 from lawful.review.app import make_app
 from lawful.review.desk import Desk
 from lawful.review.documents import Documents
@@ -76,7 +77,7 @@ def desk_of(path, db, rules=None, images=None, folders=()):
     """A desk over a file of documents; its queue is not started."""
     common = shared(rules or Rules.load(demo.RULES), "rules")
     documents = Documents.open(str(path))
-    queue = Queue(documents, common.rules)
+    queue = Queue(documents, common.sets)
     return Desk(documents, Store(db), common, Pictures(folders, images), queue)
 
 

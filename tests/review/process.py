@@ -50,8 +50,8 @@ class Server:
 def reviewing(documents, db, *options, rules=RULES, **how):
     """A review that is running; interrupted at the end, unless it was killed."""
     command = [
-        sys.executable, "-m", "lawful", "review", str(documents), "--rules", str(rules),
-        "--db", str(db), "--no-browser", *map(str, options),
+        sys.executable, "-m", "lawful", "review", str(documents), "--db", str(db), "--no-browser",
+        *(() if rules is None else ("--rules", str(rules))), *map(str, options),
     ]  # fmt: skip
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, **how)
     said = ""

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("starlette")
 
-from lawful import demo
+from lab import receipts as demo
 from tests.review.client import client_of, desk_of
 
 
@@ -27,14 +27,19 @@ def test_a_session_says_what_there_is(client):
     found = client.get("/api/session").json
     assert found["documents"] == 48
     assert found["reviewer"] == "ada"
-    assert [f["key"] for f in found["fields"]] == [str(i) for i in range(1, 10)]
+    fields = found["sets"][""]["fields"]
+    assert [f["key"] for f in fields] == [str(i) for i in range(1, 10)]
+    # By use: the total is read by most rules.
+    assert fields[0]["name"] == "total"
 
 
 def test_a_document_comes_with_its_answer_in_plain_words(client):
     found = client.get("/api/documents/3").json
     answer = found["answer"]
     assert found["seq"] == 0
-    assert answer["summary"].startswith("1 rule holds; total is not subtotal + tax")
+    assert answer["summary"].startswith(
+        "Total is 1,479.25, subtotal + tax + service - abs(discount) is 1,479.23; 1 rule holds"
+    )
     sums = {check["id"]: check["sum"] for check in answer["checks"]}
     assert sums["total"] == "1,479.25 ≠ 1,344.75 + 134.48 + 0 - abs(0) = 1,479.23"
     assert sums["items"].endswith(" = 1,344.75")
@@ -47,7 +52,7 @@ def test_a_pin_is_obeyed_stored_and_says_what_moved(client):
     found = client.post("/api/documents/10/pins", {"base": 0, "pins": [
         {"words": [32, 33], "field": "total"}]}).json  # fmt: skip
     assert found["answer"]["labels"][32] == "B-total"
-    moved = {each["word"]: (each["from"], each["to"]) for each in found["answer"]["moved"]}
+    moved = {each["word"]: (each["old"], each["new"]) for each in found["answer"]["moved"]}
     assert moved[32] == ("B-subtotal", "B-total")
     assert (found["seq"], found["undo"], found["reviewer"]) == (1, True, "ada")
     again = client.get("/api/documents/10").json
@@ -92,7 +97,7 @@ def test_accepting_an_answer_that_breaks_rules_asks_once(client):
     found = client.post("/api/documents/3/verdict", verdict | {"confirmed": True}).json
     assert (found["verdict"], found["note"], found["seq"]) == ("accepted", "rounded", 1)
     progress = client.get("/api/queue").json["progress"]
-    assert progress == {"documents": 48, "accepted": 1, "rejected": 0, "skipped": 0, "open": 47}
+    assert (progress["documents"], progress["accepted"], progress["open"]) == (48, 1, 47)
 
 
 def test_without_the_token_or_under_another_name_there_is_nothing(client):

@@ -11,8 +11,8 @@ from contextlib import closing
 
 import pytest
 
-from lawful import Document, Scored, Scores
-from lawful.document import BadLine, SpanScored
+from lawful import Document, Scored, Scores, SpanScores
+from lawful.documents.records import FailedDocument
 from lawful.io.jsonl import write_npz
 from lawful.review import documents as documents_module
 from lawful.review.documents import ChangedInputError, Documents
@@ -38,7 +38,7 @@ def test_every_document_is_read_from_its_place(path):
             assert found.document.id == documents.slips[n].id
             assert len(found.document) == documents.slips[n].words
         assert documents.slips[3].error
-        assert isinstance(documents.read(3), BadLine)
+        assert isinstance(documents.read(3), FailedDocument)
 
 
 def test_packed_documents_are_read_in_any_order(path):
@@ -67,7 +67,7 @@ def test_scores_of_spans_and_scores_next_to_the_file_are_found(path):
         file.write(json.dumps(spans) + "\n")
     with opened(path) as documents:
         assert isinstance(documents.read(0), Scored)
-        assert isinstance(documents.read(1), SpanScored)
+        assert isinstance(documents.read(1).scores, SpanScores)
 
 
 @pytest.mark.parametrize("how", ["replaced", "written to"])

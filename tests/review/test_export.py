@@ -12,7 +12,7 @@ pytest.importorskip("starlette")
 
 from contextlib import closing
 
-from lawful import demo
+from lab import receipts as demo
 from tests.helpers import RULES, demo_lines, run
 from tests.review.client import desk_of
 
@@ -59,7 +59,7 @@ def test_gold_goes_straight_into_the_other_commands(documents, db, tmp_path):
     assert found.returncode == 0, found.stderr
     assert "30 documents with gold labels" in found.stderr
     for before, after in zip(lines_of(documents), lines_of(gold), strict=True):
-        assert {**before, "gold": after["gold"]} == after
+        assert {**before, "gold": after["gold"], "pins": after["pins"]} == after
     for command in (
         ("evaluate", gold, "--rules", RULES),
         ("calibrate", gold, "--rules", RULES),
@@ -89,10 +89,45 @@ def test_a_reviewers_labels_and_corrected_texts_arrive(documents, db, tmp_path):
     one, other = lines_of(gold)
     assert one["words"][start] == "1.479,23"
     assert one["gold"] == after["answer"]["labels"]
-    assert "pins" not in one
+    assert not [pin for pin in one["pins"] if "text" in pin]
     assert other["words"][:3] == ["one text", "", ""]
     assert other["joins"][:3] == [False, True, True]
     assert run("evaluate", gold, "--rules", RULES).returncode in (0, 1)
+    decoded = run("decode", gold, "--rules", RULES)
+    assert "word pieces" not in decoded.stderr
+
+
+def test_an_export_decodes_to_what_was_accepted(documents, db, tmp_path):
+    """A removed price came back, as the model's scores are those of before."""
+    accepted = []
+    with closing(desk_of(documents, db)) as desk:
+        for n in range(8):
+            answer = desk.document(n)["answer"]
+            names = [name for name in answer["fields"] if name != "total"]
+            pins = [{"words": answer["fields"][names[0]][0]["words"], "not": names[0]}]
+            pins += [{"field": names[-1], "value": None}] * (len(names) > 1)
+            after = desk.pin(n, 0, pins, "ada")
+            desk.judge(n, after["seq"], "accepted", "ada", confirmed=True)
+            accepted.append(after["answer"])
+    gold = tmp_path / "gold.jsonl"
+    run("review", "export", documents, "--rules", RULES, "--db", db, "--out", gold)
+    decoded = run("decode", gold, "--rules", RULES).stdout.splitlines()
+    checked = run("check", gold, "--rules", RULES).stdout.splitlines()
+    for answer, line, judged in zip(accepted, decoded, checked, strict=True):
+        assert json.loads(line)["labels"] == answer["labels"]
+        texts = {name: [v["text"] for v in values] for name, values in answer["fields"].items()}
+        for fields in (json.loads(line)["fields"], json.loads(judged)["fields"]):
+            assert {n: [v["text"] for v in values] for n, values in fields.items()} == texts
+    plain = [{**line, "pins": []} for line in lines_of(gold)]  # what was exported before
+    (tmp_path / "plain.jsonl").write_text("".join(json.dumps(line) + "\n" for line in plain))
+    again = run("decode", tmp_path / "plain.jsonl", "--rules", RULES).stdout.splitlines()
+    assert any(
+        json.loads(line)["labels"] != answer["labels"]
+        for answer, line in zip(accepted, again, strict=True)
+    )
+    scores = [run("evaluate", each, "--rules", RULES).stdout for each in
+              (gold, tmp_path / "plain.jsonl")]  # fmt: skip
+    assert scores[0] == scores[1]  # what people said does not make the model better
 
 
 def test_what_was_accepted_under_other_rules_is_left_out_and_said(documents, db, tmp_path):

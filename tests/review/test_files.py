@@ -8,8 +8,8 @@ pytest.importorskip("starlette")
 pytest.importorskip("onnxruntime")
 pytest.importorskip("pypdfium2")
 
-from lawful import demo
-from lawful.demo.drawing import draw_pdf
+from lab import receipts as demo
+from lab.receipts.drawing import draw_pdf
 from lawful.packs import PACKS
 from tests.helpers import demo_lines, run
 from tests.review.process import reviewing
@@ -34,6 +34,18 @@ def test_pdf_files_are_read_scored_and_shown(tmp_path):
         assert server.ask(f"/api/documents/{bad['n']}")[0] == 404
 
 
+def test_files_need_no_rules_and_scored_documents_do(tmp_path):
+    draw_pdf(next(demo.generate(1)).document, tmp_path / "one.pdf")
+    with reviewing(tmp_path / "one.pdf", tmp_path / "review.db", rules=None) as server:
+        (only,) = server.ask("/api/queue")[1]["documents"]
+        answer = server.ask(f"/api/documents/{only['n']}")[1]["answer"]
+        assert answer["fields"]["total"]
+    (tmp_path / "a.jsonl").write_text(demo_lines(1))
+    found = run("review", tmp_path / "a.jsonl", "--db", tmp_path / "r.db", "--no-browser")
+    assert found.returncode == 2
+    assert "give --rules" in found.stderr
+
+
 def test_several_files_of_lines_are_refused(tmp_path):
     paths = [tmp_path / name for name in ("a.jsonl", "b.jsonl")]
     for path in paths:
@@ -41,3 +53,9 @@ def test_several_files_of_lines_are_refused(tmp_path):
     found = run("review", *paths, "--rules", demo.RULES, "--db", tmp_path / "r.db", "--no-browser")
     assert found.returncode == 2
     assert "review them one by one" in found.stderr
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    found = run("review", tmp_path / "nowhere", "--no-browser")
+    assert found.returncode == 2
+    assert f"cannot read {tmp_path / 'nowhere'}: no such file or folder" in found.stderr

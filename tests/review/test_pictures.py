@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import time
 from contextlib import closing
 
 import pytest
 
-from lawful import Document, demo
-from lawful.demo.drawing import draw_pdf
-from lawful.review.pictures import Pictures
+from lab import receipts as demo
+from lab.receipts.drawing import draw_pdf
+from lawful import Document
+from lawful.review.pictures import Pictured, Pictures
 
 image = pytest.importorskip("PIL.Image")
 JPEG = b"\xff\xd8\xff"
@@ -103,3 +106,66 @@ def test_the_api_serves_them(folder, tmp_path):
         for path in ("/api/documents/0/pages/-1", "/api/documents/0/pages/x", "/api/documents/-1"):
             assert client.get(path).status == 404
         assert client.get("/api/documents/0/pages/0", headers={"authorization": ""}).status == 401
+
+
+def test_pictures_are_kept_on_the_disk_until_their_file_changes(folder, tmp_path, monkeypatch):
+    cache = tmp_path / "r.db.pictures"
+    with closing(Pictures(images=str(folder), cache=cache)) as pictures:
+        first = pictures.draw(document(), 0)
+    [kept] = cache.iterdir()
+    assert kept.read_bytes() == first
+    kept.write_bytes(b"as it was kept")
+    with closing(Pictures(images=str(folder), cache=cache)) as pictures:
+        assert pictures.draw(document(), 0) == b"as it was kept"
+        image.new("RGB", (50, 50), "blue").save(folder / "a.png")
+        assert pictures.draw(document(), 0).startswith(JPEG)
+        assert len(list(cache.iterdir())) == 2
+        monkeypatch.setattr("lawful.review.pictures.MAX_BYTES", 10)
+        pictures._kept.keep(str(folder / "a.png"), b"x" * 9)
+    assert len(list(cache.iterdir())) < 2
+
+
+def test_pages_are_drawn_ahead(folder, tmp_path):
+    cache = tmp_path / "kept"
+    asked = [Pictured("a", None, 2), Pictured("nobody", None, 1)]
+    with closing(Pictures([folder], str(folder), cache=cache)) as pictures:
+        pictures.draw_ahead(lambda: iter(asked))
+        until = time.monotonic() + 60
+        while len(list(cache.glob("*.jpg"))) < 2 and time.monotonic() < until:
+            time.sleep(0.05)
+    assert len(list(cache.glob("*.jpg"))) == 2
+
+
+def test_a_process_that_dies_costs_one_picture(folder, monkeypatch):
+    with closing(Pictures(images=str(folder))) as pictures:
+        assert pictures.draw(document(), 0).startswith(JPEG)
+        for process in list(pictures._now._pool._processes.values()):
+            process.kill()
+        pictures.draw(document(), 1)  # may be lost
+        assert pictures.draw(document(), 0).startswith(JPEG)
+
+
+@pytest.mark.parametrize("held", range(1, 9))
+@pytest.mark.parametrize("turn", ["", "#page=1&turn=90", "#page=1&turn=180", "#page=1&turn=270"])
+@pytest.mark.parametrize("kind", ["jpg", "tif"])
+def test_large_images_are_made_small_as_they_are_held(tmp_path, held, turn, kind):
+    """The same picture as if it had been turned at its full size."""
+    import numpy as np
+
+    from lawful.readers.images import frame_of, open_image, picture_of
+    from lawful.readers.limits import Limits
+
+    corner = image.new("RGB", (640, 320), "white")
+    corner.paste((200, 0, 0), (0, 0, 320, 160))
+    corner.paste((0, 0, 200), (320, 160, 640, 320))
+    exif = image.Exif()
+    exif[0x0112] = held
+    path = tmp_path / f"a.{kind}"
+    corner.save(path, exif=exif)
+    found = image.open(io.BytesIO(picture_of(f"{path}{turn}", 80)))
+    with open_image(path, Limits()) as opened:
+        whole = frame_of(opened, 0, Limits())
+    angle = int(turn.rpartition("=")[2] or 0) // 90 if turn else 0
+    wanted = image.fromarray(np.ascontiguousarray(np.rot90(whole, -angle))).resize(found.size)
+    assert found.size[0] == 80
+    assert np.abs(np.asarray(found, int) - np.asarray(wanted, int)).mean() < 12

@@ -194,7 +194,7 @@ def test_a_file_of_something_else_is_refused_and_left_alone(db, content):
 
 
 def test_what_is_refused_makes_no_file_of_reviews(db):
-    for wrong in (["nothing.jsonl"], [DOCUMENTS, "--images", "nowhere"]):
+    for wrong in (["nothing.jsonl"], [DOCUMENTS, "--images-from", "nowhere"]):
         found = run("review", *wrong, "--rules", RULES, "--db", db, "--no-browser")
         assert found.returncode == 2
         assert "cannot read" in found.stderr

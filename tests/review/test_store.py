@@ -8,7 +8,7 @@ from contextlib import closing
 import msgspec
 import pytest
 
-from lawful.review.rows import Chain, Outcome, Row
+from lawful.review.rows import Outcome, Row, UndoHistory
 from lawful.review.store import BusyStoreError, Conflict, Store, StoreError
 
 OUTCOME = Outcome("satisfied", True, [], 0, {"total": ["5.00"]}, [("O", 3), ("B-total", 1)])
@@ -109,7 +109,7 @@ def test_a_damaged_row_is_said(store):
 )
 def test_undo_and_redo_walk_along_the_rows(actions, pins, undo, redo):
     names = {"p": "pins", "u": "undo", "r": "redo", "v": "verdict"}
-    chain = Chain.of([row(action=names[each], seq=i) for i, each in enumerate(actions)])
+    chain = UndoHistory.of([row(action=names[each], seq=i) for i, each in enumerate(actions)])
     at = chain.steps[chain.at]
     assert (at if at is None else at.seq) == pins
     assert (chain.can_undo, chain.can_redo) == (undo, redo)

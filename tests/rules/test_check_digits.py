@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lawful import Field, Rules, RulesError
-from lawful.rules.check_digits import CHECK_DIGITS
-from lawful.rules.plan import plan_of
+from lawful.rules.compiled.plan import plan_of
+from lawful.rules.language.check_digits import CHECK_DIGITS, why_not
 
 VALID = {
     "luhn": ["79927398713", "4111 1111 1111 1111", "18", "0000"],
@@ -110,3 +110,24 @@ def test_they_are_conditions_of_rules():
         Rules([Field("total", "total", "money")], ["luhn(total)"])
     with pytest.raises(RulesError, match="did you mean 'vat_id'"):
         Rules([Field("code", "code")], ["vatid(code)"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "why"),
+    [
+        ("iban", "DE89 3704 0044 0532 0130 01", "the check digits are wrong"),
+        ("iban", "DE89 3704 0044 0532 0130", "20 characters, expected 22 in DE"),
+        ("iban", "89 3704 0044", "expected 2 letters, 2 digits, 11 to 30 letters or digits"),
+        ("bic", "DEUTXXFF", "XX is no country"),
+        ("ean", "123", "expected 8, 12, 13 or 14 digits"),
+        ("luhn", "4111 1111 1111 1112", "the check digits are wrong"),
+        ("isin", "US0378331006", "the check digits are wrong"),
+        ("vat_id", "DE12345678", "not of the form of DE"),
+        ("vat_id", "DE136695977", "the check digits are wrong"),
+        ("vat_id", "GR123456789", "GR is no country, Greece is EL"),
+        ("vat_id", "QQ123", "QQ is no country"),
+    ],
+)
+def test_why_a_code_is_not_valid(kind, text, why):
+    assert not CHECK_DIGITS[kind](text)
+    assert why_not(kind, text) == why

@@ -17,7 +17,6 @@ from lawful import (
     DocumentError,
     Field,
     Labelled,
-    RowKind,
     Rule,
     Rules,
     RulesError,
@@ -28,9 +27,11 @@ from lawful import (
     rule,
     write_jsonl,
 )
-from lawful.decoding import differences
-from lawful.rules.files import json_schema, rules_from
-from lawful.rules.plan import plan_of
+from lawful.results.decoding import differences
+from lawful.rules import RowKind
+from lawful.rules.compiled.plan import plan_of
+from lawful.rules.file_schema import json_schema
+from lawful.rules.files import rules_from
 from tests.helpers import ENOUGH, run
 
 FIELDS = [Field("total", "total", "money"), Field("item", "item", "money", many=True)]
@@ -68,7 +69,7 @@ def test_rules_can_overrule_the_models_class():
     assert found.to_dict()["classes"] == {
         "kind": {
             "value": "credit note",
-            "from": "invoice",
+            "first": "invoice",
             "price": pytest.approx(log(9)),
             "because": ["no sign"],
         }

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import lawful
-from lawful import Field, Rule, RuleDefaults, Rules, RulesError
+from lawful import Document, Field, Rule, Rules, RulesError, Scores, decode
+from lawful.rules import RuleDefaults
 from lawful.rules.files import rules_from
 from tests.helpers import judged
 
@@ -71,7 +72,7 @@ def test_a_label_that_is_nearly_right_is_suggested():
         rules.scheme_for(("O", "B-total", "B-x"))
 
 
-@pytest.mark.parametrize("decoder", sorted(set(lawful.DECODERS) - {"lazy_ilp"}))
+@pytest.mark.parametrize("decoder", sorted(set(lawful.decoders.DECODERS) - {"lazy_ilp"}))
 def test_an_optional_field_is_missing_if_the_model_lacks_its_label(decoder):
     fields = [
         Field("total", "total", "money"),
@@ -83,7 +84,7 @@ def test_an_optional_field_is_missing_if_the_model_lacks_its_label(decoder):
     scores = lawful.Scores.from_probs(probs, ["O", "B-total"])
     found = lawful.decode(lawful.Document("d", ["5", "7"]), scores, rules, decoder=decoder)
     assert set(found.fields) == {"total"}
-    states = {check.id: check.state for check in found.rules}
+    states = {check.id: check.state for check in found.rule_checks}
     assert states["total > sum(tips)"] == "vacuous"
     if decoder not in ("argmax", "beam"):
         assert (found.values("total"), states["total == 7 + tax"]) == ((Decimal(7),), "satisfied")
@@ -186,3 +187,47 @@ def test_too_many_fields_are_refused_at_once():
     """400,000 took a minute."""
     with pytest.raises(RulesError, match="over 10,000 fields"):
         Rules(Field(f"f{i}", f"l{i}") for i in range(400_000))
+
+
+@pytest.mark.parametrize(
+    "number", ["1234567890123456.25", "9007199254740993.1", "0.1", "1e3", "123456789012345678"]
+)
+def test_constants_have_all_digits_that_are_written(number):
+    # Read as binary floats, a value of 17 digits was not equal to itself.
+    rule = lawful.Rule(f"a == {number} and \"\\\\\" != 'é'", tolerance=0)
+    rules = Rules([Field("a", "a", "number")], [rule])
+    scores = lawful.Scores.from_probs([[0, 1]], ["O", "B-a"])
+    text = format(Decimal(number), "f")
+    assert lawful.decode(lawful.Document("d", [text]), scores, rules).status == "satisfied"
+
+
+@pytest.mark.parametrize("id_", ["a:kept", "a:reads", "legal", "every span", "pin: a is absent"])
+def test_a_rule_is_not_called_like_a_condition(id_):
+    with pytest.raises(RulesError, match="which is the name of a condition that is not a rule"):
+        Rules([Field("a", "a", "money")], ["a > 0", lawful.Rule("a < 9", id=id_)])
+    assert Rules([Field("a", "a", "money")], [lawful.Rule("a < 9", id="b:kept")])
+
+
+def test_messages_have_the_sides_of_a_comparison_and_may_be_in_several_languages():
+    data = {
+        "fields": {"a": {"label": "a", "type": "money"}, "b": {"label": "b", "type": "money"}},
+        "rules": [
+            {
+                "id": "x",
+                "check": "a == 2 * b",
+                "message": {"de": "nicht {right}", "en": "{left} {a}"},
+            }
+        ],
+    }
+    rules = rules_from(data)
+    assert list(rules.parsed[0].messages) == ["en", "de"]
+    words = Document("d", ["3.00", "1.00"])
+    scores = Scores.from_probs([[0.001, 0.998, 0.001], [0.001, 0.001, 0.998]], ["O", "B-a", "B-b"])
+    [check] = [each for each in decode(words, scores, rules).checks if each.id == "x"]
+    assert check.message == "3.00 3.00"
+    data["rules"][0]["message"] = {"en": "{middle}"}
+    with pytest.raises(RulesError, match="message names unknown field 'middle'"):
+        rules_from(data)
+    data["rules"][0] |= {"check": "present(a)", "message": "{left}"}
+    with pytest.raises(RulesError, match="message names unknown field 'left'"):
+        rules_from(data)

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawful import Document, Rules, Scores, decode
-from lawful.errors import RulesError
-from lawful.rules.check_digits import is_iban
-from lawful.rules.expression import parse
-from lawful.rules.functions import FUNCTIONS
-from lawful.rules.wording import why_satisfied, why_violated
+from lawful.base.errors import RulesError
+from lawful.rules.judging.wording import why_satisfied, why_violated
+from lawful.rules.language.check_digits import is_iban
+from lawful.rules.language.expression import parse
+from lawful.rules.language.functions import FUNCTIONS
 
 FIELDS = {
     "total": ("number", False),
@@ -273,7 +273,38 @@ def test_messages_a_clerk_understands():
     assert message("tax <= 1") == "tax is 6,000, expected <= 1"
     assert message("shop == 'x'") == "shop is Toko Maju, expected x"
     assert message("due < issued") == "due is 2024-02-01, issued is 2024-01-02"
-    assert message("not present(total)") == "not present(total) does not hold"
+    assert message("not present(total)") == "not present(total) does not hold: total is 66,000"
+    assert message("due <= issued <= due + 9") == (
+        "due <= issued <= due + 9 does not hold: due is 2024-02-01, issued is 2024-01-02"
+    )
+    assert message("tax > 1 and total < tax and total < 0") == (
+        "tax > 1 and total < tax and total < 0 does not hold: "
+        "total is 66,000, tax is 6,000; total is 66,000, expected < 0"
+    )
+    assert message("shop in ('x', 'y')") == "shop in ('x', 'y') does not hold: shop is Toko Maju"
+    assert message("present(total)", **{"#total": 0, "total": None}) == (
+        "present(total) does not hold: total is missing"
+    )
+    assert message("count(total) == 1 and not present(total)", total=None).endswith(
+        "total is unreadable"
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "missing", "named"),
+    [
+        ("total == sum(items) + (tax if present(tax) else 0)", ("tax", "items"), {"items"}),
+        ("total == sum(items) + (tax if present(tax) else 0)", ("total", "tax"), {"total"}),
+        ("total == (tax if total > 1 else 0)", ("total", "tax"), {"total"}),
+        ("total > 0 and tax > 0", ("tax",), {"tax"}),
+        ("total > 0 or tax > 0", ("tax",), set()),
+        ("total / (tax - tax) > 1", (), set()),
+    ],
+)
+def test_only_values_that_are_why_a_rule_cannot_be_checked_are_missing(source, missing, named):
+    counts = {f"#{name}": 0 for name in missing}
+    values = {**VALUES, **dict.fromkeys(missing), **counts}
+    assert parse(source, FIELDS, Decimal(0)).missing(values) == named
 
 
 def test_the_arithmetic_of_what_holds():

@@ -14,7 +14,6 @@ from lawful import (
     DocumentError,
     Field,
     Labelled,
-    RowKind,
     Rule,
     Rules,
     RulesError,
@@ -25,8 +24,9 @@ from lawful import (
     rule,
     write_jsonl,
 )
+from lawful.rules import RowKind
+from lawful.rules.compiled.plan import plan_of
 from lawful.rules.files import rules_from
-from lawful.rules.plan import plan_of
 from tests.helpers import assert_finds_best
 
 NAMES = ("total", "tax", "item", "shop")

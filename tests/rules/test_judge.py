@@ -9,9 +9,10 @@ import pytest
 import yaml
 
 import lawful
-from lawful import Document, Field, Rule, RuleDefaults, RuleFailure, Rules
+from lawful import Document, Field, Rule, RuleFailure, Rules
+from lawful.rules import RuleDefaults
 from lawful.rules.files import rules_from
-from lawful.rules.judge import Judge
+from lawful.rules.judging.judge import Judge
 from tests.fixtures.rule_file import FILE
 from tests.helpers import judged
 
@@ -27,6 +28,7 @@ def test_three_states_and_their_messages():
     assert checks["sum"].message == "total 66,000, not so"
     assert checks["small"].state == "vacuous"
     assert checks["small"].message == "does not apply"
+    assert checks["subtotal == sum(items)"].fields == ("items", "subtotal")
     checks = judged(words, ["B-total", "O", "O", "B-item", "B-item"], rules)
     assert checks["sum"].message == "not checked: subtotal missing"
     checks = judged(words, ["O", "B-sub", "O", "B-item", "B-total"], rules)

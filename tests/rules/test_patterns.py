@@ -13,7 +13,7 @@ import pytest
 
 import lawful
 from lawful import Budget, Document, Field, RuleFailure, Rules, RulesError, Scores
-from lawful.rules.patterns import MOST_CHARACTERS, compiled
+from lawful.rules.language.patterns import MAX_CHARACTERS, compiled
 from tests.helpers import run
 
 SLOW, LONG = "(a|aa)+$", "a" * 60 + "!"
@@ -82,9 +82,9 @@ def test_the_engine_is_loaded_for_patterns_only():
 
 
 def test_patterns_have_a_length():
-    assert compiled("a" * MOST_CHARACTERS)
+    assert compiled("a" * MAX_CHARACTERS)
     with pytest.raises(RulesError, match="10,001 characters, expected at most 10,000"):
-        compiled("a" * (MOST_CHARACTERS + 1))
+        compiled("a" * (MAX_CHARACTERS + 1))
 
 
 @pytest.mark.parametrize("decoder", ["auto", "exact", "lazyk", "paths", "argmax"])
@@ -97,7 +97,7 @@ def test_patterns_have_a_length():
     ids=["field", "rule"],
 )
 def test_a_slow_pattern_is_an_error_of_its_document(monkeypatch, decoder, rules, where):
-    monkeypatch.setattr("lawful.rules.patterns.SECONDS", 0.05)
+    monkeypatch.setattr("lawful.rules.language.patterns.SECONDS", 0.05)
     document, scores = scored(LONG)
     began = time.process_time()
     with pytest.raises(RuleFailure, match=f"document 'd'.*{where}pattern .* than 0.05 s on 'aa"):
@@ -118,7 +118,7 @@ def test_a_budget_of_time_holds_for_many_slow_matches():
 @pytest.mark.parametrize("decoder", ["exact", "lazyk", "argmax"])
 def test_slow_matches_of_one_document_have_a_second_together(monkeypatch, decoder):
     """Each match is within the limit, and there are as many as the document has words."""
-    monkeypatch.setattr("lawful.rules.patterns.SECONDS", 0.3)
+    monkeypatch.setattr("lawful.rules.language.patterns.SECONDS", 0.3)
     words = [f"{'a' * 23}{i}!" for i in range(200)]
     scores = Scores.from_probs(np.tile([0.1, 0.9], (200, 1)), ["O", "B-x"])
     rules = Rules([Field("x", "x", pattern=SLOW)])
@@ -130,7 +130,7 @@ def test_slow_matches_of_one_document_have_a_second_together(monkeypatch, decode
 
 
 def test_many_quick_matches_are_not_slow(monkeypatch):
-    monkeypatch.setattr("lawful.rules.patterns.SECONDS", 0.03)
+    monkeypatch.setattr("lawful.rules.language.patterns.SECONDS", 0.03)
     words = [f"{i}.00" for i in range(5000)]
     scores = Scores.from_probs(np.tile([0.1, 0.9], (5000, 1)), ["O", "B-x"])
     rules = Rules([Field("x", "x", pattern=r"[0-9]+\.[0-9][0-9]")])

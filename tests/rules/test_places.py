@@ -7,8 +7,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from lawful import Box, Document, Field, RowKind, Rule, Rules, RulesError, Scores, decode
-from lawful.rules.plan import plan_of
+from lawful import Box, Document, Field, Rule, Rules, RulesError, Scores, decode
+from lawful.rules import RowKind
+from lawful.rules.compiled.plan import plan_of
 from tests.helpers import assert_finds_best
 
 NAMES = ("total", "tax", "item")
@@ -42,7 +43,7 @@ def test_places_are_those_of_the_first_readable_span():
     assert checked(["x", "1", "3", "2"], labels, rules) == [
         ("violated", "start(total) is 2, expected 1"),
         ("satisfied", "3 = 3"),
-        ("violated", "before(item, total) does not hold"),
+        ("violated", "before(item, total) does not hold: item is 1, total is 3"),
     ]
     assert checked(["1"], ["B-item"], rules)[2] == ("vacuous", "not checked: total missing")
 
@@ -175,3 +176,16 @@ def test_the_best_labelling_under_rules_about_places_is_found(decoder):
         scores = Scores.from_probs(rng.dirichlet(np.full(5, 0.6), size), LABELS)
         penalty = partial(penalty_by_hand, words, top=top, checks=checks)
         assert_finds_best(document, scores, rules, decoder, penalty)
+
+
+def test_words_of_one_line_have_one_number_wherever_they_stand_in_the_document():
+    """As where columns follow each other: ``line`` is a printed line, no run of words."""
+    words = ["Total", "Tax", "5.00", "1.00"]
+    boxes = [Box(x, y, x + 30, y + 10) for x in (0, 50) for y in (0, 40)]
+    rules = Rules(
+        [Field("total", label="total", type="money"), Field("tax", label="tax", type="money")],
+        ["line(total) == 1", "line(tax) == 2"],
+    )
+    scores = Scores.from_probs(np.eye(3)[[0, 0, 1, 2]], ["O", "B-total", "B-tax"])
+    found = decode(Document("d", words, boxes), scores, rules)
+    assert [check.state for check in found.rule_checks] == ["satisfied", "satisfied"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from lawful import Field, Rules, _core
-from lawful.rules.plan import Tables, plan_of
+from lawful.rules.compiled.plan import Tables, plan_of
 from lawful.search.problem import Problem
 from tests.oracles.labellings import every_legal_row
 from tests.strategies import problems

@@ -10,18 +10,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lawful import (
-    Document,
-    Field,
-    RowKind,
-    Rule,
-    RuleDefaults,
-    Rules,
-    RulesError,
-    Scores,
-    decode,
-)
-from lawful.rules.plan import plan_of
+from lawful import Document, Field, Rule, Rules, RulesError, Scores, decode
+from lawful.rules import RowKind, RuleDefaults
+from lawful.rules.compiled.plan import plan_of
 from lawful.values.money import read_currency
 from tests.helpers import assert_finds_best
 
@@ -58,7 +49,7 @@ def decoded(words, labels, rules, names=LABELS, **options):
          "total.currency is EUR, sub.currency is USD"),
         ("total.currency == sub.currency", ["€5", "5"], "vacuous", "not checked"),
         ("total.currency in ('EUR', 'CHF')", ["$5", "5"], "violated",
-         "total.currency in ('EUR', 'CHF') does not hold"),
+         "total.currency in ('EUR', 'CHF') does not hold: total.currency is USD"),
         ("decimals(total) == 2", ["5.00", "5"], "satisfied", "decimals(5.00) = 2"),
         ("decimals(total) == 2", ["5.0", "5"], "violated", "decimals(total) is 1, expected 2"),
         ("decimals(total) == decimals(sub)", ["5,0", "5"], "violated",
@@ -259,3 +250,17 @@ def test_confidences_are_of_numbers():
                 same[name] += weight * (values[:1] == answer[:1])
         for name, sure in found.confidence.items():
             assert sure.low - 1e-6 <= same[name] / total <= sure.high + 1e-6, (seed, name)
+
+
+@pytest.mark.parametrize("type_", ["money", "number", "integer"])
+@pytest.mark.parametrize(("text", "decimals"), [("10.00", 2), ("10", 0), ("7.0", 1)])
+def test_decimals_are_those_of_the_print_whatever_the_type(type_, text, decimals):
+    rules = Rules([Field("total", "total", type_)], [f"decimals(total) == {decimals}"])
+    scores = Scores.from_probs([[0, 1]], ["O", "B-total"])
+    assert decode(Document("d", [text]), scores, rules).status == "satisfied"
+
+
+def test_a_default_has_the_decimals_it_is_written_with():
+    rules = Rules([Field("tax", "tax", "money", default="0.00")], ["decimals(tax) == 2"])
+    scores = Scores.from_probs([[1, 0]], ["O", "B-tax"])
+    assert decode(Document("d", ["x"]), scores, rules).status == "satisfied"

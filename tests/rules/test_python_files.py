@@ -10,7 +10,8 @@ from decimal import Decimal
 import pytest
 
 import lawful
-from lawful import Field, Rule, RuleDefaults, Rules, RulesError
+from lawful import Field, Rule, Rules, RulesError
+from lawful.rules import RuleDefaults
 from lawful.rules.python_files import load_python
 
 CODE = """

@@ -11,23 +11,13 @@ import numpy as np
 import pytest
 import yaml
 
-from lawful import (
-    Box,
-    Document,
-    Field,
-    InputError,
-    RowKind,
-    Rule,
-    Rules,
-    RulesError,
-    Scores,
-    decode,
-)
-from lawful.lines import printed_lines
+from lawful import Box, Document, Field, InputError, Rule, Rules, RulesError, Scores, decode
+from lawful.documents.reading_order import printed_lines
+from lawful.rules import RowKind
+from lawful.rules.compiled.plan import plan_of
 from lawful.rules.files import rules_from
-from lawful.rules.plan import plan_of
-from lawful.rules.reading import Occurrence
-from lawful.rules.rows import Row, RowNumbers, table_numbers
+from lawful.rules.judging.reading import Occurrence
+from lawful.rules.judging.rows import Row, RowNumbers, table_numbers
 from lawful.search.problem import Problem
 from tests.helpers import ROOT
 
@@ -108,8 +98,55 @@ def test_pages_have_lines_of_their_own():
         ({"line": {"fields": ["price", "nothing"]}}, "total > 0", "unknown field 'nothing'"),
         ({"line": {"fields": []}}, "total > 0", "expected a list of fields"),
         ({"line": {"fields": ["price"], "starts": "total"}}, "total > 0", "one of its fields"),
-        ({"line": {"fields": ["price"], "by": "x"}}, "total > 0", "unknown key 'by'"),
+        ({"line": {"fields": ["price"], "per": "x"}}, "total > 0", "unknown key 'per'"),
         ({"previous": {"fields": ["price"]}}, "total > 0", "means the row before"),
+        (
+            {"line": {"fields": ["price"]}, "part": {"fields": ["total"], "of": "lines"}},
+            "present(total)",
+            "nothing says where a section begins",
+        ),
+        (
+            {
+                "line": {"fields": ["price"]},
+                "part": {"fields": ["total"], "of": "lin", "by": "page"},
+            },
+            "present(total)",
+            "of is 'lin', expected another kind of rows; did you mean 'line'",
+        ),
+        (
+            {"part": {"fields": ["price"], "of": "part", "by": "page"}},
+            "present(total)",
+            "its sections hold themselves",
+        ),
+        (
+            {"line": {"fields": ["price"], "by": "page"}},
+            "total > 0",
+            "by is for sections; say of which rows",
+        ),
+        (
+            {
+                "line": {"fields": ["price"]},
+                "part": {"fields": ["total"], "of": "line", "by": "day"},
+            },
+            "present(total)",
+            "by is 'day', expected 'page'",
+        ),
+        (
+            {
+                "line": {"fields": ["price"]},
+                "part": {"fields": ["total"], "of": "line", "ends": "price"},
+            },
+            "present(total)",
+            "ends is 'price', expected one of its fields: total",
+        ),
+        (
+            {
+                "line": {"fields": ["price"]},
+                "part": {"fields": ["total"], "of": "line", "ends": "total"},
+            },
+            {"check": "total == price", "each": "part"},
+            "price is a list: use sum",
+        ),
         ({"total": {"fields": ["price"]}}, "total > 0", "defined twice"),
         ({"line": {"fields": ["price"]}}, {"check": "price > 0", "each": "row"}, "kind of rows"),
         ({"line": {"fields": ["price"]}}, "price > 0", "price is a list"),

@@ -10,7 +10,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from lawful import Document, Field, RowKind, Rule, Rules, Scores, decode
+from lawful import Document, Field, Rule, Rules, Scores, decode
+from lawful.rules import RowKind
 from tests.helpers import ENOUGH, possible_labellings
 
 NAMES = ("quantity", "price", "amount", "total")
@@ -228,3 +229,25 @@ def test_confidences_are_right_under_rules_of_rows():
                 same[name] += mass * (values == answer)
         for name, sure in found.confidence.items():
             assert sure.low - 1e-6 <= same[name] / total <= sure.high + 1e-6, (seed, name)
+
+
+@pytest.mark.parametrize("weight", [10.0, float("inf")])
+@pytest.mark.parametrize("decoder", ["auto", "exact", "readings", "paths"])
+def test_a_rule_of_rows_that_names_none_of_their_fields_sees_the_rows(decoder, weight):
+    # Readings that differ only in having the row were one to the search: a false proof.
+    fields = [Field("kind", "kind"), *(Field(n, n, "money", presence="free") for n in ("a", "b"))]
+    rows = [RowKind("line", ("a",)), RowKind("vat", ("b",))]
+    of_page = Rules(fields, [Rule("kind == 'invoice'", each="line", weight=weight)], rows=rows)
+    of_others = Rules(fields, [Rule("sum(a) > 5", each="vat", weight=weight)], rows=rows)
+    labels = ["O", "B-kind", "B-a", "B-b"]
+    for rules, words, first, second in (
+        (of_page, ["reminder", "4.00"], "B-kind", "B-a"),
+        (of_others, ["4.00", "19"], "B-a", "B-b"),
+    ):
+        probs = np.zeros((2, 4))
+        probs[0, labels.index(first)] = 1
+        probs[1, [0, labels.index(second)]] = 0.45, 0.55
+        document = Document("d", words, rows=[1, 2])
+        found = decode(document, Scores.from_probs(probs, labels), rules, decoder=decoder)
+        assert found.labels == (first, "O")
+        assert (found.optimal, found.worth) == (True, pytest.approx(np.log(0.45)))

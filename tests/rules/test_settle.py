@@ -38,3 +38,35 @@ def test_forty_ambiguous_texts_are_settled_as_they_should_be():
     assert sum(span.choice for span in reading[1]) == expected
     (check,) = judge.checks(reading)
     assert check.state == "satisfied"
+
+
+def test_a_search_that_ends_early_is_followed_by_single_changes(monkeypatch):
+    # Each misread cell breaks its row and its column; no search over all cells would end.
+    monkeypatch.setattr("lawful.rules.judging.ambiguity.MAX_EXTENSIONS", 1)
+    fields = [Field(name, name, "integer") for name in ("a", "b", "sum", "all_a", "all_b")]
+    checks = [lawful.Rule("sum == a + b", id="row", each="line")]
+    checks += [lawful.Rule(f"all_{name} == sum({name})", id=name) for name in "ab"]
+    rules = Rules(fields, checks, rows=[lawful.rules.RowKind("line", ("a", "b", "sum"))])
+    words, names, rows, misreads = [], [], [], []
+    for row in range(6):
+        texts = (str(row + 1), str(2 * row + 1), str(3 * row + 2))
+        wrong = row % 2  # a cell of every other row
+        words += [
+            *(f"9{text}" if wrong == at else text for at, text in enumerate(texts[:2])),
+            texts[2],
+        ]
+        misreads += [((text, 1.5),) if wrong == at else () for at, text in enumerate(texts)]
+        names += ["a", "b", "sum"]
+        rows += [row] * 3
+    words += ["21", "36"]
+    names, rows = [*names, "all_a", "all_b"], [*rows, None, None]
+    document = Document("d", words, rows=rows, misreads=[*misreads, (), ()])
+    labels = ("O", *(f"B-{field.name}" for field in fields))
+    probs = np.full((len(words), len(labels)), 0.01)
+    probs[range(len(words)), [labels.index(f"B-{name}") for name in names]] = 0.95
+    rules = rules.with_defaults(misreads=6.0)
+    judge = Problem(document, Scores.from_probs(probs, labels), rules).judge
+    reading, cost = judge.settle(judge.read(probs.argmax(axis=1)))
+    assert cost.most == pytest.approx(6 * 1.5)
+    assert cost.least <= cost.most
+    assert {check.state for check in judge.checks(reading)} == {"satisfied"}

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from lawful import Document, Field, Rule, Rules, RulesError, Scores, decode
-from lawful.rules.files import json_schema, rules_from
+from lawful.rules.file_schema import json_schema
+from lawful.rules.files import rules_from
 from lawful.search.problem import Problem
 from tests.helpers import ENOUGH, assert_finds_best
 from tests.oracles.labellings import every_legal_row

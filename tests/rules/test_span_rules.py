@@ -11,18 +11,8 @@ from math import inf
 import numpy as np
 import pytest
 
-from lawful import (
-    Boundaries,
-    Document,
-    Field,
-    Lexicon,
-    Order,
-    Rules,
-    RulesError,
-    Scores,
-    WordRule,
-    decode,
-)
+from lawful import Document, Field, Rules, RulesError, Scores, decode
+from lawful.rules import Boundaries, Lexicon, Order, WordRule
 from lawful.rules.files import rules_from
 from tests.helpers import assert_finds_best
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lawful import Document
-from lawful.rules import unreadable
-from lawful.rules.unreadable import UnreadableSpans, last_ends
+from lawful.rules.judging import unreadable
+from lawful.rules.judging.unreadable import UnreadableSpans, last_ends
 from lawful.values import read
 
 FIELDS = ["money", "date", "money"]
@@ -35,7 +35,7 @@ def test_each_text_is_asked_for_once_per_type():
 
 
 def test_nothing_is_remembered_of_a_document_that_is_too_long(monkeypatch):
-    monkeypatch.setattr(unreadable, "MOST_BYTES", 100)
+    monkeypatch.setattr(unreadable, "MAX_BYTES", 100)
     table = UnreadableSpans(WORDS, FIELDS)
     assert table.find(*spans((0, 0, 1), (1, 1, 2)), None).tolist() == [False, False]
 

@@ -7,19 +7,8 @@ from math import inf
 import numpy as np
 import pytest
 
-from lawful import (
-    Boundaries,
-    Document,
-    Field,
-    Lexicon,
-    Rule,
-    RuleDefaults,
-    Rules,
-    RulesError,
-    Scores,
-    WordRule,
-    decode,
-)
+from lawful import Document, Field, Rule, Rules, RulesError, Scores, decode
+from lawful.rules import Boundaries, Lexicon, RuleDefaults, WordRule
 from lawful.rules.files import rules_from
 
 LABELS = ("O", "B-total", "I-total", "B-shop")

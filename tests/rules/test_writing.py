@@ -6,11 +6,12 @@ from math import inf
 
 import pytest
 
-from lawful import Boundaries, Field, Order, Rule, RuleDefaults, Rules, WordRule
-from lawful.datasets import RULE_FILES
-from lawful.errors import RulesError
-from lawful.rules.rows import RowKind
-from lawful.rules.writing import rules_data, rules_text
+from lawful import Field, Rule, Rules
+from lawful.base.errors import RulesError
+from lawful.packs import PACKS
+from lawful.rules import Boundaries, Order, RuleDefaults, WordRule
+from lawful.rules.judging.rows import RowKind
+from lawful.rules.to_file import rules_data, rules_text
 
 
 def again(rules, tmp_path):
@@ -35,9 +36,9 @@ def parts(rules):
     return [getattr(rules, name) for name in names], words
 
 
-@pytest.mark.parametrize("name", RULE_FILES)
+@pytest.mark.parametrize("name", PACKS)
 def test_shipped_rules_are_the_same_after_a_round_trip(name, tmp_path):
-    rules = Rules.load(RULE_FILES[name])
+    rules = Rules.load(PACKS[name])
     assert parts(again(rules, tmp_path)) == parts(rules)
 
 

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from lawful import Budget, Document, Field, Rule, RuleDefaults, Rules, Scores, decode
+from lawful import Budget, Document, Field, Rule, Rules, Scores, decode
+from lawful.rules import RuleDefaults
 from lawful.search import reading_search
+from tests.fixtures.searches import ITEMS, a_dozen_fields
 from tests.fixtures.slow import receipt
 from tests.helpers import ENOUGH
 from tests.oracles.definitions import best_worth
@@ -18,11 +20,11 @@ from tests.strategies import problems, total_and_parts
 
 WITHOUT = [
     (),
-    ("presence",),
     ("equations",),
     ("detours",),
     ("projections",),
-    ("doubles",),
+    ("admission",),
+    ("cases",),
     ("equations", "projections"),
 ]
 
@@ -89,29 +91,10 @@ def test_an_unreadable_span_beside_a_readable_one_hides_no_alternative(words):
     assert [other.labels for other in found.alternatives] == [("B-tax", "B-part", "B-tax")]
 
 
-def reference(words: int, seed: int) -> tuple[Document, Scores, Rules]:
-    """Words of a dozen fields, each of which should be one run, and a model that is unsure."""
-    rng = np.random.default_rng(seed)
-    names = [f"f{i}" for i in range(12)]
-    labels = ["O", *(f"{prefix}-{name}" for name in names for prefix in "BI")]
-    probs = rng.random((words, len(labels))) ** 6 + 1e-3
-    for i in range(words):
-        first = i % 3 == 0
-        probs[i, labels.index(f"{'B' if first else 'I'}-{names[i // 3 % 12]}")] += rng.choice(
-            [0.2, 4.0], p=[0.4, 0.6]
-        )
-    scores = Scores.from_probs(probs / probs.sum(axis=1, keepdims=True), labels)
-    rules = Rules(
-        [Field(name, name, "text") for name in names],
-        [Rule(f"count({name}) <= 1", id=f"one-{name}") for name in names],
-    )
-    return Document("r", [f"w{i}" for i in range(words)]), scores, rules
-
-
 @pytest.mark.parametrize("weight", [10.0, inf])
 @pytest.mark.parametrize("seed", range(5))
 def test_counts_of_a_dozen_fields_take_few_partial_readings(weight, seed):
-    document, scores, rules = reference(36, seed)
+    document, scores, rules = a_dozen_fields(36, seed)
     found = decode(document, scores, rules.with_defaults(weight=weight), decoder="exact")
     assert found.optimal
     assert found.tried < 20_000
@@ -130,13 +113,6 @@ def test_two_equations_that_cannot_hold_are_given_up_soon():
     assert found.penalty >= 10
 
 
-def sum_of_items(weight):
-    return Rules(
-        [Field("subtotal", "subtotal", "money"), Field("items", "item", "money", many=True)],
-        ["subtotal == sum(items)"],
-    ).with_defaults(weight=weight)
-
-
 @pytest.mark.parametrize("patience", [1, 1024])
 @pytest.mark.parametrize("adds_up", [True, False])
 @pytest.mark.parametrize("weight", [10.0, inf])
@@ -144,7 +120,7 @@ def sum_of_items(weight):
 def test_sums_of_long_lists(items, receipts, weight, adds_up, patience, monkeypatch):
     monkeypatch.setattr(reading_search, "PATIENCE", patience)
     rng = np.random.default_rng(items)
-    rules = sum_of_items(weight)
+    rules = ITEMS.with_defaults(weight=weight)
     for _ in range(receipts):
         document, scores = receipt(items, rng, adds_up=adds_up)
         found = decode(document, scores, rules, decoder="exact")
@@ -156,7 +132,7 @@ def test_sums_of_long_lists(items, receipts, weight, adds_up, patience, monkeypa
 def test_sums_that_need_all_of_the_lists(number, weight):
     # The only two of 360 receipts that are wrong if starts are listed up to 0.7 of their limit.
     rng = np.random.default_rng(1025)
-    rules = sum_of_items(weight)
+    rules = ITEMS.with_defaults(weight=weight)
     document, scores = [receipt(25, rng, adds_up=False) for _ in range(number + 1)][-1]
     found = decode(document, scores, rules, decoder="exact")
     assert found.optimal
@@ -209,7 +185,7 @@ def test_items_far_from_a_subtotal_are_dropped_before_the_search(far):
 
 def test_an_unknown_kind_of_bounds_is_named(monkeypatch):
     monkeypatch.setattr(reading_search, "WITHOUT", ("residues",))
-    document, scores, rules = reference(6, 1)
+    document, scores, rules = a_dozen_fields(6, 1)
     rules = rules.with_defaults(presence="required")
-    with pytest.raises(ValueError, match="unknown bounds 'residues'; known are rows, presence"):
+    with pytest.raises(ValueError, match="unknown bounds 'residues'; known are equations, detours"):
         decode(document, scores, rules, decoder="exact")

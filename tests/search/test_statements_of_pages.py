@@ -6,19 +6,8 @@ from math import inf
 
 import pytest
 
-from lawful import (
-    Boundaries,
-    Box,
-    Document,
-    Field,
-    Order,
-    RowKind,
-    Rule,
-    RuleDefaults,
-    Rules,
-    Scores,
-    WordRule,
-)
+from lawful import Box, Document, Field, Rule, Rules, Scores
+from lawful.rules import Boundaries, Order, RowKind, RuleDefaults, WordRule
 from tests.drawing import names_in
 from tests.fuzz import run
 from tests.oracles.pages import lines_of, runs

@@ -77,8 +77,10 @@ class Service:
 
 
 @contextmanager
-def serving(*options, rules=(f"receipt={RULES}",), environment=(), workers=1):
-    """A service with these options; it must end as it should."""
+def serving(
+    *options, rules=(f"receipt={RULES}",), environment=(), workers=1, prepare=lambda: None, code=0
+):
+    """A service with these options; it must end with this code. It calls ``prepare`` first."""
     command = [sys.executable, "-m", "lawful", "serve", "--port", "0", "--workers", str(workers)]
     for each in rules:
         command += ["--rules", str(each)]
@@ -88,12 +90,13 @@ def serving(*options, rules=(f"receipt={RULES}",), environment=(), workers=1):
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, **dict(environment)},
+        preexec_fn=prepare,  # noqa: PLW1509 - no other thread holds a lock
     )
     try:
         service = Service(process)
         service.wait_for("ready", workers)
         yield service
-        assert service.end() == 0, "".join(service.log)
+        assert service.end() == code, "".join(service.log)
     finally:
         if process.poll() is None:
             process.kill()

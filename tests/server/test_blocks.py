@@ -17,14 +17,15 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 
-from lawful.errors import InputError
+from lawful.base.errors import InputError
 from lawful.server import connections
-from lawful.server.limits import BodyLimit, BodyLimits
+from lawful.server.body_limits import BodyLimit, BodyLimits
+from lawful.server.lifecycle import Drain, Draining, bind, run_app
 from lawful.server.logs import JsonLines
 from lawful.server.problems import HANDLERS, HttpProblem, Problems
-from lawful.server.running import Drain, Draining, bind, run_app
 from lawful.server.security import BearerToken, HostCheck, check_address, find_token, host_name
 from lawful.server.supervisor import Worker
+from lawful.server.worker_pool import SMALL, WorkerPool
 from tests.server.raw import answer_of, connect, exchange, head, problem_of, rest_of, status_of
 
 TOKEN = "a-token-of-24-characters"  # noqa: S105 - of tests
@@ -293,7 +294,7 @@ def test_bad_framing_is_refused_and_the_connection_closed(port, request_):
 
 
 def test_too_many_connections_are_refused(port, monkeypatch):
-    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 2)
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 2)
     with connect(port) as first, connect(port):
         first.sendall(head("GET", "/refused"))
         assert status_of(answer_of(first)) == 422
@@ -343,3 +344,35 @@ def test_rules_are_given_to_a_worker_that_does_not_read():
         for _ in range(3):
             last = theirs.recv()
         assert last.startswith("third")
+
+
+def test_small_work_does_not_wait_for_large_work():
+    """A small page waited until eight large ones before it had ended."""
+
+    async def play():
+        pool, go = WorkerPool(3, 4), threading.Event()
+        large = [asyncio.create_task(pool.run(go.wait, SMALL + 1)) for _ in range(4)]
+        await asyncio.sleep(0)
+        assert await asyncio.wait_for(pool.run(lambda: "small", SMALL), 30) == "small"
+        assert not any(task.done() for task in large)
+        assert pool.waiting == 2
+        pool.check(SMALL + 1)
+        large += [asyncio.create_task(pool.run(go.wait, SMALL + 1)) for _ in range(2)]
+        await asyncio.sleep(0)
+        with pytest.raises(HttpProblem, match="4 requests wait already"):
+            pool.check(SMALL + 1)
+        pool.check(SMALL)
+        large.pop().cancel()  # while it waits: its place is nobody's
+        go.set()
+        assert await asyncio.gather(*large) == [True] * 5
+        assert pool.waiting == 0
+
+    asyncio.run(play())
+
+
+def test_one_place_is_for_all_work():
+    async def play():
+        pool = WorkerPool(1, 4)
+        assert await asyncio.gather(pool.run(lambda: 1, 2 * SMALL), pool.run(lambda: 2)) == [1, 2]
+
+    asyncio.run(play())

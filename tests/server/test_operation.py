@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from time import monotonic
 
@@ -191,6 +191,32 @@ def test_a_second_stream_waits_for_the_first_to_end(narrow):
         while b"0\r\n\r\n" not in first.recv(2**16):
             pass
     assert narrow.decode_lines(LINES[0], rules="receipt").status_code == 200
+
+
+def test_what_is_no_http_in_a_refused_body_is_no_defect(narrow):
+    """The refusal and the answer to a body that is no HTTP met, and filled the log."""
+    for line in (b"1;" + b"a" * 2**18, b"zz\r\n"):
+        with connect(narrow.port) as connection, suppress(ConnectionError):
+            connection.sendall(head("POST", "/nothing", "Transfer-Encoding: chunked") + line)
+            connection.sendall(b"a" * 2**18)
+            assert status_of(rest_of(connection)) in (400, 404)
+    assert narrow.client.get("/health").status_code == 200
+    assert [each for each in narrow.records() if each["level"] == "error"] == []
+
+
+def test_connections_without_end_do_not_fill_the_log():
+    """Without a file left for a connection, the event loop wrote two million lines a minute."""
+    resource = pytest.importorskip("resource")
+
+    def few_files():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200))
+
+    with serving(prepare=few_files) as found, ExitStack() as stack:
+        for _ in range(400):
+            stack.enter_context(connect(found.port)).send(b"GET / HTTP")
+        stack.pop_all().close()
+        assert found.decode(LINES[0]).status_code == 200
+        assert len(found.log) < 50
 
 
 def test_slow_clients_are_given_up_and_hold_up_nobody(narrow):

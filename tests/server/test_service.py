@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 
@@ -10,9 +11,11 @@ import msgspec
 import pytest
 
 import lawful
+from lawful.results.wire import CheckedLine, DecodingLine
 from lawful.server import messages
+from tests.helpers import DOCUMENTS, RULES, run
 from tests.server.raw import connect, head, rest_of
-from tests.server.services import decoded_by_command, demo_documents, timeless
+from tests.server.services import decoded_by_command, demo_documents, serving, timeless
 
 LINES = demo_documents(40)
 
@@ -29,7 +32,7 @@ def test_a_document_is_answered_with_the_line_of_the_command(service):
     [
         ({}, []),
         ({"alternatives": "2"}, ["--alternatives", 2]),
-        ({"decoder": "beam", "candidates": "3"}, ["--decoder", "beam", "--candidates", 3]),
+        ({"decoder": "lazyk", "candidates": "3"}, ["--decoder", "lazyk", "--candidates", 3]),
         ({"max_cost": "1.5", "temperature": "2"}, ["--max-cost", 1.5, "--temperature", 2]),
         ({"by_field": "true"}, ["--by-field"]),
     ],
@@ -152,11 +155,11 @@ def test_pins_are_part_of_the_document(service):
 
 def test_answers_are_as_the_api_describes_them(service):
     for line in LINES[:5]:
-        msgspec.convert(service.decode(line, alternatives="1").json(), messages.Decoding)
-        msgspec.convert(service.decode(line).json(), messages.Decoding)
+        msgspec.convert(service.decode(line, alternatives="1").json(), DecodingLine)
+        msgspec.convert(service.decode(line).json(), DecodingLine)
         headers = {"Content-Type": "application/json"}
         found = service.client.post("/v1/check", content=line, headers=headers)
-        msgspec.convert(found.json(), messages.Checked)
+        msgspec.convert(found.json(), CheckedLine)
     msgspec.convert(service.client.get("/v1/rules").json(), messages.RuleList)
 
 
@@ -184,6 +187,15 @@ def test_a_document_that_cannot_be_used_is_a_problem(service, body, said):
     assert said in problem.detail
 
 
+def test_a_document_may_not_have_labels_without_end(service):
+    """One word with 9,000 labels took half a minute, one with 90,000 took 3 GB."""
+    labels = ["O", *(f"B-{i}" for i in range(142))]
+    line = {"id": "x", "words": ["a"], "labels": labels, "logits": [[0] * len(labels)]}
+    found = service.decode(json.dumps(line))
+    assert found.status_code == 413
+    assert "143 × 143 labels = 20,449, expected at most 20,000" in found.json()["detail"]
+
+
 def test_lines_that_are_sent_as_one_document_get_a_hint(service):
     hint = "; several documents, one per line, are sent as application/x-ndjson"
     lines = service.decode(LINES[0] + b"\n" + LINES[1])
@@ -201,14 +213,15 @@ def test_lines_that_are_sent_as_one_document_get_a_hint(service):
         ({"rules": "../../../etc/passwd"}, 404, "names: receipt"),
         ({"rules": "receipt\0"}, 404, "names: receipt"),
         ({"rules": "x" * 3000}, 404, "…"),
-        ({"colour": "red"}, 422, "unknown field `colour`; options: rules, decoder, candidates"),
+        ({"colour": "red"}, 422, "unknown field `colour`; options: decoder, candidates, seconds"),
         ({"seconds": "0"}, 422, "Expected `float` > 0"),
         ({"seconds": "nan"}, 422, "seconds"),
         ({"seconds": "soon"}, 422, "seconds"),
         ({"alternatives": "101"}, 422, "Expected `int` <= 100"),
         ({"alternatives": "-1"}, 422, "Expected `int` >= 0"),
         ({"decoder": "magic"}, 422, "unknown decoder 'magic'; decoders: auto, exact"),
-        ({"decoder": "beam", "alternatives": "1"}, 422, "decoder beam finds no alternatives"),
+        ({"decoder": "lazyk", "alternatives": "1"}, 422, "decoder lazyk finds no alternatives"),
+        ({"temperature": "1e-300"}, 422, "Expected `float` >= 1e-06"),  # was a defect
         ({"as": "poem"}, 422, "as is 'poem', expected one of decoding, entities"),
         ({"pool": "sum"}, 422, "pool is 'sum', expected one of first, mean, product"),
     ],
@@ -391,3 +404,43 @@ def test_the_log_has_request_ids_and_no_texts(service):
     assert {"method": "POST", "path": "/v1/decode", "status": 200}.items() <= record.items()
     assert secret not in "".join(service.log)
     assert not service.records("failure")
+
+
+def without_setting(line):
+    return json.loads(line) | {"seconds": 0, "setting": None}
+
+
+def test_documents_pass_as_by_the_command_and_are_counted(tmp_path):
+    trust = tmp_path / "trust.json"
+    needs = ("--needs", "total,tax")
+    fit = ("--error", 0.1, "--confidence", 0.9, "--out", trust)
+    assert run("trust", "fit", DOCUMENTS, "-r", RULES, *needs, *fit).returncode == 0
+    lines = demo_documents(12)
+    expected = decoded_by_command(lines, *needs, "--trust", trust)
+    with serving("--trust", f"receipt={trust}", "--seconds", 60) as found:
+        answers = found.decode_lines(b"\n".join(lines))
+        assert [without_setting(line) for line in answers.text.splitlines()] == [
+            without_setting(line) for line in expected.splitlines()
+        ]
+        passed = sum(json.loads(line)["passes"] for line in answers.text.splitlines())
+        assert 0 < passed < 12
+        other = found.decode(lines[0], by_field="true")  # is another way to decode
+        assert "trust" not in other.json()
+        text = found.client.get("/metrics").text
+        assert 'lawful_trust_count{rules="receipt"} 12.0' in text
+        assert f'lawful_documents_passed_total{{rules="receipt"}} {passed}.0' in text
+        mean = sum(json.loads(line)["trust"] for line in answers.text.splitlines()) / 12
+        said = float(re.search(r'lawful_trust_sum\{rules="receipt"\} (\S+)', text)[1])
+        assert said / 12 == pytest.approx(mean)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("other", "no rules of this name"), ("receipt", "another --rules")]
+)
+def test_trust_is_that_of_the_rules(tmp_path, name, said):
+    trust = tmp_path / "trust.json"
+    fit = ("--error", 0.1, "--confidence", 0.9, "--needs", "total,tax", "--out", trust)
+    assert run("trust", "fit", DOCUMENTS, "-r", RULES, *fit).returncode == 0
+    found = run("serve", "--rules", "receipt", "--trust", f"{name}={trust}")
+    assert found.returncode == 2
+    assert said in found.stderr

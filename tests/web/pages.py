@@ -70,10 +70,15 @@ def broken(name="broken", **more):
 
 
 def unsure(name="unsure", **more):
-    """A bill on which the model is unsure which amount is the total."""
+    """A bill on which the model is unsure which amount is the total; the rule is not."""
     best = [*BEST[:5], "O", "O", "B-total", *BEST[8:]]
     second = {5: "B-total", 7: "O"}
     return scored(WORDS, best, second=second, id=name, boxes=boxes(WORDS), **more)
+
+
+def doubtful(name="doubtful", **more):
+    """A bill on which the model is unsure who sells, which no rule settles."""
+    return scored(WORDS, BEST, second={8: "O", 9: "O"}, id=name, boxes=boxes(WORDS), **more)
 
 
 def word(page, at):

@@ -140,7 +140,7 @@ def test_hostile_texts_are_only_texts(review, visit, boxed):
         assert page.locator("img, script:not([src]), b b").count() == 0, at
     word(page, 0).click()
     page.keyboard.press("e")
-    page.get_by_label("The text of the selected words").fill("<svg onload=alert(2)>\u202e")
+    page.get_by_label("What it says on the page").fill("<svg onload=alert(2)>\u202e")
     page.keyboard.press("Enter")
     expect(value(page, "seller")).to_contain_text("<svg onload=alert(2)>\ufffd")
     # Nothing is wider than the window, not even 10,000 letters.
@@ -165,3 +165,83 @@ def test_a_list_without_documents(review, visit):
     for key in "jkaru1n?":
         page.keyboard.press(key)
     expect(page.get_by_role("dialog")).to_contain_text("Keys")
+
+
+def test_a_large_page_says_that_it_is_loading_and_nobody_else_waits(review, visit, tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    for name in ("a", "b"):
+        image.new("RGB", (600, 200), "#fffbe8").save(tmp_path / f"{name}.png")
+    lines = [right(name, sizes=[[600, 200]], images=[f"{name}.png"]) for name in "ab"]
+    page = visit(review(lines, RULES), wait=".facts")
+    held = []
+
+    def hold(route):
+        held.append(route)
+
+    page.route("**/documents/0/pages/0", hold)
+    page.goto(page.url.split("#")[0] + "#0")
+    page.reload()
+    expect(page.locator(".loading")).to_contain_text("Loading the picture")
+    page.keyboard.press("n")
+    expect(title(page)).to_have_text("b")
+    expect(page.locator("svg image")).to_have_count(1)
+    expect(page.locator(".loading")).to_have_count(0)
+    page.keyboard.press("p")
+    expect(page.locator(".loading")).to_have_count(1)
+    for route in held:
+        route.continue_()
+    expect(page.locator("svg.paper image")).to_have_count(1)
+    expect(page.locator(".loading")).to_have_count(0)
+
+
+def test_a_corrected_text_does_not_hide_the_print(review, visit, tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    image.new("RGB", (600, 400), "#fffbe8").save(tmp_path / "right.png")
+    wide = [[40 + 280 * (i % 2), 40 + 60 * (i // 2), 120 + 280 * (i % 2), 60 + 60 * (i // 2)]
+            for i in range(len(WORDS))]  # fmt: skip
+    line = scored(WORDS, BEST, boxes=wide, sizes=[[600, 400]], images=["right.png"])
+    page = visit(review([line], RULES))
+    expect(page.locator("svg.paper image")).to_have_count(1)
+    value(page, "total").focus()
+    page.keyboard.press("e")
+    expect(page.locator(".editor svg.crop image")).to_have_count(1)
+    page.get_by_label("What it says on the page").fill("44.01")
+    page.keyboard.press("Enter")
+    expect(page.locator(".captions")).to_contain_text("total “44.01”")
+    rect = page.locator(".corrected rect")
+    assert rect.evaluate("each => getComputedStyle(each).fill") == "rgba(0, 0, 0, 0)"
+    expect(page.locator(".corrected text")).to_have_count(0)
+
+
+def test_names_of_fields_cover_no_words(review, visit):
+    count = 40
+    words = [f"{n}.00" for n in range(count)]
+    best = ["B-total" if n % 2 else "B-tax" for n in range(count)]
+    places = [[60 * (n % 5), 14 * (n // 5), 60 * (n % 5) + 55, 14 * (n // 5) + 12]
+              for n in range(count)]  # fmt: skip
+    rules = RULES.replace("type: money}", "type: money, many: true}").split("rules:")[0]
+    page = visit(review([scored(words, best, id="table", boxes=places)], rules + "rules: []\n"))
+    word(page, 0).wait_for()
+    covered = page.evaluate("""() => {
+        const box = (each) => each.getBoundingClientRect();
+        const all = (what) => [...document.querySelectorAll(what)].map(box);
+        const [boxes, names] = [all(".word rect"), all(".captions text")];
+        const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 &&
+            Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
+        return [names.length, names.filter((a) => boxes.some((b) => meet(a, b))).length];
+    }""")
+    assert covered[0] > 0
+    assert covered[1] == 0
+
+
+def test_a_narrow_window_has_no_empty_space_to_scroll_into(review, visit):
+    page = visit(review([right(), right("other")], RULES), width=390, height=844, wait=".head")
+    sizes = "[document.documentElement, document.body].map((e) => [e.scrollWidth, e.scrollHeight])"
+    assert page.evaluate(sizes) == [[390, 844], [390, 844]]
+    page.evaluate("window.scrollTo(0, 5000)")
+    assert page.evaluate("window.scrollY") == 0
+    # The queue closes when a document is chosen from it.
+    page.get_by_role("button", name="Queue").click()
+    page.get_by_label("Show").select_option("all")
+    page.locator(".row").nth(1).click()
+    expect(page.locator(".queue")).to_have_count(0)

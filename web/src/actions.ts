@@ -1,9 +1,9 @@
 // What a reviewer can do, by key or by button.
 
-import { chosenReviewer, type Pin, type Range, type Verdict } from "./api";
+import { chosenReviewer, postMany, postPreview, Refused, type Pin, type Range, type Verdict } from "./api";
 import { make } from "./changes";
-import { clock } from "./navigation";
-import { choose, overlap, same, textAt, wordsOf, fieldOf } from "./pins";
+import { clock, loadQueue, open } from "./navigation";
+import { add, choose, overlap, same, textAt, wordsOf, fieldOf } from "./pins";
 import {
   current,
   dialog,
@@ -11,14 +11,17 @@ import {
   draft,
   kinds,
   live,
+  notice,
   others,
+  proposal,
+  queue,
   selected,
   selection,
   session,
   zoom,
   type Dialog,
 } from "./state";
-import { visible } from "./text";
+import { count, listed, visible } from "./text";
 
 const quoted = (words: Range): string =>
   doc.value ? `“${visible(textAt(doc.value, words), 60)}”` : "";
@@ -36,8 +39,14 @@ function chosenWords(): Range | null {
 
 /** Says what the selected words are; null: no field. */
 export function label(field: string | null): void {
-  const [words, now] = [chosenWords(), doc.value];
-  if (!words || !now) return;
+  const words = chosenWords();
+  if (words) labelWords(words, field);
+}
+
+/** Says what words are; null: no field. */
+export function labelWords(words: Range, field: string | null): void {
+  const now = doc.value;
+  if (!now) return;
   const kind = field === null ? undefined : kinds.value.get(field);
   // Of a field with one value, a reviewer who says where it is says that it is nowhere else.
   const wrong = (kind && !kind.many && !kind.row && now.answer.fields[kind.name]) || [];
@@ -47,10 +56,9 @@ export function label(field: string | null): void {
   pin(`${quoted(words)} is ${field ?? "no field"}`, [...not, { words, field }]);
 }
 
-/** Says what the selected words read. */
-export function correctText(text: string): void {
-  const words = chosenWords();
-  if (words && doc.value && text !== textAt(doc.value, words)) {
+/** Says what words read. */
+export function correctText(words: Range, text: string): void {
+  if (doc.value && text !== textAt(doc.value, words)) {
     pin(`${quoted(words)} reads “${visible(text, 60)}”`, [{ words, text }]);
   }
 }
@@ -79,11 +87,18 @@ export function unpinOne(each: Pin): void {
 
 // --- alternatives ------------------------------------------------------------------------------
 
+/** Another value of a field: how to ask for it, and where it is. */
+export interface Choice {
+  pins: Pin[];
+  shown: string;
+  words: Range | null;
+}
+
 /** The other values that a field has in the alternatives: pins that ask for each, best first. */
-export function choices(field: string): { pins: Pin[]; shown: string }[] {
+export function choices(field: string): Choice[] {
   const now = doc.value?.answer.fields;
   const seen = new Set<string>();
-  const found: { pins: Pin[]; shown: string }[] = [];
+  const found: Choice[] = [];
   for (const other of others.value?.alternatives ?? []) {
     if (!now || !other.differs.includes(field)) continue;
     const values = other.fields[field] ?? [];
@@ -91,13 +106,14 @@ export function choices(field: string): { pins: Pin[]; shown: string }[] {
     if (seen.has(key)) continue;
     seen.add(key);
     const shown = values.map((value) => value.shown ?? value.text).join(", ");
-    found.push({ pins: choose(now, other.fields, field), shown: shown || "not on the page" });
+    const words = values[0]?.words ?? null;
+    found.push({ pins: choose(now, other.fields, field), shown: shown || "not on the page", words });
   }
   return found;
 }
 
 /** Enter goes through these: after the last comes the value that the field had at first. */
-let round: { n: number; field: string; left: { pins: Pin[]; shown: string }[]; made: Pin[] } | null =
+let round: { n: number; field: string; left: Choice[]; made: Pin[] } | null =
   null;
 
 /** Takes the next alternative of the current field. */
@@ -115,11 +131,47 @@ export function nextChoice(): void {
   const drop = round.made;
   if (!next) {
     round = null;
-    pin(`${field} is as before`, [], drop);
+    proposal.value = null;
+    if (drop.length) pin(`${field} is as before`, [], drop);
+    else live.value = `${field} stays as it is: these were all its alternatives.`;
     return;
   }
-  round.made = next.pins;
-  pin(`${field} is ${visible(next.shown, 60)}`, next.pins, drop);
+  const taken = round;
+  void propose(field, next.shown, next.pins, drop, () => (taken.made = next.pins));
+}
+
+/**
+ * Takes another value of a field at once, if nothing else changes. Otherwise what would is shown
+ * first, and Enter takes it.
+ */
+export async function propose(
+  field: string, shown: string, wanted: Pin[], drop: Pin[] = [], taken?: () => void,
+): Promise<void> {
+  const now = doc.value;
+  if (!now) return;
+  const take = () => {
+    proposal.value = null;
+    taken?.();
+    pin(`${field} is ${visible(shown, 60)}`, wanted, drop);
+  };
+  const dropped = new Set(drop.map((each) => JSON.stringify(each)));
+  let pins = now.pins.filter((each) => !dropped.has(JSON.stringify(each)));
+  for (const each of wanted) pins = add(now, pins, each, [...kinds.value.values()]);
+  try {
+    const preview = await postPreview(now, pins);
+    if (doc.value?.seq !== now.seq || doc.value.n !== now.n) return;
+    const changes = preview.changes.filter((change) => change.field !== field);
+    if (!changes.length && !preview.worse.length && !preview.clash.length) {
+      take();
+      return;
+    }
+    proposal.value = { field, shown, preview: { ...preview, changes }, take };
+    const also = [...changes.map((change) => change.field), ...preview.worse].map((each) => visible(each, 80));
+    live.value = `${field} would be ${visible(shown, 60)}. Also: ${listed(also)}. Enter takes it, Escape does not.`;
+  } catch (error) {
+    if (!(error instanceof Refused)) take(); // waits until there is a connection
+    else live.value = visible(error.message, 300);
+  }
 }
 
 const isMade = (pin: Pin): boolean =>
@@ -163,12 +215,50 @@ export function keepNote(note: string): void {
   make({ kind: "verdict", n, verdict, note, seconds: clock.seconds(), confirmed: true, says, stay: true });
 }
 
+const MANY = 20; // documents of a request
+
+/** Accepts all documents that ask for no look. */
+export async function acceptAll(): Promise<void> {
+  const list = (queue.value?.documents ?? []).filter((each) => each.passes && each.verdict === null && !each.error);
+  const done: [number, number][] = [];
+  notice.value = null;
+  try {
+    for (let from = 0; from < list.length; from += MANY) {
+      const some = list.slice(from, from + MANY).map((each): [number, number] => [each.n, each.seq]);
+      done.push(...(await postMany("accept", some)).documents);
+      live.value = `${done.length} of ${list.length} accepted …`;
+    }
+  } catch (error) {
+    live.value = visible(String((error as Error).message), 300);
+  }
+  await afterMany();
+  const left = list.length - done.length;
+  notice.value = {
+    kind: left ? "warn" : "good",
+    text: `${count(done.length, "document")} accepted.${left ? ` ${left} not: they have changed.` : ""}`,
+    action: { name: "Take it back", run: () => void takeAllBack(done) },
+  };
+  live.value = notice.value.text;
+}
+
+async function takeAllBack(done: [number, number][]): Promise<void> {
+  let taken = 0;
+  for (let from = 0; from < done.length; from += MANY) {
+    taken += (await postMany("take-back", done.slice(from, from + MANY))).documents.length;
+  }
+  await afterMany();
+  live.value = `${count(taken, "document")} taken back.`;
+}
+
+async function afterMany(): Promise<void> {
+  await loadQueue();
+  if (doc.value) await open(doc.value.n);
+}
+
 export function openDialog(which: Dialog): void {
   const now = doc.value;
-  const words = which === "text" || which === "label" ? chosenWords() : null;
-  if ((which === "text" || which === "label") && !words) return;
+  if (which === "label" && !chosenWords()) return;
   draft.value = "";
-  if (which === "text" && now && words) draft.value = textAt(now, words);
   if (which === "note") draft.value = now?.note ?? "";
   if (which === "reviewer") draft.value = chosenReviewer() ?? session.value?.reviewer ?? "";
   dialog.value = which;

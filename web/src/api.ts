@@ -16,15 +16,25 @@ export interface FieldKind {
   row: string | null;
   key: string | null;
   colour: number;
+  needed: boolean;
+}
+
+/** Rules that documents are under: their fields by use, and their kinds of rows. */
+export interface RuleSet {
+  fields: FieldKind[];
+  rows: Record<string, string[]>;
+  headline: string[];
 }
 
 export interface Session {
   version: string;
   reviewer: string;
   rules: { name: string; hash: string };
-  fields: FieldKind[];
-  rows: Record<string, string[]>;
+  /** By kind of document; under an empty name, for all of them. */
+  sets: Record<string, RuleSet>;
   documents: number;
+  /** What is promised of documents that pass, if anything is. */
+  promise: string | null;
 }
 
 export type Verdict = "accepted" | "rejected" | "skipped";
@@ -42,6 +52,12 @@ export interface Entry {
   margin: number | null;
   confidence: number | null;
   reasons: string[];
+  /** What the document is: who, when, how much. */
+  heading: string[];
+  passes: boolean;
+  stops: number;
+  /** What a look is worth; below zero, it costs more than it saves. */
+  worth: number;
   verdict: Verdict | null;
   reviewer: string | null;
   pins: number;
@@ -50,7 +66,7 @@ export interface Entry {
 
 export interface Queue {
   documents: Entry[];
-  progress: { documents: number; accepted: number; rejected: number; skipped: number; open: number };
+  progress: Record<"documents" | "accepted" | "rejected" | "skipped" | "open" | "passing" | "worth", number>;
   decoded: number;
   /** Why documents are not decoded any more, if so. */
   failure?: string | null;
@@ -69,26 +85,28 @@ export type Fields = Record<string, Value[]>;
 
 export interface Check {
   id: string;
-  state: "satisfied" | "violated" | "vacuous" | "unchecked";
+  state: "satisfied" | "violated" | "vacuous";
   message: string;
   implied?: boolean;
   text: string;
   sum: string | null;
+  /** The message of a violated rule, in the reader's language if the rules have it. */
+  said?: string;
   words: Range[];
 }
 
 export interface Correction {
   word: number;
-  from: string;
-  to: string;
+  old: string;
+  new: string;
   why: string;
   odds: string;
 }
 
 export interface Move {
   word: number;
-  from: string;
-  to: string;
+  old: string;
+  new: string;
   pinned: boolean;
 }
 
@@ -100,12 +118,14 @@ export interface Answer {
   /** A hash of the labels: which answer this is. */
   digest: string;
   doubtful: string[];
+  /** Where a person should look: fields, each with the number of a value. */
+  stops: [string, number][];
   summary: string;
   checks: Check[];
   corrections: Correction[];
   moved?: Move[] | null;
   clash?: string[];
-  classes?: Record<string, { value: string; from?: string }>;
+  classes?: Record<string, { value: string; first?: string }>;
 }
 
 export interface Alternative {
@@ -132,11 +152,20 @@ export interface Alternatives {
   margin: number | null;
   optimal: boolean;
   doubtful?: string[];
+  stops?: [string, number][];
+}
+
+/** What pins would change. */
+export interface Preview {
+  changes: { field: string; old: string; new: string }[];
+  worse: string[];
+  clash: string[];
 }
 
 export interface Doc {
   n: number;
   id: string;
+  rules: string;
   words: string[];
   boxes: [number, number, number, number][] | null;
   pages: number[] | null;
@@ -248,6 +277,13 @@ export const getAlternatives = (n: number) => answer<Alternatives>(`documents/${
 
 export const postPins = (doc: Doc, pins: Pin[]) =>
   answer<Doc>(`documents/${doc.n}/pins`, { base: doc.seq, pins });
+
+export const postPreview = (doc: Doc, pins: Pin[]) =>
+  answer<Preview>(`documents/${doc.n}/preview`, { base: doc.seq, pins });
+
+/** Accepts documents that pass, or takes that back; answers with those that it was done to. */
+export const postMany = (path: "accept" | "take-back", documents: [number, number][]) =>
+  answer<{ documents: [number, number][] }>(path, { documents });
 
 export const postStep = (doc: Doc, step: "undo" | "redo") =>
   answer<Doc>(`documents/${doc.n}/${step}`, { base: doc.seq });

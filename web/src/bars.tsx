@@ -4,6 +4,7 @@ import { Fragment, h } from "preact";
 import { decide, moveSelection, openDialog, scale, undoOrRedo, unpin } from "./actions";
 import { chosenReviewer } from "./api";
 import { retry } from "./connection";
+import { EditButton, Editor } from "./editor";
 import { LabelButtons } from "./fields";
 import { step } from "./navigation";
 import { Key } from "./parts";
@@ -11,12 +12,14 @@ import { textAt } from "./pins";
 import {
   boxesShown,
   doc,
+  editing,
   live,
   notice,
   locked,
   offline,
   queue,
   queueShown,
+  ruleSet,
   selected,
   session,
   waiting,
@@ -42,7 +45,8 @@ export function TopBar() {
             </b>{" "}
             done
             <span class="wide quiet">
-              {" "}({progress.accepted} accepted, {progress.rejected} rejected); {progress.skipped} skipped
+              {" "}({progress.accepted} accepted, {progress.rejected} rejected, {progress.skipped} skipped);{" "}
+              {progress.open - progress.passing} to look at
             </span>
           </span>
         </div>
@@ -89,6 +93,9 @@ export function Head() {
           </span>
         )}
       </div>
+      {now.entry.heading.some(Boolean) && (
+        <p class="heading">{now.entry.heading.filter(Boolean).map((each) => visible(each, 60)).join(" · ")}</p>
+      )}
       <p class="summary">{visible(summary, 500)}</p>
       {now.note && <p class="note">Note: {visible(now.note, 500)}</p>}
     </div>
@@ -98,7 +105,7 @@ export function Head() {
 /** What the selected words are, and what they can be. */
 export function Palette() {
   const [now, words] = [doc.value, selected.value];
-  const more = session.value?.fields.some((kind) => !kind.key);
+  const more = ruleSet.value?.fields.some((kind) => !kind.key);
   return (
     <div class="palette" role="toolbar" aria-label="What the selected words are">
       <p>
@@ -128,6 +135,7 @@ export function Palette() {
           </button>
         </span>
       </p>
+      {editing.value && editing.value.field === null && <Editor />}
       <div class={words ? "labels" : "labels idle"}>
         <LabelButtons />
         {more && (
@@ -135,9 +143,7 @@ export function Palette() {
             other …
           </Key>
         )}
-        <Key name="e" run={() => openDialog("text")}>
-          correct text
-        </Key>
+        <EditButton />
         <Key name="u" run={unpin}>
           unpin
         </Key>

@@ -12,8 +12,21 @@ import {
   type Pin,
   type Verdict,
 } from "./api";
-import { add, wordsOf } from "./pins";
-import { dialog, doc, labelName, live, moved, notice, offline, session, waiting } from "./state";
+import { add, same, wordsOf } from "./pins";
+import {
+  current,
+  dialog,
+  doc,
+  labelName,
+  live,
+  moved,
+  notice,
+  offline,
+  selected,
+  selection,
+  session,
+  waiting,
+} from "./state";
 import { listed, visible } from "./text";
 import { trouble } from "./connection";
 import { loadQueue, open, openNext, show } from "./navigation";
@@ -79,7 +92,7 @@ function post(before: Doc, change: Change): Promise<Doc> {
     case "pins": {
       const dropped = new Set(change.drop.map((pin) => JSON.stringify(pin)));
       let pins = before.pins.filter((pin) => !dropped.has(JSON.stringify(pin)));
-      for (const pin of change.add) pins = add(before, pins, pin, session.value?.fields ?? []);
+      for (const pin of change.add) pins = add(before, pins, pin, session.value?.sets[before.rules]?.fields ?? []);
       return postPins(before, pins);
     }
   }
@@ -95,12 +108,19 @@ function unmoved(before: Doc, after: Doc): Doc {
 function redraw(before: Doc, after: Doc, change: Change): void {
   const named = change.kind === "pins" ? change.add.flatMap((pin) => wordsOf(pin) ?? []) : [];
   const [first, end] = [Math.min(...named), Math.max(...named)];
-  const moves = new Map<number, { from: string; to: string; pinned: boolean }>();
-  after.answer.labels.forEach((to, word) => {
-    const from = before.answer.labels[word] ?? "O";
-    if (from !== to) moves.set(word, { from, to, pinned: word >= first && word < end });
+  const moves: typeof moved.value = new Map();
+  after.answer.labels.forEach((label, word) => {
+    const old = before.answer.labels[word] ?? "O";
+    const pinned = word >= first && word < end;
+    if (old !== label) moves.set(word, { word, old, new: label, pinned });
   });
+  const at = current.value;
+  const valueIn = (some: Doc) => (at ? some.answer.fields[at.field]?.[at.index]?.words : undefined);
+  const [was, is] = [valueIn(before), valueIn(after)];
+  const followed = was && selected.value && same(was, selected.value);
   show(after);
+  // The value of the field in hand is selected wherever it is now.
+  if (followed) selection.value = is ? { anchor: is[0], head: is[1] - 1 } : null;
   moved.value = moves;
   notice.value = null;
   live.value = spoken(after, change, moves);
@@ -111,7 +131,7 @@ function spoken(after: Doc, change: Change, moves: typeof moved.value): string {
     .filter(([, move]) => !move.pinned)
     .map(([word, move]) => {
       const text = visible(after.words[word] ?? "", 40);
-      return `“${text}” is now ${labelName(move.to)}`;
+      return `“${text}” is now ${labelName(move.new)}`;
     });
   const because = also.length ? ` Because of that, ${listed(also)}.` : "";
   return `${change.says}.${because} ${after.answer.summary}`;

@@ -1,12 +1,13 @@
 // Questions and help, in the browser's own modal dialog: it keeps the focus and gives it back.
 
 import { h, type ComponentChildren } from "preact";
-import { correctText, decide, keepNote, label } from "./actions";
+import { decide, keepNote, label } from "./actions";
 import { chooseReviewer } from "./api";
 import { Name } from "./fields";
 import { KEYS } from "./keys";
-import { dialog, doc, draft, kinds, session } from "./state";
-import { visible } from "./text";
+import { goTo } from "./navigation";
+import { absentShown, dialog, doc, draft, kinds, session, stops } from "./state";
+import { named, visible } from "./text";
 
 interface FrameProps {
   title: string;
@@ -135,29 +136,30 @@ function Reviewer() {
   );
 }
 
-function CorrectText() {
-  return (
-    <Frame title="What does it say on the page?" confirm="Pin" onConfirm={() => correctText(draft.value)}>
-      <Line name="The text of the selected words" />
-      <p class="quiet">The text as it is printed, if it was read wrong.</p>
-    </Frame>
-  );
+/** Goes to the first value of a field, or to where it would be. */
+function goToField(field: string): void {
+  absentShown.value = true;
+  const stop = stops.value.find((each) => each.field === field);
+  if (stop) goTo(stop);
 }
 
-function PickLabel() {
-  const part = draft.value.trim().toLowerCase();
-  const fits = [...kinds.value.values()].filter((kind) => kind.name.toLowerCase().includes(part));
+/** A field by a part of its name: those that begin with it come first. */
+function PickField({ title, confirm, take }: { title: string; confirm: string; take: (field: string) => void }) {
+  const part = draft.value.trim().toLowerCase().replace(/\s+/g, "_");
+  const at = (name: string) => name.toLowerCase().indexOf(part);
+  const fits = [...kinds.value.values()].filter((kind) => at(kind.name) >= 0);
+  fits.sort((a, b) => Number(at(a.name) > 0) - Number(at(b.name) > 0));
   const first = fits[0];
   return (
     <Frame
-      title="What is it?"
-      confirm={first ? `It is ${visible(first.name, 40)}` : "–"}
-      onConfirm={() => first && label(first.name)}
+      title={title}
+      confirm={first ? `${confirm} ${visible(named(first.name), 40)}` : "–"}
+      onConfirm={() => first && take(first.name)}
     >
       <Line name="Part of the field's name" hint="part of the name" />
       <div class="labels">
         {fits.slice(0, 60).map((kind) => (
-          <button key={kind.name} type="button" onClick={() => (close(), label(kind.name))}>
+          <button key={kind.name} type="button" onClick={() => (close(), take(kind.name))}>
             <Name kind={kind} />
           </button>
         ))}
@@ -167,14 +169,16 @@ function PickLabel() {
 }
 
 function Confirm({ unseen }: { unseen: string[] }) {
-  const checks = doc.value?.answer.checks.filter((check) => unseen.includes(check.id)) ?? [];
+  const checks = (doc.value?.answer.checks ?? []).filter(
+    (check) => check.state === "violated" && unseen.includes(check.id),
+  );
   return (
     <Frame title="Accept although a rule is violated?" confirm="Accept anyway"
       onConfirm={() => decide("accepted", true)}>
       <ul>
         {checks.map((check, at) => (
           <li key={at} class="violated">
-            ✗ <code>{visible(check.text)}</code> <small>{visible(check.sum ?? check.message)}</small>
+            ✗ {visible(check.said ?? check.message)} {check.sum && <small>{visible(check.sum)}</small>}
           </li>
         ))}
         {checks.length === 0 && <li class="violated">✗ {unseen.map((id) => visible(id, 60)).join(", ")}</li>}
@@ -195,9 +199,9 @@ export function Dialogs() {
       return <Note />;
     case "reviewer":
       return <Reviewer />;
-    case "text":
-      return <CorrectText />;
     case "label":
-      return <PickLabel />;
+      return <PickField title="What is it?" confirm="It is" take={label} />;
+    case "field":
+      return <PickField title="Go to a field" confirm="Go to" take={goToField} />;
   }
 }

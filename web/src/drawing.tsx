@@ -17,7 +17,9 @@ import {
   wordText,
   zoom,
 } from "./state";
-import { visible } from "./text";
+import { named, visible } from "./text";
+
+const fieldName = (field: string) => visible(named(field), 40);
 
 const SMALLEST = 10; // pixels, the size of captions
 
@@ -65,7 +67,7 @@ function Words({ sheet, plain }: { sheet: Sheet; plain: boolean }) {
         return (
           <g key={word} data-word={word} class={corrected ? "word corrected" : "word"}>
             <rect {...rectangle(box)} />
-            {(!plain || corrected) && <Text text={visible(wordText(word), 200)} box={box} />}
+            {!plain && <Text text={visible(wordText(word), 200)} box={box} />}
           </g>
         );
       })}
@@ -145,16 +147,29 @@ function Marks({ sheet }: { sheet: Sheet }) {
   );
 }
 
-/** Where a caption is: before its words if there is room on their line, else above them. */
-function place([x0, y0, , y1]: Box, text: string, size: number, { box }: View, words: Box[]) {
-  const width = 0.65 * size * text.length;
-  const middle = (y0 + y1) / 2;
-  const line = words.filter((word) => word[0] < x0 && word[1] < middle && word[3] > middle);
-  const left = Math.max(box[0], ...line.map((word) => word[2]));
-  return x0 - left > width + size
-    ? { x: x0 - 0.4 * size, y: middle + 0.35 * size, "text-anchor": "end" }
-    : { x: Math.max(box[0], Math.min(x0, box[2] - width)), y: y0 - 0.25 * size };
+const meet = (a: Box, b: Box) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+
+/**
+ * Where a caption is: before its words, above, after or below them, wherever it covers neither
+ * print nor another caption; nowhere, if it would.
+ */
+function place([x0, y0, x1, y1]: Box, text: string, size: number, { box }: View, taken: Box[]): Box | null {
+  const [width, middle] = [0.62 * size * text.length, (y0 + y1) / 2];
+  const beside = [middle - 0.5 * size, middle + 0.5 * size] as const;
+  const ways: Box[] = [
+    [x0 - width - 0.5 * size, beside[0], x0 - 0.5 * size, beside[1]],
+    [x0, y0 - 1.1 * size, x0 + width, y0 - 0.1 * size],
+    [x1 + 0.5 * size, beside[0], x1 + width + 0.5 * size, beside[1]],
+    [x0, y1 + 0.1 * size, x0 + width, y1 + 1.1 * size],
+  ];
+  const free = ways.find(
+    (way) => way[0] >= box[0] && way[2] <= box[2] && way[1] >= box[1] && !taken.some((other) => meet(way, other)),
+  );
+  if (free) taken.push(free);
+  return free ?? null;
 }
+
+const written = ([x0, , , y1]: Box, size: number) => ({ x: x0, y: y1 - 0.18 * size });
 
 /** The names of fields at their first words, with signs: a flag for pins, an arrow for moves. */
 function Captions({ sheet, view }: { sheet: Sheet; view: View }) {
@@ -164,20 +179,31 @@ function Captions({ sheet, view }: { sheet: Sheet; view: View }) {
   const [largest, smallest] = widths(view);
   const width = zoom.value * Math.max(smallest, Math.min(paneWidth.value, largest));
   const size = Math.max(view.height * 0.5, (SMALLEST * (view.box[2] - view.box[0])) / width);
-  const all = sheet.words.map((word) => boxOf(now, word));
+  const taken = sheet.words.map((word) => boxOf(now, word));
   const spans = spansOn(now, sheet);
   const named = new Set(spans.flatMap(({ words }) => words));
   const gone = sheet.words.filter((word) => moved.value.has(word) && !named.has(word));
+  const reads = sheet.words.filter((word) => now.texts[word] && !named.has(word));
   return (
     <g class="captions" font-size={size}>
       {spans.map(({ stop, words, lines }) => {
         const first = lines[0];
         const move = words.map((word) => moved.value.get(word)).find(Boolean);
         const pin = words.some((word) => pinnedWords.value.has(word)) ? "⚑ " : "";
-        const [old, name] = [move ? labelName(move.from) : "", visible(stop.field, 40)];
+        const read = words.some((word) => word in now.texts)
+          ? ` “${visible(words.map((word) => wordText(word)).filter(Boolean).join(" "), 40)}”`
+          : "";
+        const old = move ? labelName(move.old) : "";
+        let name = fieldName(stop.field) + read;
+        const fit = () => first && place(first, pin + old + name + (move ? " ↷ " : ""), size, view, taken);
+        let at = fit();
+        if (!at && read) {
+          name = fieldName(stop.field);
+          at = fit();
+        }
         return (
-          first && (
-            <text key={`${stop.field}/${stop.index}`} {...place(first, pin + old + name, size, view, all)}>
+          at && (
+            <text key={`${stop.field}/${stop.index}`} {...written(at, size)}>
               {pin}
               {move && <tspan class="old">{old}</tspan>}
               {move && " ↷ "}
@@ -187,12 +213,20 @@ function Captions({ sheet, view }: { sheet: Sheet; view: View }) {
         );
       })}
       {gone.map((word) => {
-        const old = labelName(moved.value.get(word)?.from ?? "O");
+        const old = labelName(moved.value.get(word)?.old ?? "O");
+        const at = place(boxOf(now, word), `${old} ↷ no field`, size, view, taken);
         return (
-          <text key={word} {...place(boxOf(now, word), `${old} ↷ no field`, size, view, all)}>
-            <tspan class="old">{old}</tspan> ↷ no field
-          </text>
+          at && (
+            <text key={word} {...written(at, size)}>
+              <tspan class="old">{old}</tspan> ↷ no field
+            </text>
+          )
         );
+      })}
+      {reads.map((word) => {
+        const text = `“${visible(wordText(word), 40)}”`;
+        const at = place(boxOf(now, word), text, size, view, taken);
+        return at && <text key={`reads ${word}`} {...written(at, size)}>{text}</text>;
       })}
     </g>
   );

@@ -26,8 +26,8 @@ function CheckItem({ check }: { check: Check }) {
           <span aria-hidden="true">{sign}</span> {name}
         </b>
         <span>
-          <code>{visible(check.text)}</code>
-          <small>{visible(check.sum ?? check.message)}</small>
+          {check.said ? visible(check.said) : <code>{visible(check.text)}</code>}
+          <small>{visible(check.sum ?? (check.said ? check.text : check.message))}</small>
         </span>
       </button>
     </li>
@@ -70,7 +70,7 @@ function selectWord(word: number): void {
 }
 
 function CorrectionItem({ correction }: { correction: Correction }) {
-  const { word, from, to, why, odds } = correction;
+  const { word, old, new: label, why, odds } = correction;
   return (
     <li>
       <button class="line" onClick={() => selectWord(word)}>
@@ -78,7 +78,7 @@ function CorrectionItem({ correction }: { correction: Correction }) {
           <bdi>{visible(wordText(word), 40)}</bdi>
         </b>
         <span>
-          <del>{labelName(from)}</del> → {labelName(to)}
+          <del>{labelName(old)}</del> → {labelName(label)}
           <small>
             {visible(why)}; {odds}
           </small>

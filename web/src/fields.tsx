@@ -4,17 +4,22 @@ import { Fragment, h } from "preact";
 import { absent, choices, label, nextChoice } from "./actions";
 import type { FieldKind } from "./api";
 import { arrive, goTo } from "./navigation";
+import { Editor } from "./editor";
 import { Key, Section } from "./parts";
 import { same } from "./pins";
 import {
+  absentShown,
   current,
   doc,
-  doubtful,
+  editing,
+  folded,
+  isLook,
   isLow,
   isPinned,
   kinds,
   moved,
   others,
+  proposal,
   selected,
   single,
   stopId,
@@ -22,7 +27,7 @@ import {
   type Stop,
   type Table,
 } from "./state";
-import { count, percent, visible } from "./text";
+import { count, named, percent, visible } from "./text";
 
 /** The current field, as long as its words are the selected ones. */
 const isCurrent = ({ field, index, value }: Stop) =>
@@ -41,7 +46,7 @@ const letters = (text: string) => text.replace(/\D/g, "") || text;
 /** A value as a button: focusing it lights up its words. */
 function ValueButton({ stop }: { stop: Stop }) {
   const { value, field } = stop;
-  const [pinned, doubt, shift] = [isPinned(stop), doubtful.value.has(field), hasMoved(stop)];
+  const [pinned, doubt, shift] = [isPinned(stop), isLook(stop), hasMoved(stop)];
   const shown = value ? visible(value.shown ?? value.text) : "–";
   const states = [
     doubt && "doubtful",
@@ -56,7 +61,7 @@ function ValueButton({ stop }: { stop: Stop }) {
       class={`value ${isCurrent(stop) ? "current" : ""} ${shift ? "moved" : ""}`}
       // Tab stops at what a person should look at; j and k, or the arrows, go everywhere.
       tabIndex={doubt || isCurrent(stop) ? 0 : -1}
-      aria-label={`${field}: ${said}`}
+      aria-label={`${named(field)}: ${said}`}
       aria-current={isCurrent(stop) ? "true" : undefined}
       onFocus={() => arrive(field, stop.index)}
       onClick={() => goTo(stop)}
@@ -77,7 +82,7 @@ function Sure({ kind }: { kind: FieldKind }) {
   const about = sure.high - sure.low < 0.01 ? "" : "≥ ";
   return (
     <span class={isLow(sure) ? "low" : "quiet"} title={sure.text}>
-      {sure.known ? about + percent(sure.low) : "not known"}
+      {sure.known ? about + percent(sure.low) : <span aria-label="not known">·</span>}
     </span>
   );
 }
@@ -85,7 +90,7 @@ function Sure({ kind }: { kind: FieldKind }) {
 /** Why it is not known how sure some fields are. */
 function Unknown() {
   const found = Object.values(others.value?.confidence ?? {}).find((sure) => !sure.known);
-  return found ? <p class="quiet">How sure some fields are is {found.text}.</p> : null;
+  return found ? <p class="quiet">· How sure some fields are is {found.text}.</p> : null;
 }
 
 function Others({ kind }: { kind: FieldKind }) {
@@ -97,13 +102,13 @@ function Others({ kind }: { kind: FieldKind }) {
       class="link"
       tabIndex={-1}
       title={`Next: ${visible(first.shown, 80)}`}
-      aria-label={`${count(found.length, "alternative")} of ${kind.name}, next: ${first.shown}`}
       onClick={() => {
         current.value = { field: kind.name, index: 0 };
         nextChoice();
       }}
     >
-      {count(found.length, "other")} <kbd>↵</kbd>
+      {count(found.length, "other")}
+      <span class="hidden"> of {visible(named(kind.name), 60)}, next: {visible(first.shown, 80)}</span> <kbd>↵</kbd>
     </button>
   );
 }
@@ -111,14 +116,58 @@ function Others({ kind }: { kind: FieldKind }) {
 export function Name({ kind }: { kind: FieldKind }) {
   return (
     <span class={`name field c${kind.colour}`}>
-      {visible(kind.name, 60)}
+      {visible(named(kind.name), 60)}
     </span>
   );
 }
 
-function FieldRow({ kind, stops }: { kind: FieldKind; stops: Stop[] }) {
-  const doubt = doubtful.value.has(kind.name);
+const isEdited = (stop: Stop) => editing.value?.field === stop.field && editing.value.index === stop.index;
+
+/** Below the line of a field: what is typed for it, or what another value would change. */
+function Below({ stops, columns }: { stops: Stop[]; columns: number }) {
+  const asked = proposal.value;
+  const edited = stops.some(isEdited);
+  const proposed = asked && stops.some((stop) => stop.field === asked.field && current.value?.index === stop.index);
+  if (!edited && !proposed) return null;
   return (
+    <tr class="below">
+      <td colSpan={columns}>
+        {edited ? <Editor /> : <Asked />}
+      </td>
+    </tr>
+  );
+}
+
+/** What another value of a field would change besides. */
+function Asked() {
+  const asked = proposal.value;
+  if (!asked) return null;
+  const { changes, worse, clash } = asked.preview;
+  return (
+    <div class="asked" role="group" aria-label="What would change">
+      <p>
+        <b>{visible(named(asked.field), 40)}</b> would be <b>{visible(asked.shown, 60)}</b>, and besides:
+      </p>
+      <ul>
+        {changes.map((change) => (
+          <li key={change.field}>
+            {visible(named(change.field), 40)} <del>{visible(change.old, 60) || "–"}</del> → {visible(change.new, 60) || "–"}
+          </li>
+        ))}
+        {[...worse, ...clash].map((each) => (
+          <li key={each} class="violated">✗ {visible(each, 160)}</li>
+        ))}
+      </ul>
+      <button class="accept" onClick={asked.take}><kbd>↵</kbd> Take it</button>{" "}
+      <button onClick={() => (proposal.value = null)}><kbd>Esc</kbd> Leave it</button>
+    </div>
+  );
+}
+
+function FieldRow({ kind, stops }: { kind: FieldKind; stops: Stop[] }) {
+  const doubt = stops.some(isLook);
+  return (
+    <>
     <tr class={doubt ? "doubtful" : ""}>
       <td class="doubt" title={doubt ? "look at this one" : undefined} aria-hidden="true">
         {doubt ? "?" : ""}
@@ -135,6 +184,8 @@ function FieldRow({ kind, stops }: { kind: FieldKind; stops: Stop[] }) {
         <Sure kind={kind} /> <Others kind={kind} />
       </td>
     </tr>
+    <Below stops={stops} columns={4} />
+    </>
   );
 }
 
@@ -146,7 +197,7 @@ export function FieldList() {
       {classes.map(([name, found]) => (
         <p key={name}>
           {visible(name, 60)}: <b>{visible(found.value, 60)}</b>
-          {found.from && <small> instead of {visible(found.from, 60)}</small>}
+          {found.first && <small> instead of {visible(found.first, 60)}</small>}
         </p>
       ))}
       <table class="fields">
@@ -162,6 +213,7 @@ export function FieldList() {
           ))}
         </tbody>
       </table>
+      <Absent />
       <Unknown />
       {tables.value.map((table) => (
         <RowTable key={table.kind} table={table} />
@@ -170,10 +222,22 @@ export function FieldList() {
   );
 }
 
+/** Fields that are not on the page, in one line. */
+function Absent() {
+  const list = folded.value;
+  if (!list.length) return null;
+  const names = list.map(([kind]) => named(kind.name)).join(", ");
+  return (
+    <button class="link absent" onClick={() => (absentShown.value = true)}>
+      ▸ {count(list.length, "field")} not on the page <small>{visible(names, 200)}</small>
+    </button>
+  );
+}
+
 function RowTable({ table }: { table: Table }) {
   return (
     <>
-      <h2>{visible(table.kind, 60)} rows</h2>
+      <h2>{visible(named(table.kind), 60)} rows</h2>
       {table.rows.length === 0 && <p class="quiet">No rows.</p>}
       <div class="sideways">
         <table class="rows">
@@ -184,7 +248,6 @@ function RowTable({ table }: { table: Table }) {
               </th>
               {table.columns.map((kind) => (
                 <th scope="col" key={kind.name}>
-                  {doubtful.value.has(kind.name) && <span class="doubt" title="look at this one">? </span>}
                   <Name kind={kind} />
                 </th>
               ))}
@@ -192,7 +255,8 @@ function RowTable({ table }: { table: Table }) {
           </thead>
           <tbody>
             {table.rows.map((cells, at) => (
-              <tr key={at}>
+              <Fragment key={at}>
+              <tr class={cells.flat().some(isLook) ? "doubtful" : ""}>
                 <th scope="row" class="quiet">{at + 1}</th>
                 {cells.map((stops, column) => (
                   <td key={column}>
@@ -202,6 +266,8 @@ function RowTable({ table }: { table: Table }) {
                   </td>
                 ))}
               </tr>
+              <Below stops={cells.flat()} columns={cells.length + 1} />
+              </Fragment>
             ))}
           </tbody>
         </table>
@@ -227,7 +293,7 @@ export function LabelButtons() {
       </Key>
       {current.value && (
         <Key name="x" run={absent}>
-          no {visible(current.value.field, 20)} here
+          no {visible(named(current.value.field), 20)} here
         </Key>
       )}
     </>

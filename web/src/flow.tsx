@@ -43,7 +43,7 @@ function Word({ word }: { word: number }) {
         {(last || (move && !stop)) && (
           <small>
             {pinnedWords.value.has(word) && "⚑ "}
-            {move && <del>{labelName(move.from)}</del>}
+            {move && <del>{labelName(move.old)}</del>}
             {move && " ↷ "}
             {stop ? visible(stop.field, 40) : "no field"}
           </small>

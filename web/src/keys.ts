@@ -13,18 +13,20 @@ import {
   unpin,
 } from "./actions";
 import { goTo, step } from "./navigation";
-import { boxesShown, current, dialog, kinds, lit, selection, stops } from "./state";
+import { startEditing } from "./editing";
+import { boxesShown, current, dialog, kinds, lit, live, proposal, selection, stops } from "./state";
 
 export const KEYS: [keys: string, what: string][] = [
-  ["Tab Shift-Tab", "next, previous doubtful field"],
+  ["Tab Shift-Tab", "next, previous value to look at"],
   ["j k", "next, previous field"],
   ["← → ↑ ↓", "other words; with Shift, several words"],
   ["1 … 9", "the selected words are this field"],
   ["l", "the selected words are another field"],
+  ["/", "go to a field, by a part of its name"],
   ["0", "they are nothing"],
   ["x", "the current field is not on the page"],
-  ["e", "correct their text"],
-  ["Enter", "next alternative of the current field"],
+  ["e", "put the value right, or its text"],
+  ["Enter", "next alternative of the current field; take it"],
   ["u", "unpin"],
   ["Ctrl-Z", "undo"],
   ["Ctrl-Shift-Z", "redo"],
@@ -52,7 +54,8 @@ const PLAIN: Record<string, () => void> = {
   "0": () => label(null),
   l: () => openDialog("label"),
   x: absent,
-  e: () => openDialog("text"),
+  e: startEditing,
+  "/": () => openDialog("field"),
   u: unpin,
   a: () => decide("accepted"),
   r: () => decide("rejected"),
@@ -93,7 +96,7 @@ function pressed(event: KeyboardEvent): boolean {
   const target = event.target as HTMLElement;
   if (dialog.value !== null || event.altKey || event.isComposing) return false;
   if (target.closest("input, textarea, select")) {
-    if (event.key === "Escape") target.blur();
+    if (event.key === "Escape" && target.closest("nav")) target.blur();
     return false;
   }
   if (event.ctrlKey || event.metaKey) {
@@ -105,7 +108,12 @@ function pressed(event: KeyboardEvent): boolean {
   if (event.key === "Enter") {
     // On other buttons, Enter does what buttons do.
     if (target.closest("button:not(.value)")) return false;
-    nextChoice();
+    if (proposal.value) proposal.value.take();
+    else nextChoice();
+    return true;
+  }
+  if (event.key === "Escape" && proposal.value) {
+    [proposal.value, live.value] = [null, "Nothing was changed."];
     return true;
   }
   if (event.key === "Escape") {

@@ -9,11 +9,11 @@ import { Dialogs } from "./dialogs";
 import { AlternativeList, Checks, Corrections, Pins, Stale } from "./facts";
 import { FieldList } from "./fields";
 import { listen } from "./keys";
-import { clock, loadQueue, open, openWanted } from "./navigation";
+import { clock, keepFocus, loadQueue, open, openWanted } from "./navigation";
 import { Pages, watchSelection } from "./page";
 import { watchSheets } from "./pictures";
 import { QueueList, watchQueueList } from "./queue";
-import { always } from "./signals";
+import { afterDrawing, always } from "./signals";
 import { doc, entries, failure, locked, offline, queue, session, waiting } from "./state";
 
 const SOON = 2000; // milliseconds between looks at the queue, while documents are decoded
@@ -73,7 +73,8 @@ async function begin(): Promise<void> {
     await loadQueue();
   }
   const named = /^#(\d+)$/.exec(location.hash)?.[1];
-  const first = named === undefined ? entries.value.find((entry) => !entry.error)?.n : Number(named);
+  const worst = entries.value.find((entry) => !entry.error) ?? queue.value?.documents.find((entry) => !entry.error);
+  const first = named === undefined ? worst?.n : Number(named);
   if (first !== undefined) await open(first);
 }
 
@@ -84,6 +85,7 @@ async function start(): Promise<void> {
   watchSheets();
   watchSelection();
   watchQueueList();
+  afterDrawing(() => doc.value, keepFocus);
   listen();
   document.addEventListener("visibilitychange", () => clock.pause());
   window.addEventListener("beforeunload", (event) => {

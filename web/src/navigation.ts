@@ -3,17 +3,23 @@
 import { getAlternatives, getDocument, getQueue, isLocked, Offline, type Doc, type Entry, type Verdict } from "./api";
 import { trouble } from "./connection";
 import {
+  absentShown,
   current,
   dialog,
   doc,
-  doubtful,
+  editing,
   entries,
   lit,
+  isLook,
+  known,
   live,
+  looks,
   moved,
   notice,
   others,
+  proposal,
   queue,
+  queueShown,
   selection,
   stopId,
   stops,
@@ -45,10 +51,13 @@ export async function open(n: number): Promise<void> {
     lit.value = [];
     selection.value = null;
     current.value = null;
+    editing.value = proposal.value = null;
+    absentShown.value = false;
     show(found);
-    const look = count(doubtful.value.size, "field");
+    if (window.innerWidth < 900) queueShown.value = false; // it would leave no room for the page
+    const look = count(looks.value.size, "value");
     live.value = `${visible(found.id, 60)} is open, with ${look} to look at.`;
-    const first = stops.value.find((stop) => doubtful.value.has(stop.field)) ?? stops.value[0];
+    const first = stops.value.find(isLook) ?? stops.value[0];
     if (first) goTo(first);
   } catch (error) {
     if (error instanceof Offline || isLocked(error)) {
@@ -68,9 +77,13 @@ export function openWanted(): void {
 /** Shows a state of a document; other answers follow. */
 export function show(next: Doc): void {
   // What is known about other answers stays on the page until newer ones come.
-  if (doc.value?.n !== next.n) others.value = null;
+  const isOther = doc.value?.n !== next.n;
+  if (isOther) others.value = null;
+  const filled = Object.keys(next.answer.fields).filter((name) => next.answer.fields[name]?.length);
+  known.value = new Set([...(isOther ? [] : known.value), ...filled]);
   doc.value = next;
   lit.value = [];
+  proposal.value = null;
   update(next.n, next.entry);
   loadOthers(next);
 }
@@ -100,8 +113,13 @@ export async function openNext(n: number, verdict: Verdict): Promise<void> {
   update(n, { verdict });
   if (next) await open(next.n);
   else await open(n);
-  if (!next) live.value = "No open document is left in this list.";
   await loadQueue();
+  const passing = queue.value?.progress.passing ?? 0;
+  if (!next) {
+    const more = passing ? ` ${count(passing, "other")} with nothing to look at can be accepted together.` : "";
+    live.value = `No open document is left in this list.${more}`;
+    if (passing) queueShown.value = true;
+  }
 }
 
 /** Writes what is known of a document into the queue on the page, until the server's comes. */
@@ -116,7 +134,11 @@ function update(n: number, known: Partial<Entry>): void {
 
 /** The next or previous document of the list. */
 export function step(by: 1 | -1): void {
-  const list = entries.value.filter((entry) => !entry.error);
+  let list = entries.value.filter((entry) => !entry.error);
+  // One that is in another list is followed by that which follows it in all.
+  if (!list.some((entry) => entry.n === doc.value?.n)) {
+    list = queue.value?.documents.filter((entry) => !entry.error) ?? [];
+  }
   const at = list.findIndex((entry) => entry.n === doc.value?.n);
   const next = at < 0 ? list[0] : list[at + by];
   if (next) void open(next.n);
@@ -135,6 +157,15 @@ export function goTo(stop: Stop, focus = true): void {
   });
 }
 
+/** The focus is never lost: where it was is gone, so it goes to what is nearest. */
+export function keepFocus(): void {
+  if (document.activeElement !== document.body || dialog.value !== null || editing.value) return;
+  const { field, index } = current.value ?? { field: "", index: 0 };
+  const own = stops.value.filter((stop) => stop.field === field);
+  const nearest = own[Math.min(index, own.length - 1)] ?? stops.value.find(isLook) ?? stops.value[0];
+  if (nearest && doc.value) document.getElementById(stopId(nearest))?.focus({ preventScroll: true });
+}
+
 /** The focus has come to a field: it is the current one. */
 export function arrive(field: string, index: number): void {
   const stop = stops.value.find((each) => each.field === field && each.index === index);
@@ -143,6 +174,8 @@ export function arrive(field: string, index: number): void {
 
 /** Selects the words of a field's value. */
 function choose(stop: Stop): void {
+  if (editing.value && editing.value.field !== stop.field) editing.value = null;
+  if (proposal.value?.field !== stop.field) proposal.value = null;
   current.value = { field: stop.field, index: stop.index };
   lit.value = [];
   selection.value = stop.value && {

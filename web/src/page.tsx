@@ -5,7 +5,7 @@ import { selectWords } from "./actions";
 import { Drawing } from "./drawing";
 import { Flow } from "./flow";
 import { goTo } from "./navigation";
-import { near, pictures } from "./pictures";
+import { loading, near, pictures } from "./pictures";
 import { same } from "./pins";
 import { afterDrawing } from "./signals";
 import { sheetOf, sheets, widths, type Sheet, type View } from "./sheets";
@@ -129,8 +129,9 @@ function SheetView({ at, sheet, heading }: { at: number; sheet: Sheet; heading: 
   return (
     <section id={`sheet-${at}`} class="sheet" aria-label={name}>
       {heading && <h3>{name}</h3>}
+      {loading.value.has(sheet.page) && <p class="loading" role="status">Loading the picture of the page …</p>}
       {sheet.view ? (
-        <Paper view={sheet.view} photo={Boolean(picture)}>
+        <Paper view={sheet.view} photo={Boolean(picture)} dim={loading.value.has(sheet.page)}>
           {drawn && <Drawing sheet={sheet} view={sheet.view} picture={picture} />}
         </Paper>
       ) : (
@@ -143,17 +144,18 @@ function SheetView({ at, sheet, heading }: { at: number; sheet: Sheet; heading: 
 interface PaperProps {
   view: View;
   photo: boolean;
+  dim: boolean;
   children: ComponentChildren;
 }
 
 /** A page with boxes, drawn or not: it has its size at once, so that nothing jumps. */
-function Paper({ view, photo, children }: PaperProps) {
+function Paper({ view, photo, dim, children }: PaperProps) {
   const [x0, y0, x1, y1] = view.box;
   const [width, height] = [x1 - x0, y1 - y0];
   const [largest, smallest] = widths(view);
   return (
     <svg
-      class={photo ? "paper photo" : "paper"}
+      class={`paper ${photo ? "photo" : ""} ${dim ? "dim" : ""}`}
       viewBox={`${x0} ${y0} ${width} ${height}`}
       style={{
         width: `calc(${zoom.value} * clamp(${smallest}px, 100%, ${largest}px))`,

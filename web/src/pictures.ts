@@ -11,6 +11,8 @@ export const near = signal<ReadonlySet<number>>(new Set());
 export const heights = new Map<number, number>();
 /** Addresses of pictures by page. */
 export const pictures = signal<ReadonlyMap<number, string>>(new Map());
+/** Pages whose pictures are on their way. */
+export const loading = signal<ReadonlySet<number>>(new Set());
 
 let observer: IntersectionObserver | undefined;
 
@@ -55,6 +57,7 @@ function loadPictures(n: number | undefined, sheets: Sheet[], near: ReadonlySet<
     for (const address of pictures.value.values()) URL.revokeObjectURL(address);
     asked.clear();
     pictures.value = new Map();
+    loading.value = new Set();
     shownOf = n;
   }
   for (const at of near) {
@@ -65,11 +68,14 @@ function loadPictures(n: number | undefined, sheets: Sheet[], near: ReadonlySet<
 
 async function load(n: number, page: number): Promise<void> {
   asked.add(page);
+  loading.value = new Set(loading.value).add(page);
   try {
     const address = await getPicture(n, page);
     if (n === shownOf) pictures.value = new Map(pictures.value).set(page, address);
     else URL.revokeObjectURL(address);
   } catch {
     // The words in their boxes are shown instead.
+  } finally {
+    if (n === shownOf) loading.value = new Set([...loading.value].filter((each) => each !== page));
   }
 }

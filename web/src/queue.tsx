@@ -3,10 +3,11 @@
 import { h } from "preact";
 import { signal } from "./signals";
 import type { Entry } from "./api";
+import { acceptAll } from "./actions";
 import { open } from "./navigation";
 import { afterDrawing } from "./signals";
-import { doc, doubtful, entries, filter, FILTERS, queue, queueShown, search } from "./state";
-import { count, percent, VERDICTS, visible } from "./text";
+import { doc, entries, filter, FILTERS, looks, queue, queueShown, search, session } from "./state";
+import { count, VERDICTS, visible } from "./text";
 
 const HEIGHT = 30; // pixels of a row, as in the style sheet
 const AROUND = 8;
@@ -20,14 +21,15 @@ function reason(entry: Entry): [style: string, text: string] {
   if (entry.violated.length || entry.status === "infeasible") return ["violated", `✗ ${text}`];
   if (text) return ["relaxed", `? ${text}`];
   // Of the open document, the page knows more.
-  const look = doc.value?.n === entry.n ? [...doubtful.value] : [];
-  if (look.length) return ["relaxed", `? look at ${look.join(", ")}`];
-  return ["satisfied", entry.pins ? "✓ no rule is broken" : "✓ nothing doubtful"];
+  const look = doc.value?.n === entry.n ? looks.value.size : 0;
+  if (look) return ["relaxed", `? ${count(look, "value")} to look at`];
+  return ["satisfied", entry.pins ? "✓ no rule is broken" : "✓ nothing to look at"];
 }
 
 function Row({ entry }: { entry: Entry }) {
   const [style, text] = reason(entry);
   const now = doc.value?.n === entry.n;
+  const named = (entry.heading ?? []).filter(Boolean).map((each) => visible(each, 40)).join(" · ");
   return (
     <button
       class={now ? "row current" : "row"}
@@ -36,10 +38,11 @@ function Row({ entry }: { entry: Entry }) {
       disabled={Boolean(entry.error)}
       onClick={() => void open(entry.n)}
     >
-      <bdi class="id">{visible(entry.id ?? `line ${entry.n + 1}`, 60)}</bdi>
+      <bdi class="what" title={visible(entry.id, 200)}>
+        {named || visible(entry.id ?? `line ${entry.n + 1}`, 60)}
+      </bdi>
       <span class={`why ${style}`}>{visible(text, 160)}</span>
-      <span class="size">{entry.error ? "" : count(entry.words, "word")}</span>
-      <span class="size">{entry.confidence != null && !entry.pins ? `${percent(entry.confidence)} sure` : ""}</span>
+      <span class="size id">{named ? visible(entry.id, 60) : ""}</span>
       <span class="verdict">
         {entry.verdict ? VERDICTS[entry.verdict] : entry.pins ? `⚑ ${entry.pins}` : ""}
         {entry.verdict && entry.reviewer ? ` by ${visible(entry.reviewer, 20)}` : ""}
@@ -63,6 +66,24 @@ export function watchQueueList(): void {
   );
 }
 
+/** Those that ask for no look, apart from the others, to be accepted together. */
+function Passing() {
+  const progress = queue.value?.progress;
+  if (!progress?.passing) return null;
+  const why = session.value?.promise ?? "rules hold, and the model is sure of every value that is needed; nothing is promised";
+  return (
+    <p class="passing">
+      <span>
+        <b class="satisfied">✓ {count(progress.passing, "document")}</b> with nothing to look at{" "}
+        <small>({visible(why, 160)})</small>
+      </span>
+      <button class="accept" onClick={() => void acceptAll()}>
+        Accept all {progress.passing}
+      </button>
+    </p>
+  );
+}
+
 export function QueueList() {
   if (!queueShown.value) return null;
   const list = entries.value;
@@ -72,7 +93,7 @@ export function QueueList() {
   const still = all.filter((entry) => entry.status === null && !entry.error).length;
   const unreadable = all.filter((entry) => entry.error).length;
   return (
-    <nav class="queue" aria-label="Documents, worst first">
+    <nav class="queue" aria-label="Documents, by what a look is worth">
       <div class="filters">
         <label>
           Show{" "}
@@ -88,18 +109,19 @@ export function QueueList() {
           Find{" "}
           <input
             type="search"
-            placeholder="part of an id"
+            placeholder="shop, date, total, id"
             value={search.value}
             onInput={(event) => (search.value = event.currentTarget.value)}
           />
         </label>
         <span class="quiet">
           {queue.value?.failure && <b class="violated">✗ {visible(queue.value.failure, 200)} </b>}
-          {count(list.length, "document")}, worst first
+          {count(list.length, "document")}, by what a look is worth
           {still > 0 ? `; ${count(still, "document")} still to decode` : ""}
           {unreadable > 0 && <b class="violated">; ✗ {count(unreadable, "line")} could not be read</b>}
         </span>
       </div>
+      <Passing />
       <div class="list" onScroll={(event) => (top.value = event.currentTarget.scrollTop)}>
         <div style={{ height: `${list.length * HEIGHT}px` }}>
           <div style={{ transform: `translateY(${first * HEIGHT}px)` }}>

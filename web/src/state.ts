@@ -1,7 +1,20 @@
 // What the page knows, as signals; actions.ts changes it, the views draw it.
 
 import { computed, signal } from "./signals";
-import type { Alternatives, Doc, Entry, FieldKind, Queue, Range, Session, Sure, Value } from "./api";
+import type {
+  Alternatives,
+  Doc,
+  Entry,
+  FieldKind,
+  Move,
+  Preview,
+  Queue,
+  Range,
+  RuleSet,
+  Session,
+  Sure,
+  Value,
+} from "./api";
 import { fieldOf, overlap, wordsOf } from "./pins";
 import type { Change } from "./changes";
 
@@ -28,10 +41,29 @@ export const notice = signal<Notice | null>(null);
 /** What a screen reader says next. */
 export const live = signal("");
 
-export type Dialog = "help" | "note" | "reviewer" | "label" | "text" | { unseen: string[] };
+export type Dialog = "help" | "note" | "reviewer" | "label" | "field" | { unseen: string[] };
 export const dialog = signal<Dialog | null>(null);
-/** The text that is being written in a dialog. */
+/** The text that is being written, in a dialog or in the line of a field. */
 export const draft = signal("");
+
+/** Words whose text is being put right: those of a field, of one that is nowhere yet, or others. */
+export interface Editing {
+  words: Range | null;
+  field: string | null;
+  index: number;
+}
+export const editing = signal<Editing | null>(null);
+/** The choice that Enter takes while something is put right. */
+export const choice = signal(0);
+
+/** A value that would change more than its field: it is taken when that was seen. */
+export interface Proposal {
+  field: string;
+  shown: string;
+  preview: Preview;
+  take: () => void;
+}
+export const proposal = signal<Proposal | null>(null);
 
 // --- the queue ---------------------------------------------------------------------------------
 
@@ -39,8 +71,12 @@ const LOW = 0.9;
 
 export const isLow = (sure: Sure): boolean => sure.known && sure.low < LOW;
 
+const isOpen = (entry: Entry) => entry.verdict === null && !entry.error;
+
 export const FILTERS: Record<string, (entry: Entry) => boolean> = {
-  open: (entry) => entry.verdict === null && !entry.error,
+  "to look at": (entry) => isOpen(entry) && !entry.passes,
+  "nothing to look at": (entry) => isOpen(entry) && entry.passes,
+  open: isOpen,
   "rule violated": (entry) => entry.violated?.length > 0,
   "rules not checked": (entry) => entry.unchecked > 0,
   "not proven": (entry) => entry.status !== null && !entry.error && !entry.optimal,
@@ -52,7 +88,7 @@ export const FILTERS: Record<string, (entry: Entry) => boolean> = {
   all: () => true,
 };
 
-export const filter = signal("open");
+export const filter = signal("to look at");
 export const search = signal("");
 export const queueShown = signal(window.innerWidth >= 900);
 
@@ -61,21 +97,25 @@ export const entries = computed<Entry[]>(() => {
   const wanted = search.value.trim().toLowerCase();
   return (queue.value?.documents ?? []).filter(
     (entry) =>
-      (wanted ? (entry.id ?? "").toLowerCase().includes(wanted) : true) && chosen?.(entry),
+      (wanted ? `${entry.id} ${entry.heading?.join(" ")}`.toLowerCase().includes(wanted) : true) &&
+      chosen?.(entry),
   );
 });
 
 // --- the fields of the document ----------------------------------------------------------------
 
+/** The rules that the document is under. */
+export const ruleSet = computed<RuleSet | undefined>(() => session.value?.sets[doc.value?.rules ?? ""]);
+
 export const kinds = computed<Map<string, FieldKind>>(
-  () => new Map(session.value?.fields.map((kind) => [kind.name, kind])),
+  () => new Map(ruleSet.value?.fields.map((kind) => [kind.name, kind])),
 );
 
 /** The field that a label of the model belongs to, in words. */
 export function labelName(label: string): string {
   if (label === "O") return "no field";
   const type = label.replace(/^[BIESLU]-/, "");
-  return session.value?.fields.find((kind) => kind.label === type)?.name ?? type;
+  return ruleSet.value?.fields.find((kind) => kind.label === type)?.name ?? type;
 }
 
 /** A place that j and k stop at: a value of a field, or a field without one (`value` is null). */
@@ -92,11 +132,29 @@ const stopsOf = (field: string): Stop[] => {
 };
 
 /** Fields that are no columns of rows, each with its stops. */
-export const single = computed<[FieldKind, Stop[]][]>(() =>
+const every = computed<[FieldKind, Stop[]][]>(() =>
   [...kinds.value.values()]
     .filter((kind) => kind.row === null)
     .map((kind) => [kind, stopsOf(kind.name)]),
 );
+
+/** Whether fields that are not on the page are shown, too. */
+export const absentShown = signal(false);
+
+/** Fields that have had a value since the document was opened. */
+export const known = signal<ReadonlySet<string>>(new Set());
+
+/** Whether a field without a value has its line: it is needed, in hand, or had a value just now. */
+const isListed = (kind: FieldKind, [stop]: Stop[]): boolean =>
+  Boolean(stop?.value) ||
+  absentShown.value ||
+  kind.needed ||
+  current.value?.field === kind.name ||
+  known.value.has(kind.name) ||
+  (stop !== undefined && isPinned(stop));
+
+export const single = computed(() => every.value.filter(([kind, stops]) => isListed(kind, stops)));
+export const folded = computed(() => every.value.filter(([kind, stops]) => !isListed(kind, stops)));
 
 export interface Table {
   kind: string;
@@ -107,7 +165,7 @@ export interface Table {
 
 export const tables = computed<Table[]>(() => {
   const tables: Table[] = [];
-  for (const [kind, names] of Object.entries(session.value?.rows ?? {})) {
+  for (const [kind, names] of Object.entries(ruleSet.value?.rows ?? {})) {
     const columns = names.flatMap((name) => kinds.value.get(name) ?? []);
     const byRow = new Map<number, Stop[][]>();
     columns.forEach((column, at) => {
@@ -133,10 +191,13 @@ export const stops = computed<Stop[]>(() => [
 export const stopId = (stop: { field: string; index: number }): string =>
   `field-${[...kinds.value.keys()].indexOf(stop.field)}-${stop.index}`;
 
-/** Fields that a person should look at. */
-export const doubtful = computed<Set<string>>(
-  () => new Set([...(doc.value?.answer.doubtful ?? []), ...(others.value?.doubtful ?? [])]),
-);
+/** Places that a person should look at, as `stopId` names them. */
+export const looks = computed<Set<string>>(() => {
+  const found = others.value?.stops ?? doc.value?.answer.stops ?? [];
+  return new Set(found.map(([field, index]) => stopId({ field, index })));
+});
+
+export const isLook = (stop: Stop): boolean => looks.value.has(stopId(stop));
 
 // --- the words ---------------------------------------------------------------------------------
 
@@ -146,7 +207,7 @@ export const current = signal<{ field: string; index: number } | null>(null);
 /** Words to light up besides the selection: those that a check reads. */
 export const lit = signal<Range[]>([]);
 /** Words whose labels changed with the last change; true if the reviewer named the word. */
-export const moved = signal<Map<number, { from: string; to: string; pinned: boolean }>>(new Map());
+export const moved = signal<Map<number, Move>>(new Map());
 export const boxesShown = signal(true);
 export const zoom = signal(1);
 /** Pixels that a page can be wide. */

@@ -14,6 +14,9 @@ export function count(n: number, one: string, many = `${one}s`): string {
   return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 }
 
+/** The name of a field in words. */
+export const named = (field: string): string => field.replace(/_/g, " ");
+
 /** "a", "a and b", "a, b and c". */
 export function listed(items: string[]): string {
   if (items.length < 2) return items.join("");

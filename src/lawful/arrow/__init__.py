@@ -6,7 +6,7 @@ Every engine that speaks Arrow can call this: Ray Data, Spark, Polars, DuckDB, `
 that cannot be decoded is a row with ``error``, never an exception, which would end a whole job.
 """
 
-from lawful.extras import needed
+from lawful.base.extras import needed
 
 needed("pyarrow", "lawful.arrow")
 

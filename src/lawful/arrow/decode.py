@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import pyarrow as pa
 
 from lawful.arrow.decodings import SCHEMA, to_batch
 from lawful.arrow.documents import Record, ScoredReader
-from lawful.batch import UNCHANGED, Call, Preparation, bad_line, checked_workers, decode_one
-from lawful.decoders import Decoder
-from lawful.decoding import Budget, Decoding
-from lawful.document import BadLine
-from lawful.errors import InputError, shown
+from lawful.base.errors import InputError, shown
+from lawful.documents.records import FailedDocument
+from lawful.documents.scores import Pooling
+from lawful.pipeline.batch import (
+    checked_workers,
+)
+from lawful.pipeline.call import Call, Options, bad_line, decode_one
+from lawful.pipeline.workers import in_order
+from lawful.results.decoding import Decoding
 from lawful.rules.rule_set import Rules
-from lawful.scores import Pooling
-from lawful.workers import in_order
 
 ROWS = 1024
 """Documents of a batch of decodings, so that memory does not depend on the batches of the input."""
@@ -33,13 +35,9 @@ def decode_batches(
     labels: Sequence[str] | None = None,
     kind: str | None = None,
     columns: Mapping[str, str] | None = None,
-    decoder: str | Decoder = "auto",
-    budget: Budget | None = None,
-    alternatives: int = 0,
-    by_field: bool = False,
     pool: Pooling | None = None,
-    temperature: float = 1.0,
     workers: int = 1,
+    **options: Unpack[Options],
 ) -> Iterator[Any]:
     """Decodes scored documents: one row per document, in order, in batches with ``SCHEMA``.
 
@@ -52,11 +50,10 @@ def decode_batches(
     A document that cannot be read or decoded is a row with ``error``. An ``InputError`` is raised
     only for what is wrong for all: an unknown option, or a column that is missing.
     """
-    call = Call(rules, decoder, budget, alternatives, by_field)
-    preparation = Preparation(pool, temperature)
+    call = Call(rules, pool=pool, **options)
     how = {"labels": labels, "kind": kind, "columns": columns}
     source = slices(open_batches(batches), ROWS if workers == 1 else ROWS_OF_WORKERS)
-    return _decoded(source, how, _Work(call, preparation), checked_workers(workers))
+    return _decoded(source, how, call, checked_workers(workers))
 
 
 def decode_table(table: Any, rules: Rules, **how: Any) -> Any:
@@ -98,31 +95,24 @@ def slices(batches: Iterable[Any], rows: int) -> Iterator[tuple[int, Any]]:
         before += len(batch)
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """Reads and decodes the rows of a batch."""
-
-    call: Call
-    preparation: Preparation = UNCHANGED
-
-    def results(self, records: Iterable[Record]) -> Iterator[Decoding | BadLine]:
-        for record in records:
-            try:
-                result = decode_one(record, self.call, self.preparation)
-            except Exception as error:  # ends no job: it is about this document
-                result = bad_line(record, f"{type(error).__name__}: {error}")
-            yield result if isinstance(result, BadLine) else result[1]
+def _results(records: Iterable[Record], call: Call) -> Iterator[Decoding | FailedDocument]:
+    for record in records:
+        try:
+            result = decode_one(record, call)
+        except Exception as error:  # ends no job: it is about this document
+            result = bad_line(record, f"{type(error).__name__}: {error}")
+        yield result if isinstance(result, FailedDocument) else result[1]
 
 
 def _decoded(
-    slices: Iterator[tuple[int, Any]], how: dict[str, Any], work: _Work, workers: int
+    slices: Iterator[tuple[int, Any]], how: dict[str, Any], call: Call, workers: int
 ) -> Iterator[Any]:
     readers = _Readers(how)
     if workers == 1:
         for before, some in slices:
-            yield to_batch(work.results(readers.of(some).read(some, before + 1)))
+            yield to_batch(_results(readers.of(some).read(some, before + 1), call))
         return
-    task = _DecodeSlice(work, how)
+    task = _DecodeSlice(call, how)
     checked = (item for item in slices if readers.of(item[1]))
     for result in in_order(task, checked, workers, batch=1):
         if isinstance(result, _Lost):
@@ -160,7 +150,7 @@ class _Lost:
 class _DecodeSlice:
     """The task of workers that decode slices: Arrow in, Arrow out."""
 
-    work: _Work
+    call: Call
     how: dict[str, Any]
 
     def start(self) -> Callable[[tuple[int, Any]], Any]:
@@ -168,7 +158,7 @@ class _DecodeSlice:
 
         def decode(item: tuple[int, Any]) -> Any:
             before, some = item
-            return to_batch(self.work.results(readers.of(some).read(some, before + 1)))
+            return to_batch(_results(readers.of(some).read(some, before + 1), self.call))
 
         return decode
 

@@ -11,17 +11,19 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from math import isfinite
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from lawful.batch import FailedDocument
-from lawful.decoding import Decoding
-from lawful.document import BadLine
-from lawful.errors import InputError, shown
-from lawful.rules.judge import FieldValue
+from lawful.base.errors import InputError, shown
+from lawful.documents.labels import Span
+from lawful.documents.records import FailedDocument
+from lawful.io.jsonl import encode
+from lawful.results.decoding import Decoding
+from lawful.rules.judging.field_reader import FieldValue
 
-Decoded: TypeAlias = Decoding | FailedDocument | BadLine
+Decoded: TypeAlias = Decoding | FailedDocument
 
 _TEXTS = pa.list_(pa.string())
 
@@ -45,15 +47,22 @@ _FIELDS = _list_of(
     box=pa.list_(pa.float64()),
     row=pa.int64(),
     choice=pa.int32(),
+    read_as=pa.string(),
     confidence=pa.float64(),
     confidence_high=pa.float64(),
 )
-_CHANGE = {"from": pa.string(), "to": pa.string()}
+_SPAN = pa.struct(
+    {"label": pa.string(), "start": pa.int32(), "end": pa.int32(), "text": pa.string()}
+)
 
 SCHEMA = pa.schema(
     {
         "id": pa.string(),
         "status": pa.string(),
+        "checked": pa.int64(),
+        "rules": pa.int64(),
+        "row_checks": pa.struct({"checked": pa.int64(), "all": pa.int64()}),
+        "repaired": pa.int64(),
         "optimal": pa.bool_(),
         "log_prob": pa.float64(),
         "penalty": pa.float64(),
@@ -62,6 +71,8 @@ SCHEMA = pa.schema(
         "labels": _TEXTS,
         "fields": _FIELDS,
         "rows": _list_of(kind=pa.string(), fields=_list_of(**_VALUE)),
+        # By row of the kind that the sections are of: the number of its section.
+        "sections": _list_of(kind=pa.string(), of=pa.string(), numbers=pa.list_(pa.int32())),
         "checks": _list_of(
             id=pa.string(),
             state=pa.string(),
@@ -69,7 +80,10 @@ SCHEMA = pa.schema(
             price=pa.float64(),
             implied=pa.bool_(),
         ),
-        "corrections": _list_of(word=pa.int32(), **_CHANGE, price=pa.float64(), because=_TEXTS),
+        "corrections": _list_of(
+            word=pa.int32(), old=pa.string(), new=pa.string(), price=pa.float64(), because=_TEXTS
+        ),
+        "span_corrections": _list_of(old=_SPAN, new=_SPAN, price=pa.float64(), because=_TEXTS),
         "alternatives": _list_of(
             optimal=pa.bool_(),
             log_prob=pa.float64(),
@@ -81,17 +95,24 @@ SCHEMA = pa.schema(
         "classes": _list_of(
             name=pa.string(),
             value=pa.string(),
-            **{"from": pa.string()},
+            first=pa.string(),
             price=pa.float64(),
             because=_TEXTS,
             confidence=pa.float64(),
             confidence_high=pa.float64(),
         ),
         "clash": _TEXTS,
-        "moved": _list_of(word=pa.int32(), **_CHANGE, pinned=pa.bool_()),
+        "clash_minimal": pa.bool_(),
+        "pins": pa.string(),
+        "moved": _list_of(word=pa.int32(), old=pa.string(), new=pa.string(), pinned=pa.bool_()),
         "trust": pa.float64(),
-        "review": pa.bool_(),
+        "passes": pa.bool_(),
+        "passes_because": pa.string(),
+        "doubts": _list_of(name=pa.string(), value=pa.float64()),
+        "setting": pa.string(),
+        "known": _list_of(name=pa.string(), known=_TEXTS, found=_TEXTS, right=pa.bool_()),
         "decoder": pa.string(),
+        "chosen": pa.string(),
         "stopped_by": pa.string(),
         "tried": pa.int64(),
         "mass": pa.float64(),
@@ -99,8 +120,9 @@ SCHEMA = pa.schema(
         "error": pa.string(),
     }
 )
-"""The columns of decodings; ``inf`` as a penalty is a hard rule's, as a margin that of the only
-answer."""
+"""The columns of decodings, named as the keys of JSON lines; ``confidence`` is in ``fields`` and
+``classes``, and ``pins`` are a text in JSON. ``inf`` as a penalty is a hard rule's, as a margin
+that of the only answer."""
 
 
 def to_batch(decodings: Iterable[Decoded]) -> Any:
@@ -113,7 +135,7 @@ def to_batch(decodings: Iterable[Decoded]) -> Any:
         return _batch(found)
     except (pa.ArrowException, UnicodeError, OverflowError) as error:
         if len(found) == 1:
-            failed = FailedDocument(0, None, f"the decoding does not fit into Arrow: {error}")
+            failed = FailedDocument(0, f"the decoding does not fit into Arrow: {error}")
             return _batch([failed])
     batches = [to_batch([each]) for each in found]  # the others do
     return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
@@ -121,17 +143,14 @@ def to_batch(decodings: Iterable[Decoded]) -> Any:
 
 def _batch(found: Sequence[Decoded]) -> Any:
     columns = []
-    for name, make in _COLUMNS.items():
+    for column in SCHEMA:
+        make = _COLUMNS.get(column.name) or attrgetter(column.name)
         values = [make(each) if isinstance(each, Decoding) else None for each in found]
-        columns.append(pa.array(values, SCHEMA.field(name).type))
+        columns.append(pa.array(values, column.type))
     columns[0] = pa.array([each.id for each in found], pa.string())
-    errors = [None if isinstance(each, Decoding) else _why(each) for each in found]
-    columns.append(pa.array(errors, pa.string()))
+    errors = [None if isinstance(each, Decoding) else each.message for each in found]
+    columns[-1] = pa.array(errors, pa.string())
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
-
-
-def _why(failed: FailedDocument | BadLine) -> str:
-    return failed.message
 
 
 def _fields(decoding: Decoding) -> list[tuple[Any, ...]]:
@@ -142,7 +161,7 @@ def _fields(decoding: Decoding) -> list[tuple[Any, ...]]:
             start, end = found.words
             rows.append(
                 (*_value(name, found), start, end, found.page, found.box, found.row,
-                 found.choice, low, high)
+                 found.choice, found.read_as, low, high)
             )  # fmt: skip
     return rows
 
@@ -187,6 +206,17 @@ def _classes(decoding: Decoding) -> list[tuple[Any, ...]]:
     ]  # fmt: skip
 
 
+def _span_corrections(decoding: Decoding) -> list[tuple[Any, ...]]:
+    return [
+        (_span(each.old, decoding.words), _span(each.new, decoding.words), each.price, each.because)
+        for each in decoding.span_corrections
+    ]
+
+
+def _span(span: Span | None, words: Sequence[str]) -> tuple[Any, ...] | None:
+    return span and (span.type, span.start, span.end, " ".join(words[span.start : span.end]))
+
+
 def _alternatives(decoding: Decoding) -> list[tuple[Any, ...]]:
     return [
         (
@@ -202,30 +232,22 @@ def _alternatives(decoding: Decoding) -> list[tuple[Any, ...]]:
 
 
 _COLUMNS: dict[str, Callable[[Decoding], Any]] = {
-    "id": lambda d: d.id,
-    "status": lambda d: d.status,
-    "optimal": lambda d: d.optimal,
-    "log_prob": lambda d: d.log_prob,
-    "penalty": lambda d: d.penalty,
+    "row_checks": lambda d: (d.counts.rows_checked, d.counts.row_checks),
     "bound": lambda d: d.bound if isfinite(d.bound) else None,
-    "margin": lambda d: d.margin,
-    "labels": lambda d: d.labels,
     "fields": _fields,
     "rows": _rows,
+    "sections": lambda d: [(kind, s.of, s.numbers) for kind, s in d.sections.items()],
     "checks": lambda d: [(c.id, c.state, c.message, c.price, c.implied) for c in d.checks],
     "corrections": lambda d: [(c.word, c.old, c.new, c.price, c.because) for c in d.corrections],
+    "span_corrections": _span_corrections,
     "alternatives": _alternatives,
     "classes": _classes,
-    "clash": lambda d: d.clash,
-    "moved": lambda d: d.moved,
-    "trust": lambda d: d.trust,
-    "review": lambda d: d.review,
-    "decoder": lambda d: d.decoder,
-    "stopped_by": lambda d: d.stopped_by,
-    "tried": lambda d: d.tried,
-    "mass": lambda d: d.mass,
-    "seconds": lambda d: d.seconds,
+    "doubts": lambda d: list(d.doubts.items()),
+    "pins": lambda d: encode([pin.to_dict() for pin in d.pins]).decode() if d.pins else None,
+    "moved": lambda d: d.moved and [(m.word, m.old, m.new, m.pinned) for m in d.moved],
+    "error": lambda d: None,
 }
+"""What is in a column, unless it is the attribute of a decoding of this name."""
 
 
 _SPARK = {

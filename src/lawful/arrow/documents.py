@@ -8,6 +8,7 @@
 | ``labels`` | list of texts; or ``lawful.labels`` in the schema's metadata, or an argument |
 | ``boxes``, ``pages``, ``joins``, ``rows``, ``gold`` | as in JSON lines, optional |
 | ``sizes``, ``images``, ``given``, ``classes``, ``pins``, ``values``, ``chain`` | or JSON texts |
+| ``misreads`` | or JSON texts |
 
 The kind of ``scores`` is ``lawful.kind`` in the metadata, or an argument; or the column is called
 ``probs``, ``log_probs`` or ``logits``. Lists may be large, views or of a fixed size.
@@ -34,21 +35,23 @@ from lawful.arrow.lists import (
     plain_type,
     texts,
 )
-from lawful.document import BadLine, Document, Scored
-from lawful.errors import InputError, LawfulError, ScoresError, did_you_mean, shown
-from lawful.io.jsonl import KINDS, checked_chain, class_scores, with_infinity
-from lawful.labels import check_names
-from lawful.scores import ScoreKind, Scores
+from lawful.base.errors import InputError, LawfulError, ScoresError, did_you_mean, shown
+from lawful.documents.document import Document
+from lawful.documents.label_names import check_names
+from lawful.documents.records import FailedDocument, Scored
+from lawful.documents.scores import ScoreKind, Scores
+from lawful.io.document_line import checked_chain, class_scores, with_infinity
+from lawful.io.jsonl import KINDS
 
-Record: TypeAlias = Scored | BadLine
+Record: TypeAlias = Scored | FailedDocument
 
 LABELS, KIND = b"lawful.labels", b"lawful.kind"
 """Keys of the schema's metadata; the labels are a list in JSON."""
 
-MOST_TOGETHER = 2**18
+MAX_TOGETHER = 2**18
 """Numbers that are checked at once, for several documents."""
 
-MOST_LISTS = 1024
+MAX_LISTS = 1024
 """Lists of labels that a reader remembers."""
 
 T = TypeVar("T")
@@ -64,7 +67,7 @@ _SCORE_KINDS: Mapping[str, ScoreKind] = {
 _TEXTS = ("words", "labels", "gold")
 _PER_WORD = ("pages", "joins", "rows")
 _MATRICES = ("boxes", "scores", *KINDS)
-_NESTED = ("given", "classes", "pins", "sizes", "images", "values", "chain")
+_NESTED = ("given", "classes", "pins", "sizes", "images", "values", "misreads", "chain")
 NAMES = ("id", "words", "scores", *KINDS, "labels", "boxes", *_PER_WORD, "gold", *_NESTED)
 """The names that ``columns`` may give other columns to."""
 
@@ -80,7 +83,9 @@ class Columns:
         self.at = _places(schema, columns or {})
         _check_types(schema, self.at)
 
-    def read(self, batch: Any, first: int, reader: Callable[[_Rows], Read[T]]) -> list[T | BadLine]:
+    def read(
+        self, batch: Any, first: int, reader: Callable[[_Rows], Read[T]]
+    ) -> list[T | FailedDocument]:
         """What a reader reads in each row, or why it cannot; ``first`` numbers the first row."""
         try:
             rows = _Rows(batch, self.at, first)
@@ -88,7 +93,7 @@ class Columns:
             return [_record(rows, at, read) for at in range(len(batch))]
         except _UNREADABLE as error:
             if len(batch) == 1:
-                return [BadLine(first, f"the row cannot be read: {error}")]
+                return [FailedDocument(first, f"the row cannot be read: {error}")]
         each = (self.read(batch.slice(i, 1), first + i, reader) for i in range(len(batch)))
         return [record for some in each for record in some]
 
@@ -142,7 +147,7 @@ def _text_tuples(name: str, column: Any) -> list[tuple[str | None, ...] | None]:
     return lists.split(texts(lists.values) if name == "words" else names(lists.values))
 
 
-def _record(rows: _Rows, at: int, read: Read[T]) -> T | BadLine:
+def _record(rows: _Rows, at: int, read: Read[T]) -> T | FailedDocument:
     try:
         return read(at)
     except LawfulError as error:
@@ -151,7 +156,7 @@ def _record(rows: _Rows, at: int, read: Read[T]) -> T | BadLine:
         why = f"document {rows.ids[at]!r}: {error}"
     except MemoryError:
         why = "not enough memory to read it"
-    return BadLine(rows.first + at, why, rows.ids[at])
+    return FailedDocument(rows.first + at, why, rows.ids[at])
 
 
 class DocumentReader:
@@ -160,7 +165,7 @@ class DocumentReader:
     def __init__(self, schema: Any, *, columns: Mapping[str, str] | None = None) -> None:
         self._columns = Columns(schema, columns)
 
-    def read(self, batch: Any, first: int = 1) -> list[Document | BadLine]:
+    def read(self, batch: Any, first: int = 1) -> list[Document | FailedDocument]:
         """One document per row, in order; ``first`` is the number of the first one."""
         return self._columns.read(batch, first, lambda rows: rows.document)
 
@@ -226,7 +231,7 @@ class ScoredReader:
                 f"document {shown(rows.ids[at])} has no labels: a list of names, one per column"
             )
         # One tuple for all documents with the same labels, so that their scheme is built once.
-        if len(self._known) > MOST_LISTS:
+        if len(self._known) > MAX_LISTS:
             self._known.clear()
         return self._known.setdefault(found, found)
 
@@ -265,7 +270,7 @@ class Matrices:
         each, width = (1, len(labels)) if inner is None else (self._width or 0, self._width)
         if not self._adjacent or width != len(labels):
             return len(starts), []
-        most = starts[row] + MOST_TOGETHER // max(each, 1)
+        most = starts[row] + MAX_TOGETHER // max(each, 1)
         last = max(row + 1, int(np.searchsorted(ends, most, "right")))
         first = starts[row]
         sizes, rest = np.divmod((ends[row:last] - first) * each, width)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Unpack
 
 import pyarrow as pa
 
@@ -14,16 +14,16 @@ from lawful.arrow.decode import open_batches, slices
 from lawful.arrow.decodings import SCHEMA, to_batch
 from lawful.arrow.documents import DocumentReader
 from lawful.arrow.lists import plain, texts
-from lawful.batch import Call, decode_one
-from lawful.decoders import Decoder
-from lawful.decoding import Budget, Decoding
-from lawful.document import BadLine, Document
-from lawful.errors import InputError, LawfulError, did_you_mean, shown
-from lawful.files import Item, Reader, read_files
-from lawful.models.shipped import MODEL, RULES
+from lawful.base.errors import InputError, LawfulError, did_you_mean, shown
+from lawful.documents.document import Document
+from lawful.documents.records import FailedDocument
+from lawful.documents.scores import Pooling
+from lawful.models.shipped import RULES, model_for
 from lawful.models.tagger import Tagger, from_pretrained
+from lawful.pipeline.call import Call, Options, decode_one
+from lawful.readers import Item, Reader, read_files
+from lawful.results.decoding import Decoding
 from lawful.rules.rule_set import Rules
-from lawful.scores import Pooling
 
 ROWS = 32
 """Files or documents of a batch of decodings."""
@@ -44,15 +44,14 @@ class Extractor:
         columns: Mapping[str, str] | None = None,
         pool: Pooling = "mean",
         batch: int = 32,
-        decoder: str | Decoder = "auto",
-        budget: Budget | None = None,
-        alternatives: int = 0,
-        by_field: bool = False,
+        **how: Unpack[Options],
     ) -> None:
-        """By default, the receipt model and its rules; see ``extract_batches``."""
+        """By default, the rules of receipts, and the shipped model for the rules."""
         rules = Rules.load(RULES) if rules is None else rules
-        self._call = Call(rules, decoder, budget, alternatives, by_field)
-        self._tagger = model if isinstance(model, Tagger) else from_pretrained(model or MODEL)
+        self._call = Call(rules, **how)
+        self._tagger = (
+            model if isinstance(model, Tagger) else from_pretrained(model or model_for(rules))
+        )
         rules.scheme_for(self._tagger.labels)  # fails early if the model lacks a label
         self._reader = reader or Reader()
         self._columns = dict(columns or {})
@@ -64,20 +63,22 @@ class Extractor:
         with ExitStack() as stack:
             return to_batch(map(self._result, self._documents(batch, before + 1, stack)))
 
-    def _result(self, found: Document | BadLine) -> Decoding | BadLine:
-        if isinstance(found, BadLine):
+    def _result(self, found: Document | FailedDocument) -> Decoding | FailedDocument:
+        if isinstance(found, FailedDocument):
             return found
         try:
             # One by one: then the scores do not depend on how documents are divided into batches.
             predicted = self._tagger.predict([found], batch=self._batch, pool=self._pool)
             result = decode_one(next(predicted), self._call)
         except LawfulError as error:
-            return BadLine(found.line or 0, str(error), found.id)
+            return FailedDocument(found.line or 0, str(error), found.id)
         except Exception as error:  # ends no job: it is about this document
-            return BadLine(found.line or 0, f"{type(error).__name__}: {error}", found.id)
-        return result if isinstance(result, BadLine) else result[1]
+            return FailedDocument(found.line or 0, f"{type(error).__name__}: {error}", found.id)
+        return result if isinstance(result, FailedDocument) else result[1]
 
-    def _documents(self, batch: Any, first: int, stack: ExitStack) -> Iterator[Document | BadLine]:
+    def _documents(
+        self, batch: Any, first: int, stack: ExitStack
+    ) -> Iterator[Document | FailedDocument]:
         names = {name: self._columns.get(name, name) for name in FILE_NAMES}
         if names["path"] not in batch.schema.names:
             rest = {name: column for name, column in self._columns.items() if name != "path"}
@@ -112,17 +113,17 @@ class Extractor:
         read = read_files(items, self._reader)
         for item, found, path in zip(items, read, paths, strict=True):
             if item.number in failed:
-                yield BadLine(item.number, failed[item.number], path)
+                yield FailedDocument(item.number, failed[item.number], path)
             else:
                 yield _named(found, path)  # type: ignore[arg-type]
 
 
-def _named(found: Document | BadLine, path: str | None) -> Document | BadLine:
+def _named(found: Document | FailedDocument, path: str | None) -> Document | FailedDocument:
     """What was read, under the path that the row has."""
     if path is None:
-        return BadLine(found.line or 0, "path is null, expected that of a file")
-    if isinstance(found, BadLine):
-        return BadLine(found.line, found.message, path)
+        return FailedDocument(found.line or 0, "path is null, expected that of a file")
+    if isinstance(found, FailedDocument):
+        return FailedDocument(found.line, found.message, path)
     return found.with_id(path)
 
 
@@ -131,9 +132,10 @@ def extract_batches(batches: Any, rules: Rules | None = None, **how: Any) -> Ite
 
     Rows have the ``path`` of a file, with its bytes as ``content`` unless it is read from there; or
     they are documents without scores, with ``id``, ``words`` and ``boxes``. Words are scored by
-    ``model``, a folder or a loaded ``Tagger``, by default the receipt model. ``reader`` says how
-    files are read (``lawful.files.Reader``), ``batch`` is in windows, ``columns`` has other names
-    of columns: ``{"content": "bytes"}``. The other options are those of ``decode_batches``.
+    ``model``, a folder or a loaded ``Tagger``, by default the shipped one for the rules. ``reader``
+    says how files are read (``lawful.readers.Reader``), ``batch`` is in windows, ``columns`` has
+    other names of columns: ``{"content": "bytes"}``. The other options are those of
+    ``decode_batches``.
 
     A file that cannot be read is a row with ``error``.
     """

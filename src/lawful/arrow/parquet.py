@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
+from typing import Any
+from zlib import compress, decompress
 
 import pyarrow as pa
 from pyarrow import parquet
 
 from lawful.arrow.decodings import SCHEMA, Decoded, to_batch
 from lawful.arrow.documents import Record, ScoredReader
-from lawful.errors import InputError
+from lawful.base.errors import InputError
 from lawful.io.atomic import atomic_path
 
 ROWS = 256
@@ -27,7 +31,7 @@ def read_parquet(
     kind: str | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Iterator[Record]:
-    """Every row of a file as a scored document or a ``BadLine``, in constant memory.
+    """Every row of a file as a scored document or a ``FailedDocument``, in constant memory.
 
     Raises an ``InputError`` if the file cannot be read, or lacks what is needed.
     """
@@ -44,17 +48,28 @@ def read_parquet(
         raise InputError(f"{path}: unreadable after row {row}: {error}") from None
 
 
-def write_parquet(path: str | Path, decodings: Iterable[Decoded]) -> int:
-    """Writes decodings, atomically, and returns their number."""
-    count = 0
-    with atomic_path(path) as new, parquet.ParquetWriter(new, SCHEMA, compression="zstd") as file:
-        group: list[Decoded] = []
-        for decoding in decodings:
-            group.append(decoding)
-            if len(group) == ROWS_OF_GROUPS:
-                file.write_batch(to_batch(group))
-                group = []
-            count += 1
-        if group:
+def write_parquet(path: str | Path, decodings: Iterable[Decoded]) -> None:
+    """Writes decodings, atomically."""
+    rest = iter(decodings)
+    with atomic_path(path) as new, _opened(new) as file:
+        while group := list(islice(rest, ROWS_OF_GROUPS)):
             file.write_batch(to_batch(group))
-    return count
+
+
+def row_line(decoding: Decoded) -> str:
+    """A row as a line of text, of which ``pack_rows`` makes files: an unfinished run has such."""
+    return b64encode(compress(to_batch([decoding]).serialize(), 1)).decode() + "\n"
+
+
+def pack_rows(lines: Iterable[bytes], path: Path) -> None:
+    """Writes a file of the rows of lines."""
+    rest = iter(lines)
+    with _opened(path) as file:
+        while group := list(islice(rest, ROWS_OF_GROUPS)):
+            rows = [pa.py_buffer(decompress(b64decode(line))) for line in group]
+            batches = [pa.ipc.read_record_batch(row, SCHEMA) for row in rows]
+            file.write_table(pa.Table.from_batches(batches, SCHEMA).combine_chunks())
+
+
+def _opened(path: Path) -> Any:
+    return parquet.ParquetWriter(path, SCHEMA, compression="zstd")

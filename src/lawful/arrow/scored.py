@@ -11,8 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lawful.arrow.documents import KIND, LABELS
-from lawful.document import Scored
-from lawful.errors import InputError, shown
+from lawful.base.errors import InputError, shown
+from lawful.documents.records import Scored
 
 
 def scored_batch(documents: Sequence[Scored]) -> Any:
@@ -20,9 +20,9 @@ def scored_batch(documents: Sequence[Scored]) -> Any:
 
     All must have the same labels. Log-probabilities keep all their digits (``double``).
     """
-    labels = documents[0].scores.labels if documents else ()
+    labels = documents[0].word_scores.labels if documents else ()
     for scored in documents:
-        if scored.scores.labels != labels:
+        if scored.word_scores.labels != labels:
             raise InputError(
                 f"document {shown(scored.document.id)} has other labels than the first one"
             )
@@ -34,7 +34,7 @@ def scored_batch(documents: Sequence[Scored]) -> Any:
         values = [getattr(each.document, name) for each in documents]
         if any(value is not None for value in values):
             columns[name] = pa.array(values, type_)
-    for name in ("given", "classes", "values"):
+    for name in ("given", "classes", "values", "misreads"):
         values = [getattr(each.document, name) for each in documents]
         if any(values):
             lines = [None if value is None else _json(value) for value in values]
@@ -54,7 +54,9 @@ def scored_batch(documents: Sequence[Scored]) -> Any:
         )  # fmt: skip
     if any(each.gold is not None for each in documents):
         columns["gold"] = pa.array([each.gold for each in documents], pa.list_(pa.string()))
-    columns["scores"] = _scores_column([each.scores.log_probs for each in documents], len(labels))
+    columns["scores"] = _scores_column(
+        [each.word_scores.log_probs for each in documents], len(labels)
+    )
     metadata = {LABELS: msgspec.json.encode(labels), KIND: b"log_probs"}
     batch = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
     return batch.replace_schema_metadata(metadata)

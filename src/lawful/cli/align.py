@@ -11,13 +11,14 @@ from typing import Annotated
 import typer
 
 from lawful.cli.options import BackendOption, Device, rules_option
-from lawful.cli.output import plural, results_console, say
-from lawful.cli.tagging import check_labels, load_tagger
-from lawful.cli.truths import Columns, TruthOption, labels_in_words, read_known, table_of
+from lawful.cli.output import plural, results_console, say, warn
+from lawful.cli.scoring import load_tagger
+from lawful.cli.truth_files import Columns, TruthOption, labels_in_words, read_known, table_of
 from lawful.io.jsonl import write_labelled
+from lawful.learn.align import align_all, align_scored
+from lawful.learn.align.aligning import MARGIN
+from lawful.models.extraction import check_labels
 from lawful.rules.rule_set import Rules
-from lawful.truth import align_all, align_scored
-from lawful.truth.aligning import MARGIN
 
 EXAMPLE = "lawful align documents.jsonl --truth values.csv --rules rules.yaml --out labelled.jsonl"
 
@@ -61,7 +62,7 @@ def align(
         aligned = align_all(known.documents, known.truths, loaded, margin=margin)
     else:
         tagger = load_tagger(model, device, backend)
-        check_labels(loaded, tagger)
+        check_labels(loaded, tagger, warn)
         scored = tagger.predict(known.documents)
         aligned = align_scored(scored, known.truths, loaded, margin=margin)
     write_labelled(out, (each.labelled for each in aligned))

@@ -1,8 +1,8 @@
 """The command line: the commands, their errors and their exit codes.
 
 Results go to standard output or a file, messages to standard error. Exit codes: 0, every document
-is satisfied; 1, some are not, or no rule could be checked, or a line was bad; 2, the command, the
-rules or the input cannot be used; 130, Ctrl-C.
+is satisfied, or with --trust passes; 1, some do not, or no rule could be checked, or a line was
+bad; 2, the command, the rules or the input cannot be used; 130, Ctrl-C.
 """
 
 from __future__ import annotations
@@ -11,11 +11,15 @@ import os
 import signal
 import sys
 import traceback
-from typing import Annotated
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any
 
 import typer
 
 import lawful
+from lawful.base.errors import LawfulError, RulesWarning
 from lawful.cli import (
     DEFECT,
     INTERRUPTED,
@@ -27,8 +31,8 @@ from lawful.cli import (
     debug,
     decode,
     demo,
+    einvoice,
     evaluate,
-    experiments,
     explain,
     export,
     extract,
@@ -39,12 +43,14 @@ from lawful.cli import (
     review,
     rules,
     serve,
+    teach,
     train,
+    trust,
 )
+from lawful.cli.groups import with_groups
 from lawful.cli.options import Command, FileGroup, Group, flag
-from lawful.cli.output import Interrupted, show_error
+from lawful.cli.output import Interrupted, show_error, warn
 from lawful.cli.terminal import escaped
-from lawful.errors import LawfulError
 
 app = typer.Typer(
     cls=Group,
@@ -59,12 +65,14 @@ app = typer.Typer(
 for function, example in (
     (extract.extract, extract.EXAMPLE),
     (read.read, read.EXAMPLE),
+    (einvoice.einvoice, einvoice.EXAMPLE),
     (decode.decode, decode.EXAMPLE),
     (choose.choose, choose.EXAMPLE),
     (explain.explain, explain.EXAMPLE),
     (check.check, check.EXAMPLE),
     (evaluate.evaluate, evaluate.EXAMPLE),
     (calibrate.calibrate, calibrate.EXAMPLE),
+    (teach.teach, teach.EXAMPLE),
     (align.align, align.EXAMPLE),
     (train.train, train.EXAMPLE),
     (predict.predict, predict.EXAMPLE),
@@ -72,7 +80,7 @@ for function, example in (
     (serve.serve, serve.EXAMPLE),
     (demo.demo, demo.EXAMPLE),
 ):
-    app.command(cls=Command, epilog=f"Example: {example}")(function)
+    app.command(cls=Command, epilog=f"Example: {example}")(with_groups(function))
 rule_files = typer.Typer(
     help="Check rule files, and learn rules from true labels.",
     cls=FileGroup,
@@ -86,8 +94,8 @@ for name, command, text in (
     rule_files.command(name, cls=Command, epilog=f"Example: {text}")(command)
 app.add_typer(rule_files, name="rules")
 app.add_typer(review.app, name="review")
+app.add_typer(trust.app, name="trust")
 app.add_typer(data.app, name="data")
-app.add_typer(experiments.app, name="experiments")
 
 
 @app.callback(invoke_without_command=True)
@@ -100,9 +108,21 @@ def version(
         raise typer.Exit
 
 
+def _show_warning(
+    otherwise: Callable[..., None], message: Any, category: type[Warning], *more: Any, **how: Any
+) -> None:
+    """Prints a warning about rules as the command line prints its own, without a source line."""
+    if issubclass(category, RulesWarning):
+        warn(str(message))
+    else:
+        otherwise(message, category, *more, **how)
+
+
 def run() -> None:
     """Runs the command line. Errors of lawful are printed without a traceback."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # leaves no half-written files
+    warnings.simplefilter("once", RulesWarning)
+    warnings.showwarning = partial(_show_warning, warnings.showwarning)
     try:
         code = app(standalone_mode=False) or 0
     except (LawfulError, Interrupted) as error:

@@ -6,6 +6,7 @@ Exit code 0: a temperature was fitted. 1: the same, but a line was bad. 2: nothi
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from math import inf, isinf
 from pathlib import Path
 from typing import Annotated
@@ -15,8 +16,26 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from lawful.batch import Call, Preparation, decode_records
-from lawful.calibration import (
+from lawful.base.errors import InputError
+from lawful.cli.counts import BAD
+from lawful.cli.error_summary import Complaints
+from lawful.cli.groups import DEFAULTS, Without
+from lawful.cli.options import (
+    BadLines,
+    BadLinesOption,
+    Documents,
+    PythonFile,
+    Quiet,
+    Report,
+    Seed,
+    Workers,
+    load_rules,
+    rules_option,
+)
+from lawful.cli.output import Progress, plural, reporting, say
+from lawful.cli.score_tables import Skipped, read_pages, score_table
+from lawful.documents.records import Scored
+from lawful.evaluation.calibration import (
     BINS,
     COLDEST,
     HOTTEST,
@@ -27,33 +46,11 @@ from lawful.calibration import (
     fit_temperature,
     measure,
 )
-from lawful.cli.complaints import Complaints
-from lawful.cli.options import (
-    BadLines,
-    BadLinesOption,
-    Candidates,
-    DecoderName,
-    Documents,
-    MaxCost,
-    PoolOption,
-    PythonFile,
-    Quiet,
-    Report,
-    Seconds,
-    Seed,
-    Workers,
-    load_rules,
-    rules_option,
-)
-from lawful.cli.output import Progress, plural, reporting, say
-from lawful.cli.scoreboards import Skipped, boards_record, score_table, with_gold
-from lawful.cli.tally import BAD
-from lawful.datasets.split import sample
-from lawful.decoding import Budget
-from lawful.document import Scored
-from lawful.errors import InputError
-from lawful.evaluation import Scoreboard
-from lawful.io.jsonl import read_jsonl
+from lawful.evaluation.report import boards_record
+from lawful.evaluation.scoreboard import Scoreboard
+from lawful.evaluation.split import sample
+from lawful.pipeline.batch import decode_records
+from lawful.pipeline.call import Call, DecodeOptions
 from lawful.rules.rule_set import Rules
 
 EXAMPLE = "lawful calibrate scored.jsonl --rules rules.yaml"
@@ -70,30 +67,20 @@ def calibrate(
         Path | None, rules_option("Also decode the held-out documents under these rules")
     ] = None,
     python: PythonFile = None,
-    decoder: DecoderName = "auto",
-    candidates: Candidates = None,
-    seconds: Seconds = None,
-    max_cost: MaxCost = None,
-    pool: PoolOption = None,
+    how: Annotated[
+        DecodeOptions, Without("alternatives", "confidence", "needs", "temperature")
+    ] = DEFAULTS,
     workers: Workers = 1,
     bad_lines: BadLinesOption = "skip",
     quiet: Quiet = False,
 ) -> None:
     """Fit a temperature on documents with gold labels, and measure it on the others."""
-    budget = Budget(candidates, seconds, max_cost=max_cost)
     if rules is None and python is not None:
         raise InputError("--python adds to the rules of --rules, which is not given")
-    call = Call(Rules(()) if rules is None else load_rules(rules, python), decoder, budget)
+    call = how.call(Rules(()) if rules is None else load_rules(rules, python))
     skipped = Skipped()
     with reporting(out) as (console, save):
-        with (
-            Progress(quiet=quiet) as progress,
-            Complaints(bad_lines, skipped) as complaints,
-        ):
-            records = Preparation(pool).apply_all(with_gold(read_jsonl(documents), skipped))
-            pages = list(complaints.without_bad(progress.documents(records)))
-        if not pages:
-            raise InputError(f"nothing to fit on in {documents}: {skipped or 'no documents'}")
+        pages = read_pages(documents, how.pool, skipped, bad_lines, quiet=quiet, purpose="fit on")
         chosen = sample([page.document.id for page in pages], share, seed)
         fitted = [page for page in pages if page.document.id in chosen]
         rest = [page for page in pages if page.document.id not in chosen]
@@ -115,7 +102,7 @@ def calibrate(
         save(
             {
                 "documents": documents,
-                "pool": pool,
+                "pool": how.pool,
                 "share": share,
                 "seed": seed,
                 "temperature": temperature,
@@ -153,7 +140,7 @@ def _boards(
     """
     runs = []
     for temperature in temperatures:
-        results = decode_records(pages, call, Preparation(temperature=temperature), workers=workers)
+        results = decode_records(pages, replace(call, temperature=temperature), workers=workers)
         with (
             Progress(quiet=quiet) as progress,
             Complaints(bad_lines, skipped) as complaints,
@@ -271,7 +258,7 @@ def _say_effect(
             f"not scaled by the temperature: {', '.join(priced)}; at {temperature:g}, they count\n"
             f"{temperature:g} times as much against the model's log-probabilities as at 1"
         )
-    else:
+    elif not call.by_field and (call.budget is None or call.budget.mass is None):
         console.print(
             "a temperature cannot change these answers: it scales all costs alike, and these rules "
             "are all hard"

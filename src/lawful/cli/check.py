@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from lawful.batch import Preparation, bad_line
-from lawful.checking import Source, check_record
-from lawful.cli.complaints import Complaints
+from lawful.base.errors import LawfulError
+from lawful.cli.counts import Tally, counts_of
+from lawful.cli.error_summary import Complaints
 from lawful.cli.options import (
     BadLinesOption,
     Documents,
-    Out,
+    LinesOut,
     PoolOption,
     PythonFile,
     Quiet,
@@ -22,11 +22,12 @@ from lawful.cli.options import (
     load_rules,
 )
 from lawful.cli.output import Progress, leave, summarise
-from lawful.cli.tally import Tally, counts_of
-from lawful.document import Scored, SpanScored
-from lawful.errors import LawfulError
+from lawful.documents.records import FailedDocument, Labelled, Scored
+from lawful.documents.scores import Pooling
+from lawful.evaluation.checking import Source, check_record
 from lawful.io.atomic import atomic_text
-from lawful.io.jsonl import encode, read_any
+from lawful.io.jsonl import encode, read_jsonl, read_judged
+from lawful.pipeline.call import in_words
 
 EXAMPLE = "lawful check scored.jsonl --rules rules.yaml --labels argmax"
 
@@ -35,7 +36,7 @@ def check(
     documents: Documents,
     rules: RuleFile,
     python: PythonFile = None,
-    out: Out = "-",
+    out: LinesOut = "-",
     labels: Annotated[
         Source,
         typer.Option(
@@ -50,22 +51,33 @@ def check(
 ) -> None:
     """Check labels against rules, without decoding."""
     loaded = load_rules(rules, python)
-    records = Preparation(pool).apply_to_any(read_any(documents))
+    records = _records(documents, labels, pool)
     tally = Tally()
     with (
         atomic_text(out) as file,
         Progress(quiet=quiet) as progress,
         Complaints(bad_lines, tally) as complaints,
     ):
-        some: Iterator[Scored | SpanScored] = complaints.without_bad(progress.documents(records))
+        some: Iterator[Scored | Labelled] = complaints.without_bad(progress.documents(records))
         for scored in some:
             try:
                 record, checks = check_record(scored, loaded, labels)
             except LawfulError as error:
-                complaints.add(bad_line(scored, str(error)))
+                complaints.add(FailedDocument(scored.line or 0, str(error), scored.document.id))
                 continue
-            tally.update(counts_of(record["status"], checks))
+            tally.update(counts_of(record.status, checks))
             file.write(encode(record).decode() + "\n")
     if not quiet:
         summarise(tally)
     leave(tally, unchecked)
+
+
+def _records(
+    path: str, labels: Source, pool: Pooling | None
+) -> Iterator[Scored | Labelled | FailedDocument]:
+    """The documents of a file; true labels need no scores."""
+    for record in read_judged(path) if labels == "gold" else read_jsonl(path, "yield"):
+        if isinstance(record, Labelled):
+            yield record
+        else:
+            yield from in_words([record], pool)

@@ -11,20 +11,22 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from lawful.cli.options import RULE_NAMES, Command, Group, Out, Seed, flag
+from lawful.base.errors import InputError
+from lawful.cli.counts import Tally, counts_of_known
+from lawful.cli.options import RULE_NAMES, Command, Group, LinesOut, Seed, flag
 from lawful.cli.output import plural, results_console, say
-from lawful.cli.tally import Tally, counts_of_known
-from lawful.datasets import READERS, RULES, reader_named, rules_named
-from lawful.datasets.common import check_there, read_bytes
-from lawful.datasets.split import PARTS, split_documents
-from lawful.datasets.survey import Survey, Truth, judge_gold, survey
-from lawful.document import Document, Labelled
-from lawful.errors import InputError
-from lawful.files.formats import FORMATS
-from lawful.files.page import make_document
+from lawful.documents.document import Document
+from lawful.documents.records import Labelled
+from lawful.evaluation.split import PARTS, split_documents
+from lawful.evaluation.survey import GoldVerdicts, Survey, judge_gold, survey
 from lawful.io.atomic import atomic_text, make_folder
 from lawful.io.jsonl import read_labelled, read_lines, write_documents, write_labelled
-from lawful.known import Known
+from lawful.io.paths import check_there, read_bytes
+from lawful.packs import PACKS, rules_named
+from lawful.readers.formats import FORMATS
+from lawful.readers.labelled import READERS, reader_named
+from lawful.readers.page import make_document
+from lawful.results.known import Known
 
 app = typer.Typer(help="Convert, describe and split data sets.", no_args_is_help=True, cls=Group)
 
@@ -50,12 +52,12 @@ ByPage = Annotated[bool, flag("--by-page", help="Make every page a document of i
 
 
 @app.command(
-    cls=Command, epilog="Example: lawful data convert cord data/CORD --split train --out cord.jsonl"
+    cls=Command, epilog="Example: lawful data convert facturx invoices/ --out invoices.jsonl"
 )
 def convert(
     format_: AnyFormat,
     path: Data,
-    out: Out = "-",
+    out: LinesOut = "-",
     split: Split = None,
     by_page: ByPage = False,
 ) -> None:
@@ -70,14 +72,26 @@ def convert(
         say(f"known values that label words: {known}")
 
 
-@app.command(cls=Command, epilog="Example: lawful data info cord data/CORD")
+@app.command(
+    cls=Command,
+    epilog="Example: lawful data info invoices.jsonl --rules invoice",
+)
 def info(
-    format_: DataFormat,
-    path: Data,
+    format_: Annotated[
+        str,
+        typer.Argument(
+            metavar="[FORMAT]",
+            help=f"Data set: one of {', '.join(READERS)}; jsonl need not be named.",
+        ),
+    ],
+    path: Annotated[
+        Path | None,
+        typer.Argument(metavar="PATH", help="Folder of the data set, or one of its files."),
+    ] = None,
     rules: Annotated[
         str | None,
         typer.Option(
-            "--rules", "-r", metavar="FILE", show_default="the paper's, if there are any",
+            "--rules", "-r", metavar="FILE", show_default="those of the data set, if there are any",
             help=f"Rules to judge the gold labels by: a file, or one of {RULE_NAMES}.",
         ),
     ] = None,
@@ -85,15 +99,19 @@ def info(
     by_page: ByPage = False,
 ) -> None:  # fmt: skip
     """Print the size of a data set, and how many of its gold labels obey the rules."""
+    if path is None and format_ not in READERS and Path(format_).exists():
+        format_, path = "jsonl", Path(format_)
     reader_named(format_)
-    named = rules or (format_ if format_ in RULES else None)
+    if path is None:
+        raise InputError(f"where is the data set? lawful data info {format_} PATH")
+    named = rules or (format_ if format_ in PACKS else None)
     loaded = None if named is None else rules_named(named)
     documents = list(_read(format_, path, split, by_page))
     console = results_console()
     console.print(_survey_table(survey(documents)))
     if loaded is not None:
         truth = judge_gold(documents, loaded)
-        whose = f"the paper's rules for {named}" if named in RULES else named
+        whose = f"the rules for {named}" if named in PACKS else named
         console.print(f"\ngold labels under {whose}:")
         console.print(_truth_table(truth))
         console.print()
@@ -102,18 +120,19 @@ def info(
             console.print(f"\nfields that occur in no document: {', '.join(truth.absent)}")
 
 
-@app.command(cls=Command, epilog="Example: lawful data rules cord > my-rules.yaml")
-def rules(format_: DataFormat) -> None:
-    """Print the paper's rules for a data set, as a rule file to start from."""
-    reader_named(format_)
-    if format_ not in RULES:
-        raise InputError(f"no rules for {format_!r}; data sets with rules: {', '.join(RULES)}")
-    sys.stdout.write(RULES[format_].read_text(encoding="utf-8"))
+@app.command(cls=Command, epilog="Example: lawful data rules receipt > my-rules.yaml")
+def rules(
+    name: Annotated[str, typer.Argument(metavar="NAME", help=f"One of {', '.join(PACKS)}.")],
+) -> None:
+    """Print rules that have a name, as a rule file to start from."""
+    if name not in PACKS:
+        raise InputError(f"no rules called {name!r}; rules by name: {', '.join(PACKS)}")
+    sys.stdout.write(PACKS[name].read_text(encoding="utf-8"))
 
 
 @app.command(
     "split", cls=Command,
-    epilog="Example: lawful data split cord.jsonl --rules cord --out build/cord",
+    epilog="Example: lawful data split invoices.jsonl --rules invoice --out build/split",
 )  # fmt: skip
 def split_file(
     documents: Annotated[
@@ -205,7 +224,7 @@ def _survey_table(found: Survey) -> Table:
     return table
 
 
-def _truth_table(truth: Truth) -> Table:
+def _truth_table(truth: GoldVerdicts) -> Table:
     table = Table("", "", "", box=None, show_header=False, pad_edge=False)
     for what, count in (
         ("no rule violated", truth.lawful),
@@ -217,7 +236,7 @@ def _truth_table(truth: Truth) -> Table:
     return table
 
 
-def _states_table(truth: Truth) -> Table:
+def _states_table(truth: GoldVerdicts) -> Table:
     table = Table("", "satisfied", "violated", "vacuous", box=None, pad_edge=False)
     for name, states in truth.states.items():
         table.add_row(name, *(f"{states[s]:,}" for s in ("satisfied", "violated", "vacuous")))

@@ -12,17 +12,18 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from lawful.base.errors import InputError
 from lawful.cli.options import PythonFile, Quiet, Report, RuleFile, Seed, load_rules
 from lawful.cli.output import plural, reporting, say
-from lawful.datasets.survey import scheme_of
-from lawful.document import Labelled
-from lawful.errors import InputError
+from lawful.documents.records import Labelled
+from lawful.evaluation.scoreboard import scheme_of
 from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import read_labelled
-from lawful.learning.causes import CAUSES
-from lawful.learning.debugging import Finding, debug
+from lawful.learn.debugging import Finding, debug
+from lawful.learn.diagnosis import CAUSES
 from lawful.report.rule_page import write_rule_page
-from lawful.rules.judge import FieldValue, Judge
+from lawful.rules.judging.field_reader import FieldValue
+from lawful.rules.judging.judge import Judge
 from lawful.rules.rule_set import Rules
 
 EXAMPLE = "lawful rules debug gold.jsonl --rules rules.yaml --html rules.html"

@@ -7,48 +7,41 @@ from pathlib import Path
 
 import typer
 
-from lawful.batch import Call, Preparation, decode_lines
+from lawful.base.errors import InputError
+from lawful.cli.counts import Tally
 from lawful.cli.folders import PARQUET, Files, FolderOutput, is_folder, scored_files
+from lawful.cli.groups import DEFAULTS
 from lawful.cli.options import (
-    Alternatives,
+    Audit,
     BadLinesOption,
-    ByField,
-    Candidates,
     ColumnsOption,
-    DecoderName,
     FormatOption,
     Images,
     KindOption,
     LabelsOption,
-    Mass,
-    MaxCost,
     OutOrFolder,
-    PoolOption,
     PythonFile,
     Quiet,
     RawCsv,
     Resume,
-    Review,
-    ReviewBelow,
+    ReviewOut,
     RowsOption,
     RuleFile,
     ScoredFiles,
-    Seconds,
-    Temperature,
     TrustFile,
     UncheckedOption,
     Workers,
+    form_of,
     load_rules,
 )
 from lawful.cli.output import Progress, leave, summarise
 from lawful.cli.runs import open_run, write_results
 from lawful.cli.scored_files import FileDecoder, ParquetOptions
-from lawful.cli.tally import Tally
-from lawful.cli.trusting import Trusting, setting_of
+from lawful.cli.trust_options import Trusting
 from lawful.cli.writers import writer_for
-from lawful.decoding import Budget
-from lawful.errors import InputError
 from lawful.io.jsonl import read_lines
+from lawful.pipeline.batch import decode_lines
+from lawful.pipeline.call import DecodeOptions
 
 EXAMPLE = "lawful decode scored.jsonl --rules rules.yaml --out decoded.jsonl"
 
@@ -60,50 +53,44 @@ def decode(
     python: PythonFile = None,
     out: OutOrFolder = "-",
     resume: Resume = None,
-    format_: FormatOption = "jsonl",
+    format_: FormatOption = None,
     rows: RowsOption = None,
     raw_csv: RawCsv = False,
     images: Images = False,
-    decoder: DecoderName = "auto",
-    candidates: Candidates = None,
-    seconds: Seconds = None,
-    mass: Mass = None,
-    max_cost: MaxCost = None,
-    alternatives: Alternatives = 0,
-    by_field: ByField = False,
-    temperature: Temperature = 1.0,
-    pool: PoolOption = None,
+    how: DecodeOptions = DEFAULTS,
     labels: LabelsOption = None,
     kind: KindOption = None,
     column: ColumnsOption = None,
     workers: Workers = 1,
     trust: TrustFile = None,
-    review_below: ReviewBelow = None,
-    review: Review = None,
+    audit: Audit = 0.0,
+    review_out: ReviewOut = None,
     bad_lines: BadLinesOption = "skip",
     unchecked: UncheckedOption = "fail",
     quiet: Quiet = False,
 ) -> None:
     """Decode scored documents under rules: labels, field values, checks and corrections."""
-    budget = Budget(candidates, seconds, mass, max_cost)
-    call = Call(load_rules(rules, python), decoder, budget, alternatives, by_field)
-    preparation = Preparation(pool, temperature)
-    setting = setting_of(call, preparation, rules, python)
-    trusting = Trusting.load(trust, call.rules, setting, review_below, review)
+    form = form_of(context)
+    call = how.call(load_rules(rules, python))
+    trusting = Trusting.load(trust, call, (rules, python), review_out, audit)
     writer = writer_for(
-        format_, call.rules, ranked=alternatives > 0, raw_csv=raw_csv, rows=rows,
-        pictured=lambda _: images, trusted=trust is not None, reviewed=review_below is not None,
+        form, call.rules, ranked=how.alternatives > 0, raw_csv=raw_csv, rows=rows,
+        pictured=lambda _: images, promise=trusting.promise,
     )  # fmt: skip
     files = FileDecoder(
-        call, preparation, trusting, writer, ParquetOptions.parse(labels, kind, column), workers,
+        call, trusting, writer, ParquetOptions.parse(labels, kind, column), workers,
         bad_lines,
     )  # fmt: skip
     path = documents[0]
     if is_folder(out):
-        names = Files(scored_files(documents, format_), Path(out))
+        names = Files(scored_files(documents, form), Path(out))
         with (
             open_run(
-                context, resume=resume, review=review, folder=partial(FolderOutput, files=names)
+                context,
+                resume=resume,
+                rules=call.rules,
+                review=review_out,
+                folder=partial(FolderOutput, files=names),
             ) as output,
             Progress(quiet=quiet) as progress,
         ):
@@ -115,19 +102,27 @@ def decode(
             f"cannot read {path}: {what}, which needs a folder as --out, such as out/; found {out}"
         )
     elif path.endswith(PARQUET):
-        tally = _one_parquet_file(files, path, out, resume=resume, review=review, quiet=quiet)
+        tally = _one_parquet_file(files, path, out, resume=resume, review=review_out, quiet=quiet)
     else:
         with (
-            open_run(context, writer.head(), resume=resume, review=review) as output,
+            open_run(
+                context,
+                writer.head(),
+                resume=resume,
+                rules=call.rules,
+                pack=writer.pack,
+                review=review_out,
+            ) as output,
             Progress(path, quiet=quiet) as progress,
         ):
-            lines = output.lines(progress.lines(read_lines(path)))
-            left = (line for line in lines if line[0] > output.last_line)
-            decoded = decode_lines(path, left, call, preparation, workers=workers)
+            left = output.left(progress.lines(read_lines(path)))
+            decoded = decode_lines(path, left, call, workers=workers)
             results = trusting.apply(progress.documents(decoded))
-            tally = write_results(output, results, writer.write, writer.foot, bad_lines=bad_lines)
+            tally = write_results(
+                output, results, writer.write, writer.foot, bad=writer.bad, bad_lines=bad_lines
+            )
     if not quiet:
-        summarise(tally)
+        summarise(tally, trusting.promise)
     leave(tally, unchecked)
 
 
@@ -143,6 +138,6 @@ def _one_parquet_file(
     if resume:
         raise InputError(f"--resume needs a folder as --out for Parquet files, and --out is {out}")
     if review is not None:
-        raise InputError(f"--review {review} is for JSON lines: Parquet has the column review")
+        raise InputError(f"--review-out {review} is for JSON lines: Parquet has the column passes")
     with Progress(quiet=quiet) as progress:
         return Tally(files.decode(Path(path), Path(out), progress))

@@ -15,10 +15,10 @@ def demo(
         Path, typer.Option("--out", "-o", metavar="FILE", help="HTML report to write.")
     ] = Path("lawful-demo.html"),
     pages: Annotated[
-        int, typer.Option(metavar="N", help="Number of pages to print in full.", min=0)
+        int, typer.Option("--full", metavar="N", help="Number of pages to print in full.", min=0)
     ] = 3,
 ) -> None:
     """Decode the shipped receipts, show what changed, and compare ways of decoding."""
-    from lawful.demo.show import show
+    from lawful.cli.demo_show import show
 
     show(out, pages)

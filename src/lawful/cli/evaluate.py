@@ -13,42 +13,35 @@ from typing import Annotated, get_args
 import typer
 from rich.table import Table
 
-from lawful.batch import AnyRecord, Call, Preparation, bad_line, decode_any
-from lawful.cli.automation import Outcomes, print_automation, save_trust
-from lawful.cli.complaints import Complaints
+from lawful.base.errors import InputError, LawfulError
+from lawful.cli.counts import BAD
+from lawful.cli.error_summary import Complaints
+from lawful.cli.groups import DEFAULTS
 from lawful.cli.options import (
-    Alternatives,
     BadLinesOption,
-    Candidates,
-    DecoderName,
     Documents,
-    MaxCost,
-    PoolOption,
     PythonFile,
     Quiet,
     Report,
     RuleFile,
-    Seconds,
-    Seed,
-    Temperature,
     Workers,
     flag,
     load_rules,
 )
 from lawful.cli.output import Progress, plural, reporting, say, warn
-from lawful.cli.scoreboards import Skipped, boards_record, percent, score_table, with_gold
-from lawful.cli.tally import BAD
-from lawful.cli.trusting import setting_of
-from lawful.decoding import Budget, Decoding, Status
-from lawful.document import BadLine, Scored, SpanScored
-from lawful.errors import InputError, LawfulError
-from lawful.evaluation import Answer, Counts, Scoreboard, best_legal, gold_obeys
-from lawful.io.jsonl import DecodedLine, read_any, read_decodings
+from lawful.cli.score_tables import Skipped, score_table, with_gold
+from lawful.documents.records import FailedDocument, Scored
+from lawful.evaluation.report import Report as Evaluation
+from lawful.evaluation.report import boards_record, percent
+from lawful.evaluation.scoreboard import Answer, Counts, Scoreboard, gold_obeys
+from lawful.io.jsonl import DecodedLine, read_decodings, read_jsonl
+from lawful.pipeline.batch import decode_records
+from lawful.pipeline.call import DecodeOptions, Record, bad_line, in_words
+from lawful.results.decoding import Status
 from lawful.rules.rule_set import Rules
 
 EXAMPLE = "lawful evaluate scored.jsonl --rules rules.yaml --out scores.json"
 
-BASELINE = "best legal labelling"
 BROKEN_GOLD = "whose gold breaks the rules"
 NOT_DECODED = "without a decoding"
 
@@ -69,123 +62,62 @@ def evaluate(
         bool,
         flag("--only-satisfied", help="Score only documents whose gold labels satisfy the rules."),
     ] = False,
-    automation: Annotated[
-        bool,
-        flag(
-            "--automation",
-            help="Also show how many documents need no review, and the error rate among them.",
-        ),
-    ] = False,
-    wanted: Annotated[
-        float,
-        typer.Option(
-            "--error", metavar="P", help="With --automation, the error rate that is wanted."
-        ),
-    ] = 0.01,
-    fields: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help="With --automation, the fields that have to be right, separated by commas.",
-            show_default="all",
-        ),
-    ] = None,
-    out_trust: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="With --automation, write the model of trust for lawful decode --trust.",
-        ),
-    ] = None,
-    seed: Seed = 0,
-    decoder: DecoderName = "auto",
-    candidates: Candidates = None,
-    seconds: Seconds = None,
-    max_cost: MaxCost = None,
-    alternatives: Alternatives = 0,
-    temperature: Temperature = 1.0,
-    pool: PoolOption = None,
+    how: DecodeOptions = DEFAULTS,
     workers: Workers = 1,
     bad_lines: BadLinesOption = "skip",
     quiet: Quiet = False,
 ) -> None:
     """Compare decodings with gold labels: values, entities, rules, and changes."""
     loaded = load_rules(rules, python)
-    call = Call(loaded, decoder, Budget(candidates, seconds, max_cost=max_cost), alternatives)
-    preparation = Preparation(pool, temperature)
-    outcomes = None
-    if automation:
-        outcomes = Outcomes(loaded, fields)
-        _check_automation(decodings, only_satisfied)
-    elif fields or out_trust:
-        raise InputError("--fields and --out-trust need --automation")
+    call = how.call(loaded)
     skipped = Skipped()
-    records = preparation.apply_to_any(with_gold(read_any(documents), skipped))
+    records = in_words(with_gold(read_jsonl(documents, "yield"), skipped), how.pool)
     if only_satisfied:
         records = _satisfied(records, loaded, skipped)
-    results: Iterable[tuple[Scored | SpanScored, Answer] | BadLine]
+    results: Iterable[tuple[Scored, Answer] | FailedDocument]
     if decodings is None:
-        results = decode_any(records, call, workers=workers)
+        results = decode_records(records, call, workers=workers)
     else:
         results = _from_file(decodings, records, skipped)
     setting = {
         "documents": documents,
         "rules": str(rules),
-        **({"decoder": decoder} if decodings is None else {"decodings": decodings}),
-        "temperature": temperature,
-        "pool": pool,
+        **({"decoder": how.decoder} if decodings is None else {"decodings": decodings}),
+        "temperature": how.temperature,
+        "pool": how.pool,
         "only_satisfied": only_satisfied,
     }
-    baseline, board = Scoreboard(loaded), Scoreboard(loaded)
-    boards = {BASELINE: baseline, decoder if decodings is None else Path(decodings).name: board}
+    report = Evaluation.empty(loaded, how.decoder if decodings is None else Path(decodings).name)
+    board = report.scores
     with reporting(out) as (console, save):
         with (
             Progress(quiet=quiet) as progress,
             Complaints(bad_lines, skipped) as complaints,
         ):
-            answers: Iterator[tuple[Scored | SpanScored, Answer]]
+            answers: Iterator[tuple[Scored, Answer]]
             answers = complaints.without_bad(progress.documents(results))
             for scored, answer in answers:
                 try:
-                    board.add(scored, answer)
+                    report.add(scored, answer)
                 except LawfulError as error:
                     complaints.add(bad_line(scored, str(error)))
-                    continue
-                baseline.add_labels(scored, best_legal(scored, loaded))
-                if outcomes is not None and isinstance(answer, Decoding):
-                    outcomes.add(scored, answer)
         if not board.pages:
             raise InputError(f"nothing to score in {documents}: {skipped or 'no documents'}")
-        console.print(score_table(boards))
+        console.print(score_table(report.boards))
         console.print()
         console.print(_field_table(board))
-        record = setting | {"skipped": dict(skipped)} | boards_record(boards)
-        if outcomes is not None:
-            found = outcomes.automate(wanted, seed)
-            print_automation(found, console)
-            record["automation"] = found.record() | {"seed": seed}
-            save_trust(found, out_trust, setting_of(call, preparation, rules, python))
+        record = setting | {"skipped": dict(skipped)} | boards_record(report.boards)
         save(record)
     if not quiet:
         _summarise(board, skipped)
     raise typer.Exit(1 if skipped[BAD] or skipped[NOT_DECODED] else 0)
 
 
-def _check_automation(decodings: str | None, only_satisfied: bool) -> None:
-    if decodings is not None:
-        raise InputError("--automation needs to decode by itself: leave out --decodings")
-    if only_satisfied:
-        raise InputError(
-            "--automation is about all documents: leave out --only-satisfied, which chooses them "
-            "by their gold labels"
-        )
-
-
-def _satisfied(records: Iterable[AnyRecord], rules: Rules, skipped: Skipped) -> Iterator[AnyRecord]:
+def _satisfied(records: Iterable[Record], rules: Rules, skipped: Skipped) -> Iterator[Record]:
     """The records whose gold labels satisfy the rules, and bad lines."""
     for record in records:
         try:
-            keep = isinstance(record, BadLine) or gold_obeys(record, rules)
+            keep = isinstance(record, FailedDocument) or gold_obeys(record, rules)
         except LawfulError as error:
             yield bad_line(record, str(error))
             continue
@@ -196,17 +128,17 @@ def _satisfied(records: Iterable[AnyRecord], rules: Rules, skipped: Skipped) -> 
 
 
 def _from_file(
-    path: str, records: Iterable[AnyRecord], skipped: Skipped
-) -> Iterator[tuple[Scored | SpanScored, DecodedLine] | BadLine]:
+    path: str, records: Iterable[Record], skipped: Skipped
+) -> Iterator[tuple[Scored, DecodedLine] | FailedDocument]:
     """Records with their decodings from a file, matched by id; equal ids in order."""
     by_id: dict[str, deque[DecodedLine]] = {}
     for line in read_decodings(path):
-        if isinstance(line, BadLine):
-            yield BadLine(line.line, f"of {path}: {line.message}")
+        if isinstance(line, FailedDocument):
+            yield FailedDocument(line.line, f"of {path}: {line.message}")
         else:
             by_id.setdefault(line.id, deque()).append(line)
     for record in records:
-        if isinstance(record, BadLine):
+        if isinstance(record, FailedDocument):
             yield record
         elif found := by_id.get(record.document.id):
             yield record, found.popleft()

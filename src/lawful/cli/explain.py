@@ -9,40 +9,35 @@ from math import exp, isinf
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 from rich.console import Console
 
 from lawful import _core
-from lawful.batch import Call, Preparation
-from lawful.cli.complaints import Complaints
+from lawful.base.errors import InputError
+from lawful.cli.error_summary import Complaints
 from lawful.cli.options import (
-    Alternatives,
     BadLinesOption,
-    Candidates,
-    DecoderName,
     Documents,
-    MaxCost,
-    PoolOption,
     PythonFile,
     RuleFile,
-    Seconds,
-    Temperature,
     load_rules,
 )
 from lawful.cli.output import results_console
-from lawful.decoding import (
-    Budget,
+from lawful.documents.records import Scored
+from lawful.io.jsonl import read_jsonl
+from lawful.pipeline.call import Call, DecodeOptions
+from lawful.results.decoding import (
     Decoding,
     describe_difference,
     differences,
-    how_checked,
 )
-from lawful.document import Scored, SpanScored
-from lawful.errors import InputError
-from lawful.io.jsonl import read_any
+from lawful.rules.judging.checks import RuleCounts
 from lawful.rules.rule_set import Rules
 from lawful.search.problem import Problem
 
 EXAMPLE = "lawful explain scored.jsonl --rules rules.yaml --id receipt-7"
+
+THREE = DecodeOptions(alternatives=3)
 
 
 def explain(
@@ -55,32 +50,21 @@ def explain(
             "--id", metavar="ID", help="Document to explain.", show_default="the first one"
         ),
     ] = None,
-    decoder: DecoderName = "auto",
-    candidates: Candidates = None,
-    seconds: Seconds = None,
-    max_cost: MaxCost = None,
-    alternatives: Alternatives = 3,
-    temperature: Temperature = 1.0,
-    pool: PoolOption = None,
+    how: DecodeOptions = THREE,
     bad_lines: BadLinesOption = "skip",
 ) -> None:
     """Explain one decoding: the model's answer, the changes, their cost, the alternatives."""
-    budget = Budget(candidates, seconds, max_cost=max_cost)
-    call = Call(load_rules(rules, python), decoder, budget)
-    preparation = Preparation(pool, temperature)
+    call = replace(how, alternatives=0).call(load_rules(rules, python))
     with Complaints(bad_lines, Counter()) as complaints:
-        some: Iterator[Scored | SpanScored] = complaints.without_bad(read_any(documents))
+        some: Iterator[Scored] = complaints.without_bad(read_jsonl(documents, "yield"))
         for scored in some:
             if id_ is None or scored.document.id == id_:
-                if isinstance(scored, Scored):
-                    _explain(preparation.apply(scored), call, alternatives)
-                else:
-                    _explain(preparation.apply_to_spans(scored), call, alternatives)
+                _explain(call.given(scored), call, how.alternatives)
                 return
     raise InputError(f"no document{'' if id_ is None else f' {id_!r}'} in {documents}")
 
 
-def _explain(scored: Scored | SpanScored, call: Call, alternatives: int) -> None:
+def _explain(scored: Scored, call: Call, alternatives: int) -> None:
     console = results_console()
     console.soft_wrap = True
     problem = Problem(scored.document, scored.scores, call.rules)
@@ -91,7 +75,7 @@ def _explain(scored: Scored | SpanScored, call: Call, alternatives: int) -> None
     console.print(f"\ndecoded by {decoding.decoder}{why}:", style="bold")
     console.print(str(decoding))
     _explain_rows(console, problem, decoding)
-    if alternatives and getattr(scored.scores, "chain", None) is None:
+    if alternatives and scored.scores.chain is None:
         ranked = Call(call.rules, budget=call.budget, alternatives=alternatives).decode(scored)
         _explain_alternatives(console, ranked, call.rules, alternatives)
     _explain_candidates(console, problem)
@@ -104,7 +88,7 @@ def _explain_argmax(console: Console, problem: Problem) -> None:
     console.print("\nthe model's answer:", style="bold")
     console.print(
         f"  p = {exp(problem.log_prob(problem.argmax)):.2g}, {'' if legal else 'il'}legal, "
-        f"{how_checked(checks)}"
+        f"{RuleCounts.of(checks)}"
     )
     for found in checks:
         console.print(f"  {found}")

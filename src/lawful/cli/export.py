@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from lawful.base.extras import needed
 from lawful.cli.options import flag
 from lawful.cli.output import say
-from lawful.extras import needed
 
 EXAMPLE = "lawful export my-model --out my-model-onnx --int8"
 

@@ -10,12 +10,14 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import file_digest
+from io import BytesIO
+from math import inf
 from pathlib import Path
 
-from lawful.cli.tally import BAD
-from lawful.errors import InputError
-from lawful.io.atomic import atomic_text, make_folder
-from lawful.io.journal import Entry, Output
+from lawful.base.errors import InputError
+from lawful.cli.counts import BAD
+from lawful.io.atomic import atomic_path, atomic_text, make_folder
+from lawful.io.journal import Entry, Output, Pack
 from lawful.io.jsonl import Line, encode
 from lawful.io.npz import npz_path
 
@@ -33,13 +35,16 @@ def is_folder(out: str) -> bool:
 class Files:
     """Input files, numbered from 1, and the names of their outputs below a folder."""
 
-    def __init__(self, found: Sequence[tuple[Path, str]], out: Path) -> None:
-        """``found`` are paths and the names of their outputs.
+    def __init__(
+        self, found: Sequence[tuple[Path, str]], out: Path, most_bytes: float = inf
+    ) -> None:
+        """``found`` are paths and the names of their outputs; larger files will not be read.
 
         Raises an ``InputError`` if two outputs have one name, or an output would replace an input.
         """
         self._found = found
         self._out = out
+        self._most_bytes = most_bytes
         taken: dict[str, Path | None] = {MANIFEST: None}
         inputs = {path.resolve() for path, _ in found}
         for path, name in found:
@@ -74,16 +79,21 @@ class Files:
     def lines(self) -> Iterator[Line]:
         """One line per file: digests of its content, so that a change is noticed."""
         for number, (path, _) in enumerate(self._found, 1):
-            digests = [digest_of(each) for each in (path, npz_path(path))]
+            digests = [digest_of(each, self._most_bytes) for each in (path, npz_path(path))]
             text = "\0".join([str(path), *digests])
             yield number, text.encode("utf-8", "surrogateescape")
 
 
-def digest_of(path: Path) -> str:
-    """The SHA-256 of a file; empty if it cannot be read, which is said when it is read."""
+def digest_of(path: Path, most_bytes: float = inf) -> str:
+    """The SHA-256 of a file; empty if it cannot be read, which is said when it is read.
+
+    Of a file with more than ``most_bytes``, which will be refused, the size is enough.
+    """
     try:
         if not path.is_file():
             return ""
+        if (size := path.stat().st_size) > most_bytes:
+            return f"{size} bytes"
         with path.open("rb") as file:
             return file_digest(file, "sha256").hexdigest()
     except OSError:
@@ -136,10 +146,11 @@ class FolderOutput(Output):
         files: Files,
         head: str = "",
         foot: Callable[[Counter[str]], str] = lambda _: "",
+        pack: Pack | None = None,
     ) -> None:
-        """``head`` and ``foot`` are those of every file."""
+        """``head`` and ``foot`` are those of every file; ``pack`` makes files of other formats."""
         self._manifest, self._files = manifest, files
-        self._head, self._foot = head, foot
+        self._head, self._foot, self._pack = head, foot, pack
         self.counts = manifest.counts
         self.last_line = manifest.last_line
 
@@ -155,12 +166,17 @@ class FolderOutput(Output):
 
     def add(self, entry: Entry, text: str = "") -> None:
         """Writes the output of a file, unless it was bad, and enters it in the manifest."""
-        if entry.line <= self.last_line:
+        if self.is_done(entry.line):
             return
         is_good = not entry.counts.get(BAD)
         if is_good:
-            with atomic_text(self._files.output(entry.line)) as file:
-                file.write(self._head + text + self._foot(Counter(entry.counts)))
+            whole = self._head + text + self._foot(Counter(entry.counts))
+            if self._pack is None:
+                with atomic_text(self._files.output(entry.line)) as file:
+                    file.write(whole)
+            else:
+                with atomic_path(self._files.output(entry.line)) as new:
+                    self._pack(BytesIO(whole.encode()), new)
         self.enter(entry, self._files.name(entry.line) if is_good else None)
 
     def enter(self, entry: Entry, name: str | None) -> None:

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+import msgspec
+
+from lawful.base.errors import InputError
 from lawful.cli.folders import Files, digest_of
-from lawful.cli.tally import BAD
-from lawful.errors import InputError
-from lawful.files import Item, Limits, OcrMode, Reader, Selection, files_in, kind_of, read_files
-from lawful.files.many import Found
-from lawful.files.ocr import Ocr
-from lawful.io.journal import Entry
+from lawful.cli.output import warn
 from lawful.io.jsonl import Line, parse_documents, read_lines
+from lawful.pipeline.workers import Idle
+from lawful.readers import Item, Limits, OcrMode, Reader, Selection, files_in, kind_of
+from lawful.readers.cache import ReadCache
+from lawful.readers.many import Found, read_files_or_idle
+from lawful.readers.ocr import Ocr
+from lawful.readers.parts import split_each
+from lawful.readers.reader import FileDocument
+
+
+class _Id(msgspec.Struct):
+    id: str
 
 
 class Inputs:
@@ -41,6 +51,10 @@ class Inputs:
         """Whether any input is a file to read, not lines of documents."""
         return any(is_file for _, is_file in self._paths)
 
+    def files_after(self, line: int) -> int | None:
+        """The number of files after a line; ``None`` if not all inputs are files."""
+        return len(self._paths) - line if all(is_file for _, is_file in self._paths) else None
+
     @property
     def only(self) -> str:
         """The path of the only input, if it has JSON lines; otherwise ``-``."""
@@ -55,18 +69,35 @@ class Inputs:
                     "per file: choose a file for --out"
                 )
         names = (f"{name}.{form}" for name in self._names)
-        return Files(
-            [(Path(path), name) for (path, _), name in zip(self._paths, names, strict=True)], out
-        )
+        paths = [Path(path) for path, _ in self._paths]
+        return Files(list(zip(paths, names, strict=True)), out, Limits().bytes)
 
-    def lines(self) -> Iterator[Line]:
-        """All lines; that of a file is a digest of its content, so that a change is noticed."""
+    def ids(self) -> list[str]:
+        """The ids of all documents that can be told before they are read, each once."""
+        found: dict[str, None] = {}
+        for path, is_file in self._paths:
+            if is_file:
+                found[path] = None
+                continue
+            for _, text in read_lines(path):
+                with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                    found[msgspec.json.decode(text, type=_Id).id] = None
+        return list(found)
+
+    def lines(self, only: frozenset[str] | None = None) -> Iterator[Line]:
+        """All lines; that of a file is a digest of its content, so that a change is noticed.
+
+        ``only`` are the files that are read; lines of documents all are.
+        """
         last = 0
         for path, is_file in self._paths:
             self._starts.append(last)
             if is_file:
                 last += 1
-                yield last, f"{path}\0{digest_of(Path(path))}".encode("utf-8", "surrogateescape")
+                if only is not None and path not in only:
+                    continue
+                digest = digest_of(Path(path), Limits().bytes)
+                yield last, f"{path}\0{digest}".encode("utf-8", "surrogateescape")
             else:
                 for number, text in read_lines(path):
                     last = self._starts[-1] + number
@@ -81,17 +112,33 @@ class Inputs:
         place = bisect_right(self._starts, number - 1) - 1
         path, is_file = self._paths[max(place, 0)]
         line = number - self._starts[place] if self._starts else number
+        path = path.replace("\n", "\\n")  # or a name could add lines to what is said
         if is_file:
             return path
         return f"line {line}" if len(self._paths) == 1 else f"{path}, line {line}"
 
     def documents(
-        self, lines: Iterable[Line], reader: Reader, *, workers: int = 1
-    ) -> Iterator[Found]:
-        """The documents of lines, in order; files are read by processes of their own."""
+        self, lines: Iterable[Line], reader: Reader, *, workers: int = 1, split: bool = False
+    ) -> Iterator[Found | Idle]:
+        """The documents of lines, in order; files are read by processes of their own.
+
+        While one is being read, ``IDLE`` comes. With ``split``, a file may be several documents.
+        """
         if not self.has_files:
+            if split:
+                raise InputError("--split is for files, and the input has lines of documents")
             return parse_documents(lines)
-        return read_files(map(self._item, lines), reader, workers=workers)
+        items = map(self._item, lines)
+        found = self._noted(read_files_or_idle(items, reader, workers=workers))
+        return split_each(found) if split else found
+
+    def _noted(self, found: Iterable[Found | Idle]) -> Iterator[Found | Idle]:
+        """The documents, saying what of their files cannot be read."""
+        for each in found:
+            if isinstance(each, FileDocument):
+                for note in each.notes:
+                    warn(f"{self.name(each.line or 0)}: {note}")
+            yield each
 
     def _item(self, line: Line) -> Item:
         number, text = line
@@ -106,22 +153,17 @@ def make_reader(
     seconds: float,
     password: str | None,
     workers: int,
+    cache: ReadCache | None = None,
 ) -> Reader:
     """The reader of a command; several workers use one thread each."""
     limits = Limits(pages=max_pages, seconds=seconds)
     selected = None if pages is None else Selection(pages)
-    return Reader(ocr, limits, selected, password, Ocr(threads=-1 if workers == 1 else 1))
+    engine = Ocr(threads=-1 if workers == 1 else 1)
+    return Reader(ocr, limits, selected, password, engine, cache)
 
 
-def first_needed(done: Iterable[Entry], group: int) -> int:
-    """The last line that need not be read again when a run is resumed.
-
-    The documents after it begin a group of the model's: rounding makes scores depend on the group.
-    """
-    last, good = 0, []
-    for entry in done:
-        last = entry.line
-        if not entry.counts.get(BAD):
-            good.append(entry.line)
-    whole = len(good) // group * group
-    return last if whole == len(good) else (good[whole] - 1 if good else last)
+def open_cache(folder: Path | None, *, off: bool) -> ReadCache | None:
+    """The cache of ``--cache`` and ``--no-cache``."""
+    if off and folder is not None:
+        raise InputError("--cache and --no-cache: choose one of them")
+    return None if off else ReadCache.open(folder)

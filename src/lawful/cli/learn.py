@@ -13,8 +13,6 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from lawful.batch import Preparation
-from lawful.cli.complaints import Complaints
 from lawful.cli.options import (
     BadLinesOption,
     Documents,
@@ -25,13 +23,11 @@ from lawful.cli.options import (
     flag,
     load_rules,
 )
-from lawful.cli.output import Progress, plural, reporting, say
-from lawful.cli.scoreboards import Skipped, score_table, with_gold
-from lawful.errors import InputError
+from lawful.cli.output import plural, reporting, say
+from lawful.cli.score_tables import Skipped, read_pages, score_table
 from lawful.io.atomic import atomic_text
-from lawful.io.jsonl import read_jsonl
-from lawful.learning.learned_file import learned_text
-from lawful.learning.weights import FOLDS, Learned, Measure, learn
+from lawful.learn.learned_file import learned_text
+from lawful.learn.weights import FOLDS, Learned, Measure, learn
 
 EXAMPLE = "lawful rules learn scored.jsonl --rules rules.yaml --out learned.yaml"
 
@@ -65,11 +61,7 @@ def learn_weights(
     """Learn the weights of rules, if unseen documents show that this is a gain."""
     loaded = load_rules(rules, None)
     skipped = Skipped()
-    with Progress(quiet=quiet) as progress, Complaints(bad_lines, skipped) as complaints:
-        records = Preparation(pool).apply_all(with_gold(read_jsonl(documents), skipped))
-        pages = list(complaints.without_bad(progress.documents(records)))
-    if not pages:
-        raise InputError(f"nothing to learn from in {documents}: {skipped or 'no documents'}")
+    pages = read_pages(documents, pool, skipped, bad_lines, quiet=quiet, purpose="learn from")
     learned = learn(pages, loaded, folds=folds, seed=seed, measure=measure)
     with reporting(figures) as (console, save):
         if not quiet:

@@ -9,18 +9,18 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from lawful.base.errors import InputError
 from lawful.cli.options import RULE_NAMES, Out, Quiet, Seed, flag, rule_path
 from lawful.cli.output import plural, results_console, say
-from lawful.datasets.split import sample
-from lawful.errors import InputError
+from lawful.evaluation.split import sample
 from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import read_labelled
-from lawful.learning.mined_file import how_said, mined_text
-from lawful.learning.mining import Mined, mine
-from lawful.learning.truth import HELD_OUT, guessed_rules
+from lawful.learn.mined_file import how_said, mined_text
+from lawful.learn.mining import Mined, mine
+from lawful.learn.truth import HELD_OUT, guessed_rules
 from lawful.rules.rule_set import Rules
 
-EXAMPLE = "lawful rules mine gold.jsonl --fields rules.yaml --out mined.yaml"
+EXAMPLE = "lawful rules mine gold.jsonl --fields-from rules.yaml --out mined.yaml"
 
 TrueDocuments = Annotated[
     Path,
@@ -33,14 +33,14 @@ def mine_rules(
     fields: Annotated[
         Path | None,
         typer.Option(
-            "--fields", "-f", metavar="FILE", show_default="guessed from the labels",
+            "--fields-from", "-f", metavar="FILE", show_default="guessed from the labels",
             help=f"Rule file that defines the fields, and says what is known: a file, or one of "
             f"{RULE_NAMES}.",
             callback=rule_path,
         ),
     ] = None,
     all_labels: Annotated[
-        bool, flag("--all-labels", help="Also guess fields for labels that --fields lacks.")
+        bool, flag("--all-labels", help="Also guess fields for labels that --fields-from lacks.")
     ] = False,
     out: Out = "-",
     figures: Annotated[

@@ -8,24 +8,32 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from lawful.datasets import RULE_FILES
-from lawful.decoders import DECODERS
-from lawful.errors import InputError, RulesError, did_you_mean
-from lawful.files import OcrMode
-from lawful.files.pdf import PASSWORD_VARIABLE
+from lawful.base.errors import InputError, RulesError, did_you_mean
+from lawful.documents.scores import Pooling
 from lawful.models.tagger import Backend
+from lawful.packs import PACKS
+from lawful.readers import OcrMode
+from lawful.readers.pdf import PASSWORD_VARIABLE
 from lawful.rules.python_files import load_python
 from lawful.rules.rule_set import Rules
-from lawful.scores import Pooling
 
 BadLines: TypeAlias = Literal["skip", "fail"]
 Unchecked: TypeAlias = Literal["pass", "fail"]
-Format: TypeAlias = Literal["jsonl", "csv", "html"]
+Format: TypeAlias = Literal["jsonl", "csv", "html", "parquet"]
 
-OUTPUTS = ("out", "out_trust", "review")
+ENDINGS: dict[str, Format] = {
+    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".html": "html",
+    ".htm": "html", ".parquet": "parquet",
+}  # fmt: skip
+"""Formats by the ends of names of output files."""
+
+_OTHERS = frozenset((".npz", ".xlsx", ".xls", ".ods", ".tsv", ".arrow", ".feather", ".pdf"))
+"""Ends of names of files that nothing here writes; with any other, it is JSON lines."""
+
+OUTPUTS = ("out", "review_out")
 """Options that name output files."""
 
-RULE_NAMES = ", ".join(RULE_FILES)
+RULE_NAMES = ", ".join(PACKS)
 _POOLINGS = ", ".join(get_args(Pooling))
 
 _DECODING = "Decoding"
@@ -108,10 +116,51 @@ def rule_path(given: Path | None) -> Path | None:
     """The rule file of a path, or of a name: the paper's rules for a data set, or a rule pack."""
     if given is None or given.exists() or given.suffix:
         return given
-    if str(given) not in RULE_FILES:
-        hint = did_you_mean(given, RULE_FILES)
+    if str(given) not in PACKS:
+        hint = did_you_mean(given, PACKS)
         raise InputError(f"no rule file {given}; {hint}names of rules: {RULE_NAMES}")
-    return RULE_FILES[str(given)]
+    return PACKS[str(given)]
+
+
+def ending_format(out: str) -> Format | None:
+    """The format that the end of a name says, if any; ``.gz`` after it does not matter."""
+    end = Path(out.removesuffix(".gz")).suffix
+    if end.lower() in _OTHERS:
+        known = ", ".join(ENDINGS)
+        raise InputError(f"{out}: {end} files are not written; expected one of {known}")
+    return ENDINGS.get(end.lower())
+
+
+def form_of(context: typer.Context) -> Format:
+    """The output format of a command: that of ``--format``, or that of the names of its outputs.
+
+    From then on it is the value of ``--format``. Raises an ``InputError`` if they disagree.
+    """
+    form: Format | None = context.params["format_"]
+    source = f"--format is {form}"
+    for name in ("out", "review_out"):
+        out, option = context.params.get(name), name.replace("_", "-")
+        if out is None or Path(out).is_dir() or (named := ending_format(out)) is None:
+            continue
+        if form is not None and named != form:
+            raise InputError(
+                f"--{option} {out} is the name of a {named} file, and {source}: choose one of both"
+            )
+        form, source = named, f"--{option} {out} that of a {named} file"
+        if form == "parquet" and out.endswith(".gz"):
+            raise InputError(
+                f"--{option} {out}: Parquet files are compressed already; leave out .gz"
+            )
+    form = form or "jsonl"
+    context.params["format_"] = form
+    return form
+
+
+def lines_path(given: str) -> str:
+    """The output file of a command that writes JSON lines; other formats are an ``InputError``."""
+    if ending_format(given) not in (None, "jsonl"):
+        raise InputError(f"--out {given}: expected a name such as x.jsonl, as it is JSON lines")
+    return given
 
 
 def rules_option(what: str) -> Any:
@@ -153,7 +202,8 @@ ScoredFiles = Annotated[
 LabelsOption = Annotated[
     Path | None,
     typer.Option(
-        "--labels", metavar="FILE", rich_help_panel=_PARQUET, show_default="those in the files",
+        "--label-names", metavar="FILE", rich_help_panel=_PARQUET,
+        show_default="those in the files",
         help="Label names of Parquet files that lack them: a list in JSON, or one name per line.",
     ),
 ]  # fmt: skip
@@ -216,6 +266,13 @@ MaxPages = Annotated[
         help="Maximum number of pages per file; no page of a longer file is read.",
     ),
 ]  # fmt: skip
+SplitOption = Annotated[
+    bool,
+    flag(
+        "--split", rich_help_panel=_FILES,
+        help="A file may hold several documents: find the pages at which new ones begin.",
+    ),
+]  # fmt: skip
 Password = Annotated[
     str | None,
     typer.Option(
@@ -227,6 +284,27 @@ Password = Annotated[
 FileSeconds = Annotated[
     float,
     typer.Option(metavar="S", rich_help_panel=_FILES, help="Maximum time to read one file."),
+]
+
+
+def _cache(more: str = "") -> Any:
+    text = (
+        "Folder that keeps what was read, so that a file of the same content is read once: at most "
+        "1 GiB, and nothing of files with a password."
+    )
+    return typer.Option(
+        "--cache", metavar="FOLDER", rich_help_panel=_FILES, show_default="~/.cache/lawful",
+        help=text + more,
+    )  # fmt: skip
+
+
+CacheFolder = Annotated[Path | None, _cache()]
+CacheOfAnswers = Annotated[
+    Path | None, _cache(" If it is named, also answers of the language model.")
+]
+NoCache = Annotated[
+    bool,
+    flag("--no-cache", rich_help_panel=_FILES, help="Read every file, and keep nothing of it."),
 ]
 Images = Annotated[
     bool,
@@ -248,6 +326,13 @@ Out = Annotated[
     str,
     typer.Option("--out", "-o", metavar="FILE", help="Output file; - writes to standard output."),
 ]
+LinesOut = Annotated[
+    str,
+    typer.Option(
+        "--out", "-o", metavar="FILE", callback=lines_path,
+        help="Output file of JSON lines; - writes to standard output.",
+    ),
+]  # fmt: skip
 OutOrFolder = Annotated[
     str,
     typer.Option(
@@ -271,9 +356,12 @@ Resume = Annotated[
     ),
 ]  # fmt: skip
 FormatOption = Annotated[
-    Format,
-    typer.Option("--format", help="Output format: JSON lines, a CSV table or an HTML report."),
-]
+    Format | None,
+    typer.Option(
+        "--format", show_default="by the end of --out's name, otherwise jsonl",
+        help="Output format: JSON lines, a CSV table, an HTML report or a Parquet file.",
+    ),
+]  # fmt: skip
 RowsOption = Annotated[
     str | None,
     typer.Option(
@@ -300,60 +388,6 @@ Seed = Annotated[int, typer.Option(metavar="N", help="Random seed.")]
 
 # Decoding.
 
-DecoderName = Annotated[
-    str,
-    typer.Option(
-        "--decoder", "-d", metavar="NAME", rich_help_panel=_DECODING,
-        help=f"Decoder: one of {', '.join(DECODERS)}.",
-    ),
-]  # fmt: skip
-Candidates = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N", rich_help_panel=_DECODING, help="Maximum number of candidates per document."
-    ),
-]
-Seconds = Annotated[
-    float | None,
-    typer.Option(
-        metavar="S", rich_help_panel=_DECODING, help="Maximum time per document, in seconds."
-    ),
-]
-Mass = Annotated[
-    float | None,
-    typer.Option(
-        metavar="P", rich_help_panel=_DECODING,
-        help="Stop when candidates with this share of the model's probability have been tried.",
-    ),
-]  # fmt: skip
-MaxCost = Annotated[
-    float | None,
-    typer.Option(
-        metavar="NATS", rich_help_panel=_DECODING,
-        help="Maximum log-probability, in nats, to give up for the rules.",
-    ),
-]  # fmt: skip
-Alternatives = Annotated[
-    int,
-    typer.Option(
-        metavar="N", rich_help_panel=_DECODING,
-        help="Number of alternatives per document: the next best decodings with other values.",
-    ),
-]  # fmt: skip
-ByField = Annotated[
-    bool,
-    flag(
-        "--by-field", rich_help_panel=_DECODING,
-        help="Find one span per field instead of labelling all words: for long documents.",
-    ),
-]  # fmt: skip
-Temperature = Annotated[
-    float,
-    typer.Option(
-        metavar="T", rich_help_panel=_DECODING,
-        help="Divide log-probabilities by this temperature before decoding.",
-    ),
-]  # fmt: skip
 PoolOption = Annotated[
     Pooling | None,
     typer.Option(
@@ -372,23 +406,23 @@ TrustFile = Annotated[
     Path | None,
     typer.Option(
         "--trust", metavar="FILE", rich_help_panel=_TRUST,
-        help="Model of trust, written by lawful evaluate --automation --out-trust: it gives "
-        "each document the probability that its fields are right.",
+        help="What lawful trust fit has written: it says which documents pass, by a promise about "
+        "their error rate.",
     ),
 ]  # fmt: skip
-ReviewBelow = Annotated[
-    float | None,
+Audit = Annotated[
+    float,
     typer.Option(
-        metavar="P",
-        rich_help_panel=_TRUST,
-        help="Mark documents whose trust is below P for review.",
+        metavar="P", rich_help_panel=_TRUST,
+        help="Send this share of the documents that would pass to a person, too, to check the "
+        "promise by (lawful trust check).",
     ),
-]
-Review = Annotated[
+]  # fmt: skip
+ReviewOut = Annotated[
     str | None,
     typer.Option(
         metavar="FILE", rich_help_panel=_TRUST,
-        help="Write documents for review to this file, and only the others to --out.",
+        help="Write documents that do not pass to this file, and only the others to --out.",
     ),
 ]  # fmt: skip
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any, TypeVar
 
 import typer
@@ -13,11 +14,12 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from lawful.cli.counts import BAD, PASS, REVIEW, SURE, TRUSTED, UNSURE, Tally
 from lawful.cli.options import Unchecked
-from lawful.cli.tally import BAD, Tally
 from lawful.cli.terminal import Terminal
 from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import Line
+from lawful.results.promise import Promise
 
 Item = TypeVar("Item")
 
@@ -56,17 +58,27 @@ def plural(count: int, noun: str = "document") -> str:
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
-class Progress:
-    """A progress bar on standard error, if that is a terminal.
+EVERY = 10.0
+"""Seconds between two lines of progress, where there is no terminal for a bar."""
 
-    ``lines`` and ``documents`` count items and pass them on unchanged.
+
+class Progress:
+    """A progress bar on standard error, or a line every ten seconds if that is no terminal.
+
+    ``lines``, ``beats`` and ``documents`` pass items on unchanged.
     """
 
-    def __init__(self, path: str = "-", *, quiet: bool = False) -> None:
-        """With the path of an uncompressed file, the bar shows the share that was read."""
+    def __init__(self, path: str = "-", *, files: int | None = None, quiet: bool = False) -> None:
+        """With the path of an uncompressed file, the bar shows the share that was read.
+
+        ``files`` is the number of files that will be read, if that is known.
+        """
         size = None
         if path != "-" and not path.endswith(".gz") and Path(path).is_file():
             size = Path(path).stat().st_size
+        self._began = monotonic()
+        self._said = None if quiet or messages.is_terminal else self._began
+        self._files, self._done = files, 0
         self._bar = Bar(
             TextColumn("{task.fields[documents]}, {task.fields[rate]}/s"),
             BarColumn(),
@@ -90,27 +102,71 @@ class Progress:
             self._bar.advance(self._task, len(line[1]))
             yield line
 
-    def documents(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Counts documents."""
-        for done, item in enumerate(items, 1):
-            rate = f"{done / (self._bar.tasks[0].elapsed or 1e-9):,.0f}"
-            self._bar.update(self._task, documents=plural(done), rate=rate)
+    def beats(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Says how far it is when it is time to, also while a document is awaited."""
+        for item in items:
+            self._look(monotonic())
             yield item
 
+    def documents(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Counts documents."""
+        for item in items:
+            self._done += 1
+            now = monotonic()
+            self._bar.update(self._task, documents=plural(self._done), rate=self._rate(now))
+            self._look(now)
+            yield item
 
-def summarise(tally: Tally) -> None:
-    """Prints the number of documents, by status."""
+    def _rate(self, now: float) -> str:
+        speed = self._done / max(now - self._began, 1e-9)
+        return f"{speed:,.0f}" if speed >= 10 else f"{speed:.2g}"
+
+    def _look(self, now: float) -> None:
+        if self._said is None or now < self._said + EVERY:
+            return
+        self._said = now
+        if self._files is None:
+            say(f"{plural(self._done)} so far, {self._rate(now)}/s")
+            return
+        spent, left = now - self._began, self._files - self._done
+        time = f", about {duration(left * spent / self._done)} left" if self._done else ""
+        say(f"{self._done:,} of {plural(self._files, 'file')}, {self._rate(now)}/s{time}")
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it: ``8.3 s``, ``4 min 10 s``, ``2 h 05 min``."""
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    minutes = round(seconds / 60)
+    return f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def summarise(tally: Tally, promise: Promise | None = None) -> None:
+    """Prints the number of documents, by status, and of those that pass by a promise."""
     count = sum(tally.statuses.values()) - tally[BAD]
     say(f"{plural(count)}{f': {tally}' if str(tally) else ''}")
-    if tally.reviewed:
-        say(tally.reviewed)
+    if promise is not None:
+        say(promise.headline(tally[PASS], tally[PASS] + tally[REVIEW]))
+    elif known := tally[SURE] + tally[UNSURE]:
+        say(
+            f"no promise; by measurements on other documents, trust is at least {TRUSTED:g} in "
+            f"{tally[SURE]:,} of {known:,} (lawful trust fit makes a promise)"
+        )
     if tally.known:
         say(f"known values that were found: {tally.known}")
 
 
 def leave(tally: Tally, unchecked: Unchecked) -> None:
-    """Exits with 0 if all documents are satisfied, 2 if no line could be used, 1 otherwise."""
+    """Exits with 0 if all documents are satisfied, 2 if no line could be used, 1 otherwise.
+
+    Where a promise says which documents pass, with 0 if all of them do.
+    """
     found = set(tally.statuses)
+    if tally[PASS] + tally[REVIEW]:
+        raise typer.Exit(1 if tally[REVIEW] or tally[BAD] else 0)
     fine = {"satisfied"} if unchecked == "fail" else {"satisfied", "unchecked"}
     raise typer.Exit(2 if found == {BAD} else 0 if found <= fine else 1)
 

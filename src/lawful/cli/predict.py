@@ -11,16 +11,17 @@ from typing import Annotated
 
 import typer
 
-from lawful.batch import Record, score_records
-from lawful.cli.complaints import Complaints
+from lawful.base.errors import InputError
+from lawful.cli.counts import BAD, SCORED, Tally
+from lawful.cli.error_summary import Complaints
 from lawful.cli.options import (
     BackendOption,
     BadLinesOption,
     Batch,
     Device,
+    LinesOut,
     Model,
     ModelPool,
-    Out,
     Quiet,
     Resume,
     UnscoredDocuments,
@@ -28,13 +29,13 @@ from lawful.cli.options import (
 )
 from lawful.cli.output import Progress, summarise
 from lawful.cli.runs import open_run, write_results
-from lawful.cli.tagging import UnscoredFile, load_tagger
-from lawful.cli.tally import BAD, SCORED, Tally
-from lawful.document import BadLine, Scored
-from lawful.errors import InputError
+from lawful.cli.scoring import UnscoredFile, load_tagger
+from lawful.documents.records import FailedDocument, Scored
 from lawful.io.jsonl import parse_documents, read_lines, scored_line, write_npz
-from lawful.models.shipped import MODEL
+from lawful.models.shipped import receipt_model
 from lawful.models.tagger import Units
+from lawful.pipeline.batch import score_records
+from lawful.pipeline.call import Record
 
 EXAMPLE = "lawful predict documents.jsonl --model my-model --out scored.jsonl"
 
@@ -42,7 +43,7 @@ EXAMPLE = "lawful predict documents.jsonl --model my-model --out scored.jsonl"
 def predict(
     context: typer.Context,
     documents: UnscoredDocuments,
-    out: Out = "-",
+    out: LinesOut = "-",
     resume: Resume = None,
     model: Model = None,
     units: Annotated[Units, typer.Option(help="Score words, or the model's word pieces.")] = (
@@ -78,7 +79,7 @@ def predict(
             tally[SCORED] = write_npz(out, complaints.without_bad(scored))
     else:
         with (
-            open_run(context, resume=resume, model=Path(model or MODEL)) as output,
+            open_run(context, resume=resume, model=Path(model or receipt_model())) as output,
             Progress(documents, quiet=quiet) as progress,
         ):
             lines = output.lines(progress.lines(read_lines(documents)))
@@ -92,8 +93,8 @@ def predict(
     raise typer.Exit(0 if not tally[BAD] else 1 if tally[SCORED] else 2)
 
 
-def _result(record: Record) -> tuple[Scored] | BadLine:
-    return record if isinstance(record, BadLine) else (record,)
+def _result(record: Record) -> tuple[Scored] | FailedDocument:
+    return record if isinstance(record, FailedDocument) else (record,)
 
 
 def _line(scored: Scored) -> tuple[str, dict[str, int]]:

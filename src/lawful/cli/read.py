@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import typer
 
-from lawful.cli.inputs import Inputs, make_reader
+from lawful.cli.counts import BAD, READ
+from lawful.cli.inputs import Inputs, make_reader, open_cache
 from lawful.cli.options import (
     BadLinesOption,
+    CacheFolder,
     FileSeconds,
     InputsArgument,
+    LinesOut,
     MaxPages,
+    NoCache,
     OcrOption,
-    Out,
     Pages,
     Password,
     Quiet,
@@ -23,10 +26,11 @@ from lawful.cli.options import (
 )
 from lawful.cli.output import Progress, summarise
 from lawful.cli.runs import open_run, write_results
-from lawful.cli.tally import BAD, READ
-from lawful.document import BadLine, Document, Labelled
+from lawful.documents.document import Document
+from lawful.documents.reading_order import in_reading_order
+from lawful.documents.records import FailedDocument, Labelled
 from lawful.io.jsonl import document_line
-from lawful.lines import in_reading_order
+from lawful.pipeline.workers import Idle
 
 EXAMPLE = "lawful read invoice.pdf photo.jpg scans/ --out documents.jsonl"
 
@@ -34,13 +38,15 @@ EXAMPLE = "lawful read invoice.pdf photo.jpg scans/ --out documents.jsonl"
 def read(
     context: typer.Context,
     documents: InputsArgument,
-    out: Out = "-",
+    out: LinesOut = "-",
     resume: Resume = None,
     ocr: OcrOption = "auto",
     pages: Pages = None,
     max_pages: MaxPages = 300,
     file_seconds: FileSeconds = 120.0,
     password: Password = None,
+    cache: CacheFolder = None,
+    no_cache: NoCache = False,
     workers: Workers = 1,
     bad_lines: BadLinesOption = "skip",
     quiet: Quiet = False,
@@ -50,11 +56,16 @@ def read(
     Documents as JSON lines are sorted into reading order.
     """
     inputs = Inputs(documents)
-    reader = make_reader(ocr, pages, max_pages, file_seconds, password, workers)
-    with open_run(context, resume=resume) as output, Progress(quiet=quiet) as progress:
-        lines = output.lines(progress.lines(inputs.lines()))
-        left = (line for line in lines if line[0] > output.last_line)
-        found = map(_result, inputs.documents(left, reader, workers=workers))
+    reader = make_reader(
+        ocr, pages, max_pages, file_seconds, password, workers, open_cache(cache, off=no_cache)
+    )
+    with (
+        open_run(context, resume=resume) as output,
+        Progress(files=inputs.files_after(output.last_line), quiet=quiet) as progress,
+    ):
+        left = output.left(progress.lines(inputs.lines()))
+        read = inputs.documents(left, reader, workers=workers)
+        found = (_result(each) for each in progress.beats(read) if not isinstance(each, Idle))
         tally = write_results(
             output, progress.documents(found), _line, bad_lines=bad_lines, name=inputs.name
         )
@@ -63,11 +74,11 @@ def read(
     raise typer.Exit(0 if not tally[BAD] else 1 if tally[READ] else 2)
 
 
-def _result(found: Document | Labelled | BadLine) -> tuple[Document] | BadLine:
+def _result(found: Document | Labelled | FailedDocument) -> tuple[Document] | FailedDocument:
     if isinstance(found, Labelled):
         message = "it has gold labels, which may not stay legal in another order"
-        return BadLine(found.line or 0, message, found.document.id)
-    return found if isinstance(found, BadLine) else (in_reading_order(found),)
+        return FailedDocument(found.line or 0, message, found.document.id)
+    return found if isinstance(found, FailedDocument) else (in_reading_order(found),)
 
 
 def _line(document: Document) -> tuple[str, dict[str, int]]:

@@ -3,39 +3,62 @@
 from __future__ import annotations
 
 import getpass
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from lawful.batch import score_records
-from lawful.cli.inputs import Inputs, make_reader
+from lawful.base.errors import InputError, LawfulError
+from lawful.cli.inputs import Inputs, make_reader, open_cache
 from lawful.cli.options import (
+    CacheFolder,
     Command,
     Model,
+    NoCache,
     OcrOption,
     Out,
     Password,
     PythonFile,
+    RawCsv,
     ReviewGroup,
     RuleFile,
+    TrustFile,
     flag,
     load_rules,
+    rules_option,
 )
 from lawful.cli.output import plural, say, warn
-from lawful.cli.tagging import UnscoredFile, load_tagger
-from lawful.document import BadLine, Scored
-from lawful.errors import InputError, LawfulError
-from lawful.files import Limits, OcrMode
+from lawful.cli.scoring import UnscoredFile, load_kind_tagger, load_tagger
+from lawful.cli.trust_options import Trusting
+from lawful.documents.records import FailedDocument, Scored
 from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import encode
+from lawful.io.paths import check_there
+from lawful.models.extraction import check_labels
+from lawful.models.kinds import rules_by_kind
+from lawful.models.shipped import RULES, model_for, rules_for
+from lawful.models.tagger import Tagger
+from lawful.packs import PACKS
+from lawful.pipeline.batch import score_records
+from lawful.pipeline.call import Call
+from lawful.readers import Limits, Reader
+from lawful.review.accepted import (
+    accepted_in,
+    csv_lines,
+    json_lines,
+    write_parquet,
+    write_xlsx,
+)
 from lawful.review.annotations import annotation_of, read_tasks, take
+from lawful.review.answer import RuleSets
 from lawful.review.desk import Desk
 from lawful.review.documents import Documents
 from lawful.review.export import Accepted, changes
+from lawful.review.needed import Costs, with_needs
 from lawful.review.pictures import Pictures
 from lawful.review.queue import Queue
 from lawful.review.serving import check_extra, open_desk, serve, shared
@@ -46,7 +69,11 @@ app = typer.Typer(
     help="Review documents in the browser, and export what was found.", cls=ReviewGroup
 )
 
-ExportFormat: TypeAlias = Literal["gold", "changes", "label-studio"]
+ExportFormat: TypeAlias = Literal[
+    "gold", "csv", "xlsx", "jsonl", "parquet", "changes", "label-studio"
+]
+TABLES = ("csv", "xlsx", "jsonl", "parquet")
+"""Formats of accepted values, which need the reviews only."""
 
 Database = Annotated[
     Path, typer.Option("--db", metavar="FILE", help="File of the reviews, an SQLite database.")
@@ -62,8 +89,8 @@ Reviewed = Annotated[
 
 @app.command(
     "open", cls=Command,
-    epilog="Example: lawful review open documents.jsonl --rules rules.yaml --images scans/; the "
-    "word open may be left out.",
+    epilog="Example: lawful review open documents.jsonl --rules rules.yaml --images-from scans/; "
+    "the word open may be left out.",
 )  # fmt: skip
 def open_(
     documents: Annotated[
@@ -74,11 +101,14 @@ def open_(
             "PDF files, images and folders of them, which a model scores first.",
         ),
     ],
-    rules: RuleFile,
+    rules: Annotated[
+        Path | None, rules_option("Rules (default for files: of the model, or of their kind)")
+    ] = None,
     python: PythonFile = None,
     images: Annotated[
         str | None,
         typer.Option(
+            "--images-from",
             metavar="DIR",
             help="Folder of page images or PDF files named by the documents' ids, or a template "
             "such as scans/{id}-{page}.png with pages from 1.",
@@ -97,20 +127,50 @@ def open_(
         str | None,
         typer.Option(metavar="NAME", show_default="the name of the user", help="Who reviews."),
     ] = None,
+    needs: Annotated[
+        str | None,
+        typer.Option(
+            "--needs", metavar="NAMES", show_default="as the rules say",
+            help="The fields that matter, as in total,date: others are not asked about.",
+        ),
+    ] = None,
+    trust: TrustFile = None,
+    error_cost: Annotated[
+        float,
+        typer.Option(metavar="X", min=0, help="What an error that nobody sees costs, in looks."),
+    ] = 20.0,
     ocr: OcrOption = "auto",
     password: Password = None,
+    cache: CacheFolder = None,
+    no_cache: NoCache = False,
     model: Model = None,
 ) -> None:  # fmt: skip
     """Open a page in the browser on which a person reviews documents, the worst first."""
     check_extra()
-    common = shared(load_rules(rules, python), rules.stem, python)
     inputs = Inputs(documents)
     is_scored = not inputs.has_files and model is None
+    _check_there(documents)
+    if rules is None and is_scored:
+        raise InputError(f"give --rules: {documents[0]} has scores of labels that only you know")
+    sets: RuleSets
+    if rules is None and model is None and python is None and trust is None:
+        if needs is not None:
+            raise InputError("--needs wants --rules: receipts and invoices have other fields")
+        rules = RULES
+        sets = {kind: with_needs(own, PACKS[kind]) for kind, own in rules_by_kind().items()}
+        name = " or ".join(sets)
+    else:
+        rules = rules or rules_for(model)
+        sets = {"": with_needs(load_rules(rules, python), rules, needs)}
+        name = rules.stem
+    common = shared(sets, name, python)
+    call = Call(common.rules)
+    trusting = Trusting.load(trust, call, (rules, python), None, 0.0, None)
     if is_scored and len(documents) > 1:
         raise InputError("several files of JSON lines: review them one by one, or join them")
     folders = [Path(each).parent for each in documents if each != "-"]
     folders += [Path(each) for each in documents if Path(each).is_dir()]
-    pictures = Pictures(folders, images, password)
+    pictures = Pictures(folders, images, password, Path(f"{db}.pictures"))
     if is_scored:
         found = Documents.open(documents[0])
         if not len(found):
@@ -118,62 +178,94 @@ def open_(
         store = Store(db)
     else:
         store = Store(db)  # before a model runs for minutes
-        found = Documents.of_records(_scored(inputs, ocr, password, model))
+        limits = Limits()
+        kept = open_cache(cache, off=no_cache)
+        reader = make_reader(ocr, None, limits.pages, limits.seconds, password, 1, kept)
+        if "" in sets:
+            tagger = load_tagger(model or model_for(common.rules), None, None)
+            check_labels(common.rules, tagger, warn)
+        else:
+            tagger = load_kind_tagger(None, None)
+        found = Documents.of_records(_scored(inputs, reader, tagger))
 
     def ready(address: str) -> None:
         say(f"{plural(len(found))}; reviews are kept in {db}")
         say(f"open {address} (Ctrl-C ends it)")
 
-    with open_desk(found, store, common, pictures) as desk:
+    costs = Costs(error_cost)
+    with open_desk(found, store, common, pictures, trust=trusting.model, costs=costs) as desk:
         with suppress(KeyboardInterrupt):
             serve(desk, reviewer or _user(), port=port, ready=ready, browser=not no_browser)
         say(f"ended; reviews are in {db}")
 
 
-def _scored(
-    inputs: Inputs, ocr: OcrMode, password: str | None, model: str | None
-) -> Iterator[Scored | BadLine]:
+def _check_there(documents: list[str]) -> None:
+    for each in documents:
+        if each != "-":
+            check_there(Path(each))
+
+
+def _scored(inputs: Inputs, reader: Reader, tagger: Tagger) -> Iterator[Scored | FailedDocument]:
     """Files as documents, scored by a model; one that cannot be read is said, and listed."""
-    tagger = load_tagger(model, None, None)
-    limits = Limits()
-    reader = make_reader(ocr, None, limits.pages, limits.seconds, password, 1)
     found = inputs.documents(inputs.lines(), reader)
     records = UnscoredFile(tagger, keep_gold=False).records(found)
     for record in score_records(partial(tagger.predict, batch=1), records):
-        if isinstance(record, BadLine):
+        if isinstance(record, FailedDocument):
             warn(f"{inputs.name(record.line)}: {record.message}")
         yield record
 
 
 @app.command(
     "export", cls=Command,
-    epilog="Example: lawful review export documents.jsonl --rules rules.yaml --db review.db "
-    "--out gold.jsonl",
+    epilog="Example: lawful review export --db review.db --out accepted.csv; or with labels: "
+    "lawful review export documents.jsonl --rules rules.yaml --out gold.jsonl",
 )  # fmt: skip
 def export(
-    documents: Reviewed,
-    rules: RuleFile,
+    context: typer.Context,
+    documents: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="DOCUMENTS",
+            help="Scored documents as JSON lines; of values as tables, only these (default: all "
+            "that were reviewed).",
+        ),
+    ] = None,
+    rules: Annotated[Path | None, rules_option("Rules, which gold labels need")] = None,
     python: PythonFile = None,
     db: Database = Path("review.db"),
     out: Out = "-",
     format_: Annotated[
-        ExportFormat,
+        ExportFormat | None,
         typer.Option(
             "--format",
-            help="Accepted documents as JSON lines with gold labels, a CSV table of all changes, "
-            "or Label Studio's JSON.",
+            show_default="by the name of --out, or gold",
+            help="Accepted values as csv, xlsx, jsonl or parquet; accepted documents as JSON lines "
+            "with gold labels, a CSV table of all changes, or Label Studio's JSON.",
         ),
-    ] = "gold",
+    ] = None,
+    rows: Annotated[
+        str | None,
+        typer.Option(metavar="KIND", help="Of csv: one line per row of this kind, as in item."),
+    ] = None,
+    raw_csv: RawCsv = False,
     any_rules: Annotated[
         bool, flag("--any-rules", help="Also export what was accepted under other rules.")
     ] = False,
 ) -> None:
-    """Export reviews: true labels for other commands, a table of changes, or tasks."""
-    with _desk(documents, rules, python, db) as desk:
-        if format_ == "changes":
+    """Export reviews: accepted values, true labels, a table of changes, or tasks."""
+    form = format_ or _form_of(out)
+    if form in TABLES:
+        _export_values(form, documents, db, out, rows, raw=raw_csv)
+        return
+    if documents is None or rules is None:
+        raise InputError(f"--format {form} needs the documents, and --rules")
+    if rows is not None:
+        raise InputError("--rows needs --format csv")
+    with _desk(documents, rules, python, db, new=form == "label-studio") as desk:
+        if form == "changes":
             _write(out, changes(desk.store))
             return
-        if format_ == "gold":
+        if form == "gold":
             accepted = Accepted(desk, any_rules=any_rules)
             say(f"{plural(_write(out, accepted.lines()))} with gold labels")
             _say_others("left out", accepted)
@@ -184,6 +276,45 @@ def export(
                 f"{plural(count - 2, 'task')}; the labelling interface for them:\n{tasks.interface}"
             )
             _say_others("without an annotation", tasks.accepted)
+
+
+def _form_of(out: str) -> ExportFormat:
+    """The format that a file's name says."""
+    suffix = Path(out).suffix.lower()
+    return {".csv": "csv", ".xlsx": "xlsx", ".parquet": "parquet"}.get(suffix, "gold")  # type: ignore[return-value]
+
+
+def _export_values(
+    form: ExportFormat, documents: str | None, db: Path, out: str, rows: str | None, *, raw: bool
+) -> None:
+    """Writes accepted values, which are in the reviews."""
+    keys = None
+    if documents is not None:
+        with closing(Documents.open(documents)) as found:
+            keys = {(slip.id, slip.hash) for slip in found.slips}
+    with closing(Store(_existing(db))) as store:
+        values = list(accepted_in(store, keys))
+        states = store.states()
+    kinds = dict.fromkeys(kind for each in values for kind in each.kinds)
+    if rows is not None and (form != "csv" or (values and rows not in kinds)):
+        raise InputError(
+            f"--rows {rows} needs --format csv and a kind of rows: {', '.join(kinds) or 'none'}"
+        )
+    if form in ("xlsx", "parquet"):
+        if out == "-":
+            raise InputError(f"--format {form} needs --out FILE")
+        (write_xlsx if form == "xlsx" else write_parquet)(Path(out), values)
+    elif form == "csv":
+        _write(out, csv_lines(values, rows, raw=raw))
+    else:
+        _write(out, json_lines(values))
+    say(f"{plural(len(values))} with accepted values")
+    if texts := sum(not each.is_whole for each in values):
+        warn(f"{plural(texts)} accepted by an earlier version of lawful: texts as printed")
+    others = Counter(s.verdict or "not decided" for s in states.values() if s.verdict != "accepted")
+    if keys is None and others:
+        left = "; ".join(f"{count:,} {why}" for why, count in others.items())
+        say(f"left out: {left}")
 
 
 @app.command(
@@ -228,15 +359,22 @@ def _desk(
     documents: str, rules: Path, python: Path | None, db: Path, *, new: bool = False
 ) -> Iterator[Desk]:
     """A desk without a page; unless ``new``, there must be reviews."""
-    if not new and not db.is_file():
-        raise InputError(f"there are no reviews: no file {db}")
-    common = shared(load_rules(rules, python), rules.stem, python)
+    if not new:
+        _existing(db)
+    loaded = load_rules(rules, python)
+    common = shared(loaded, rules.stem, python)
     found = Documents.open(documents)
-    desk = Desk(found, Store(db), common, Pictures(), Queue(found, common.rules))
+    desk = Desk(found, Store(db), common, Pictures(), Queue(found, common.sets))
     try:
         yield desk
     finally:
         desk.close()
+
+
+def _existing(db: Path) -> Path:
+    if not db.is_file():
+        raise InputError(f"there are no reviews: no file {db}")
+    return db
 
 
 def _write(out: str, lines: Iterable[str]) -> int:

@@ -11,12 +11,12 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from lawful.base.errors import InputError
 from lawful.cli.options import RULE_NAMES, PythonFile, flag, load_rules, rule_path
 from lawful.cli.output import results_console, say
 from lawful.decoders.auto import Auto
-from lawful.errors import InputError
-from lawful.rules.files import json_schema
-from lawful.rules.plan import plan_of
+from lawful.rules.compiled.plan import plan_of
+from lawful.rules.file_schema import json_schema
 from lawful.rules.rule_set import Rules
 from lawful.values import format_value
 
@@ -41,7 +41,7 @@ def show(
         bool, flag("--text", help="Print the file as it is, to edit a copy of a rule pack.")
     ] = False,
     schema: Annotated[
-        bool, flag("--schema", help="Print the JSON Schema of rule files instead.")
+        bool, flag("--json-schema", help="Print the JSON Schema of rule files instead.")
     ] = False,
 ) -> None:
     """Validate a rule file and list its fields and rules."""
@@ -49,7 +49,7 @@ def show(
         print(json.dumps(json_schema(), indent=2))
         return
     if file is None:
-        raise InputError("name a rule file, or ask for --schema")
+        raise InputError("name a rule file, or ask for --json-schema")
     loaded = load_rules(file, python)
     if text:
         sys.stdout.write(file.read_text(encoding="utf-8"))
@@ -60,7 +60,8 @@ def show(
     chosen, why = Auto.choose(loaded)
     console.print(f"auto decodes with {chosen.name}: {why}")
     count = len(loaded.parsed)
-    say(f"{file}: {len(loaded.fields)} fields, {count} rules, scheme {loaded.scheme}: fine")
+    verdict = "valid, but see the warnings" if loaded.doubts else "fine"
+    say(f"{file}: {len(loaded.fields)} fields, {count} rules, scheme {loaded.scheme}: {verdict}")
 
 
 def _field_table(loaded: Rules) -> Table:

@@ -5,37 +5,38 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from hashlib import file_digest, sha256
+from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar, TypeVarTuple
 
 import typer
 
 import lawful
-from lawful.cli.complaints import Complaints
+from lawful.base.errors import InputError, LawfulError
+from lawful.cli.counts import BAD, REVIEW, Tally
+from lawful.cli.error_summary import Complaints
 from lawful.cli.folders import MANIFEST, FolderOutput
 from lawful.cli.options import BadLines
 from lawful.cli.output import Interrupted, plural, say, warn
-from lawful.cli.tally import AUTOMATIC, BAD, REVIEW, Tally
-from lawful.decoding import Decoding
-from lawful.document import BadLine, Document, Scored, SpanScored
-from lawful.errors import InputError, LawfulError
+from lawful.documents.document import Document
+from lawful.documents.records import FailedDocument, Scored
 from lawful.io.atomic import make_folder
-from lawful.io.journal import Entry, Manifest, Output, resumable
+from lawful.io.hashes import hash_of, hash_of_model
+from lawful.io.journal import Entry, Manifest, Output, Pack, resumable
 from lawful.io.jsonl import Line
 from lawful.io.npz import npz_path
 from lawful.rules.rule_set import Rules
 
-Record = TypeVar("Record", bound=Scored | SpanScored | Document)
+Record = TypeVar("Record", bound=Scored | Document)
 Parts = TypeVarTuple("Parts")
 
-MOST_IDS = 500_000
+MAX_IDS = 500_000
 """Documents of a run whose ids are compared with the later ones."""
 
 _PIECES = "documents of word pieces"
 _NOT_IN_RESULTS = (
     "documents", "out", "workers", "quiet", "resume", "bad_lines", "unchecked", "file_seconds",
-    "password",
+    "password", "record", "replay", "cache", "no_cache", "call_seconds", "calls", "price",
 )  # fmt: skip
 
 
@@ -55,7 +56,7 @@ class Split(Output):
         return min(self._automatic.kept, self._review.kept)
 
     def entries(self) -> Iterator[Entry]:
-        return (each for each in self._automatic.entries() if each.line <= self.last_line)
+        return (each for each in self._automatic.entries() if self.is_done(each.line))
 
     def lines(self, lines: Iterable[Line]) -> Iterator[Line]:
         return self._review.lines(self._automatic.lines(lines))
@@ -76,18 +77,23 @@ class Split(Output):
 
 @contextmanager
 def _outputs(
-    out: str, review: str | None, manifest: Manifest, head: str, resume: bool | None
+    out: str,
+    review: str | None,
+    manifest: Manifest,
+    head: str,
+    resume: bool | None,
+    pack: Pack | None,
 ) -> Iterator[Output]:
     """The output in one file, or in two."""
     if review is None:
-        with resumable(out, manifest, head, resume=resume) as output:
+        with resumable(out, manifest, head, resume=resume, pack=pack) as output:
             yield output
         return
     if out == review or Path(out).resolve() == Path(review).resolve():
-        raise InputError(f"--review {review} is the file of --out: choose another name")
+        raise InputError(f"--review-out {review} is the file of --out: choose another name")
     with (
-        resumable(out, manifest, head, resume=resume) as first,
-        resumable(review, manifest, head, resume=resume) as second,
+        resumable(out, manifest, head, resume=resume, pack=pack) as first,
+        resumable(review, manifest, head, resume=resume, pack=pack) as second,
     ):
         yield Split(first, second)
 
@@ -98,23 +104,26 @@ def open_run(
     head: str = "",
     *,
     resume: bool | None,
+    rules: Rules | None = None,
+    pack: Pack | None = None,
     model: Path | None = None,
     review: str | None = None,
     folder: Callable[[Output], FolderOutput] | None = None,
 ) -> Iterator[Output]:
     """The output of a command; if the run is ended, says how to resume it.
 
+    With ``pack``, files are made of their results at the end.
     With ``review``, documents for review are in that file, and only the others in ``--out``. With
     ``folder``, ``--out`` is a folder, and lines are files: it makes their output of the manifest's.
     """
-    manifest, out = _manifest(context, model), context.params["out"]
+    manifest, out = _manifest(context, rules, model), context.params["out"]
     if folder is not None:
         if review is not None:
-            raise InputError(f"--review {review} needs a file as --out, and {out} is a folder")
+            raise InputError(f"--review-out {review} needs a file as --out, and {out} is a folder")
         make_folder(Path(out))
-        head, out = "", str(Path(out) / MANIFEST)
+        head, pack, out = "", None, str(Path(out) / MANIFEST)
     unit = "line" if folder is None else "file"
-    with _outputs(out, review, manifest, head, resume) as output:
+    with _outputs(out, review, manifest, head, resume, pack) as output:
         if output.last_line:
             say(f"resuming after {unit} {output.last_line:,}")
         before = output.kept
@@ -134,7 +143,7 @@ def _kept(output: Output, unit: str) -> str:
     return f"the results of {plural(output.kept, unit)} are kept: --resume continues"
 
 
-def _manifest(context: typer.Context, model: Path | None) -> Manifest:
+def _manifest(context: typer.Context, rules: Rules | None, model: Path | None) -> Manifest:
     """All that the results of a command depend on, other than the lines of its input."""
     manifest: dict[str, str | int | float | bool | None] = {
         "the version of lawful": lawful.__version__,
@@ -144,66 +153,59 @@ def _manifest(context: typer.Context, model: Path | None) -> Manifest:
         if name in _NOT_IN_RESULTS:
             continue
         is_file = isinstance(value, Path)
-        manifest[f"--{name.strip('_').replace('_', '-')}"] = _hash(value) if is_file else value
-    if isinstance(rules := context.params.get("rules"), Path):
+        manifest[f"--{name.strip('_').replace('_', '-')}"] = hash_of(value) if is_file else value
+    if rules is not None and rules.lexicons:
         # The hash of a rule file does not cover the files that it names.
-        texts = [sorted(lexicon.texts) for lexicon in Rules.load(rules).lexicons]
-        if texts:
-            manifest["a file that --rules names"] = sha256(repr(texts).encode()).hexdigest()
+        texts = [sorted(lexicon.texts) for lexicon in rules.lexicons]
+        manifest["a file that --rules names"] = sha256(repr(texts).encode()).hexdigest()
     given = context.params["documents"]
     documents = Path(given if isinstance(given, str) else given[0])
     if documents.is_file() and (arrays := npz_path(documents)).is_file():
-        manifest["the .npz file"] = _hash(arrays)
+        manifest["the .npz file"] = hash_of(arrays)
     if model is not None:
-        manifest["--model"] = _hash(model) if model.exists() else str(model)
+        manifest["--model"] = hash_of_model(model)
     return manifest
-
-
-def _hash(path: Path) -> str:
-    """The SHA-256 of a file, or of all files of a folder."""
-    if path.is_file():
-        with path.open("rb") as file:
-            return file_digest(file, "sha256").hexdigest()
-    files = sorted(file for file in path.rglob("*") if file.is_file())
-    names = "\n".join(f"{_hash(file)} {file.relative_to(path)}" for file in files)
-    return sha256(names.encode()).hexdigest()
 
 
 def write_results(
     output: Output,
-    results: Iterable[tuple[Record, *Parts] | BadLine],
+    results: Iterable[tuple[Record, *Parts] | FailedDocument],
     render: Callable[[Record, *Parts], tuple[str, dict[str, int]]],
     foot: Callable[[Counter[str]], str] = lambda _: "",
     *,
+    bad: Callable[[FailedDocument], str] = lambda _: "",
     bad_lines: BadLines,
     name: Callable[[int], str] = "line {}".format,
+    several: bool = False,
 ) -> Tally:
     """Writes results as they come, says what is odd about them, and counts them.
 
-    ``render`` gives the text of a result, and what it adds to the counts. ``name`` is what messages
-    call a line.
+    ``render`` gives the text of a result, and what it adds to the counts; ``bad`` that of a bad
+    line. ``name`` is what messages call a line. If a line may have ``several`` results, they are
+    written together, so that a run resumes after all of them.
     """
     repeated = _RepeatedIds(name)
     for entry in output.entries():
         repeated.add(entry.line, entry.id)
+    add = _Together(output) if several else output
     with Complaints(bad_lines, Counter(), name) as complaints:
         for result in results:
-            if isinstance(result, BadLine):
-                if result.line > output.last_line:
+            if isinstance(result, FailedDocument):
+                if not output.is_done(result.line):
                     complaints.add(result)
-                    output.add(Entry(result.line, counts={BAD: 1}))
+                    add.add(Entry(result.line, counts={BAD: 1}), bad(result))
                 continue
             first, *rest = result
             document = first if isinstance(first, Document) else first.document
-            line = document.line or 0
-            if line > output.last_line:
-                repeated.add(line, document.id)
-                text, counts = render(*result)
-                if rest and isinstance(rest[0], Decoding) and rest[0].review is not None:
-                    counts[REVIEW if rest[0].review else AUTOMATIC] = 1
-                if rest and any(document.joins or ()):
-                    counts[_PIECES] = 1
-                output.add(Entry(line, document.id, counts), text)
+            if output.is_done(line := document.line or 0):
+                continue
+            repeated.add(line, document.id)
+            text, counts = render(*result)
+            if rest and _has_pieces(document):
+                counts[_PIECES] = 1
+            add.add(Entry(line, document.id, counts), text)
+        if isinstance(add, _Together):
+            add.flush()
     repeated.say()
     if pieces := output.counts[_PIECES]:
         warn(
@@ -212,6 +214,36 @@ def write_results(
         )
     output.finish(foot)
     return Tally(output.counts)
+
+
+class _Together:
+    """An output whose results of one line are added together."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._entry: Entry | None = None
+        self._texts: list[str] = []
+
+    def add(self, entry: Entry, text: str = "") -> None:
+        """Keeps a result until the next line's first one."""
+        if self._entry is not None and self._entry.line == entry.line:
+            self._entry.counts = dict(Counter(self._entry.counts) + Counter(entry.counts))
+            self._texts.append(text)
+            return
+        self.flush()
+        self._entry, self._texts = entry, [text]
+
+    def flush(self) -> None:
+        """Adds what was kept."""
+        if self._entry is not None:
+            self._output.add(self._entry, "".join(self._texts))
+        self._entry = None
+
+
+def _has_pieces(document: Document) -> bool:
+    """Whether words are pieces of others; the empty ones after a corrected text are none."""
+    joins = document.joins or ()
+    return any(join and word for join, word in zip(joins, document.words, strict=False))
 
 
 class _RepeatedIds:
@@ -230,7 +262,7 @@ class _RepeatedIds:
             self._count += 1
             if len(self._first) < 3:
                 self._first.append(f"{id_!r} in {self._name(line)}")
-        elif len(self._seen) < MOST_IDS:
+        elif len(self._seen) < MAX_IDS:
             self._seen.add(hash(id_))
 
     def say(self) -> None:

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from lawful.batch import AnyResult, Call, Preparation, decode_lines, decode_records
-from lawful.cli.complaints import Complaints
+from lawful.base.errors import InputError
+from lawful.base.extras import needed
+from lawful.cli.counts import BAD, Tally
+from lawful.cli.error_summary import Complaints
 from lawful.cli.folders import PARQUET, Files, FolderOutput
 from lawful.cli.options import BadLines
 from lawful.cli.output import Progress, warn
 from lawful.cli.runs import write_results
-from lawful.cli.tally import AUTOMATIC, BAD, REVIEW, Tally, counts_of
-from lawful.cli.trusting import Trusting
-from lawful.cli.writers import Writer
-from lawful.decoding import Decoding
-from lawful.document import BadLine
-from lawful.errors import InputError
+from lawful.cli.trust_options import Trusting
+from lawful.cli.writers import Writer, tallied
+from lawful.documents.records import FailedDocument
 from lawful.io.atomic import atomic_text
 from lawful.io.journal import Entry, Output
 from lawful.io.jsonl import read_lines
+from lawful.pipeline.batch import decode_lines, decode_records
+from lawful.pipeline.call import Call, Result
+from lawful.results.decoding import Decoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +55,13 @@ def _read_labels(path: Path) -> tuple[str, ...]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"--labels: cannot read {path}: {error}") from None
+        raise InputError(f"--label-names: cannot read {path}: {error}") from None
     if not text.lstrip().startswith("["):
         return tuple(line for line in text.splitlines() if line)
     try:
         return tuple(msgspec.json.decode(text, type=list[str]))
     except msgspec.DecodeError as error:
-        raise InputError(f"--labels: {path}: {error}") from None
+        raise InputError(f"--label-names: {path}: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,6 @@ class FileDecoder:
     """Decodes files, each into one output file, which appears when it is complete."""
 
     call: Call
-    preparation: Preparation
     trusting: Trusting
     writer: Writer
     parquet: ParquetOptions
@@ -76,9 +77,7 @@ class FileDecoder:
 
     def decode_all(self, files: Files, output: FolderOutput, progress: Progress) -> Tally:
         """Decodes all files that are not done; one that cannot be read is reported."""
-        for number, _ in output.lines(files.lines()):
-            if number <= output.last_line:
-                continue
+        for number, _ in output.left(files.lines()):
             path, name = files.path(number), files.name(number)
             try:
                 counts = self.decode(path, files.output(number), progress)
@@ -94,42 +93,50 @@ class FileDecoder:
 
     def decode(self, path: Path, out: Path, progress: Progress) -> Counter[str]:
         """Decodes one file, and returns what it counts as."""
-        if path.suffix == PARQUET:
-            return self._decode_parquet(path, out, progress)
-        decoded = decode_lines(
-            str(path), read_lines(path), self.call, self.preparation, workers=self.workers
-        )
+        from_parquet = path.suffix == PARQUET
+        decoded = self._decoded_rows(path) if from_parquet else self._decoded_lines(path)
+        results = self.trusting.apply(progress.documents(decoded))
+        name = f"{path}, {'row' if from_parquet else 'line'} {{}}".format
+        if out.suffix == PARQUET:
+            return self._write_parquet(out, results, name)
         with atomic_text(out) as file:
             file.write(self.writer.head())
             return write_results(
-                Output(file), self.trusting.apply(progress.documents(decoded)), self.writer.write,
-                self.writer.foot, bad_lines=self.bad_lines, name=f"{path}, line {{}}".format,
+                Output(file), results, self.writer.write, self.writer.foot,
+                bad_lines=self.bad_lines, name=name,
             )  # fmt: skip
 
-    def _decode_parquet(self, path: Path, out: Path, progress: Progress) -> Counter[str]:
-        from lawful.arrow.parquet import read_parquet, write_parquet
+    def _decoded_lines(self, path: Path) -> Iterator[Result]:
+        lines = read_lines(path)
+        return decode_lines(str(path), lines, self.call, workers=self.workers)
+
+    def _decoded_rows(self, path: Path) -> Iterator[Result]:
+        needed("pyarrow", f"reading {path}")
+        from lawful.arrow.parquet import read_parquet
 
         given = self.parquet
         records = read_parquet(path, labels=given.labels, kind=given.kind, columns=given.columns)
-        decoded = decode_records(records, self.call, self.preparation, workers=self.workers)
-        results = self.trusting.apply(progress.documents(decoded))
+        return decode_records(records, self.call, workers=self.workers)
+
+    def _write_parquet(
+        self, out: Path, results: Iterator[Result], name: Callable[[int], str]
+    ) -> Counter[str]:
+        from lawful.arrow.parquet import write_parquet
+
         counts: Counter[str] = Counter()
-        with Complaints(self.bad_lines, counts, f"{path}, row {{}}".format) as complaints:
-            write_parquet(out, _counted(results, counts, complaints))
+        with Complaints(self.bad_lines, counts, name) as complaints:
+            write_parquet(out, self._counted(results, counts, complaints))
         return counts
 
-
-def _counted(
-    results: Iterator[AnyResult], counts: Counter[str], complaints: Complaints
-) -> Iterator[Decoding | BadLine]:
-    """The decodings, and the bad lines, which are rows, too; counted as they go by."""
-    for result in results:
-        if isinstance(result, BadLine):
-            complaints.add(result)
-            yield result
-            continue
-        decoding = result[1]
-        counts.update(counts_of(decoding.status, decoding.checks))
-        if decoding.review is not None:
-            counts[REVIEW if decoding.review else AUTOMATIC] += 1
-        yield decoding
+    def _counted(
+        self, results: Iterator[Result], counts: Counter[str], complaints: Complaints
+    ) -> Iterator[Decoding | FailedDocument]:
+        """The decodings, and the bad lines, which are rows, too; counted as they go by."""
+        for result in results:
+            if isinstance(result, FailedDocument):
+                complaints.add(result)
+                yield result
+                continue
+            decoding = result[1]
+            counts.update(tallied(decoding))
+            yield decoding

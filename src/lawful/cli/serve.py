@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from lawful.base.extras import needed
 from lawful.cli.options import RULE_NAMES, Quiet, flag, rule_path
-from lawful.errors import InputError
-from lawful.extras import needed
+from lawful.readers.cache import ReadCache
 
 EXAMPLE = "lawful serve --rules invoice=rules.yaml --port 8000"
 
@@ -20,13 +20,22 @@ _FILES = "Files"
 
 def serve(
     rules: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "--rules", "-r", metavar="NAME=FILE",
             help=f"Rules and the name that requests call them by; may be repeated. A file alone is "
             f"called by its own name. One of {RULE_NAMES} stands for its file.",
+            show_default="receipt and invoice, and files are told to be one or the other",
         ),
-    ],
+    ] = None,
+    trust: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=FILE", show_default="nothing passes",
+            help="Model of lawful trust fit that says which documents under rules of this name "
+            "pass; may be repeated.",
+        ),
+    ] = None,
     host: Annotated[
         str,
         typer.Option(
@@ -118,10 +127,52 @@ def serve(
         str | None,
         typer.Option(
             "--model", "-m", metavar="MODEL", rich_help_panel=_FILES,
-            show_default="the receipt model",
+            show_default="the shipped one that knows the rules",
             help="Model for /v1/extract: a folder, or a name on the hub.",
         ),
     ] = None,
+    warm: Annotated[
+        bool,
+        flag(
+            "--warm", rich_help_panel=_FILES,
+            help="Load models and OCR at the start, not with the first file.",
+        ),
+    ] = False,
+    readers: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, max=64, rich_help_panel=_FILES,
+            show_default="one per four cores, at least 2",
+            help="Processes that read files, and stay warm between them.",
+        ),
+    ] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", rich_help_panel=_FILES, show_default="nothing is kept",
+            help="Keep in this folder what was read: a file of the same content is read once.",
+        ),
+    ] = None,
+    jobs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", rich_help_panel=_FILES, show_default="no jobs",
+            help="SQLite database of jobs, which answer long files later: Prefer: respond-async.",
+        ),
+    ] = None,
+    job_seconds: Annotated[
+        float,
+        typer.Option(
+            metavar="S", rich_help_panel=_FILES, help="Maximum time to read the file of a job."
+        ),
+    ] = 900.0,
+    job_pages: Annotated[
+        int,
+        typer.Option(
+            metavar="N", rich_help_panel=_FILES, min=1,
+            help="Maximum number of pages of the file of a job.",
+        ),
+    ] = 300,
     file_seconds: Annotated[
         float,
         typer.Option(metavar="S", rich_help_panel=_FILES, help="Maximum time to read one file."),
@@ -138,18 +189,22 @@ def serve(
     """Serve decoding over HTTP: documents as JSON lines in, decodings out."""
     for module in ("starlette", "uvicorn", "prometheus_client"):
         needed(module, "lawful serve")
-    from lawful.server.limits import BodyLimits
+    from lawful.server.body_limits import BodyLimits
+    from lawful.server.jobs import Jobs
+    from lawful.server.lifecycle import bind
     from lawful.server.rule_book import RuleBook, named_paths
-    from lawful.server.running import bind
     from lawful.server.security import LOOPBACK_HOSTS, check_address, find_token, is_loopback
-    from lawful.server.settings import CONCURRENCY, Settings
+    from lawful.server.settings import CONCURRENCY, READERS, Settings
     from lawful.server.supervisor import serve as serve_until_signal
 
     token = find_token(token_file)
     check_address(host, token)
     hosts = (*LOOPBACK_HOSTS, host, *(allow_host or ())) if is_loopback(host) else allow_host
+    named = rules or ([] if inline_rules else ["receipt", "invoice"])
+    if cache is not None:
+        ReadCache.open(cache)  # it must be possible to keep something there
     settings = Settings(
-        rules={name: rule_path(path) or path for name, path in named_paths(rules).items()},
+        rules={name: rule_path(path) or path for name, path in named_paths(named).items()},
         seconds=seconds,
         body=BodyLimits(max_bytes, body_seconds),
         cells=max_cells,
@@ -161,13 +216,21 @@ def serve(
         origins=tuple(allow_origin or ()),
         hosts=None if hosts is None else tuple(hosts),
         inline_rules=inline_rules,
+        trust=named_paths(trust or [], "--trust"),
+        by_kind=not rules and not inline_rules,
         model=model,
+        warm=warm,
+        readers=readers or READERS,
+        cache=cache,
+        jobs=jobs,
+        job_seconds=job_seconds,
+        job_pages=job_pages,
         file_seconds=file_seconds,
         pages=max_pages,
     )
-    if not settings.rules and not inline_rules:
-        raise InputError("name rules with --rules, or allow --inline-rules")
-    book = RuleBook.load(settings.rules)
+    book = RuleBook.load(settings.rules, settings.trust)
+    if jobs is not None:
+        Jobs(jobs).close()  # it must be possible to use it
     with bind(host, port) as listener:
         code = serve_until_signal(settings, book, listener, "warning" if quiet else "info")
     raise typer.Exit(code)

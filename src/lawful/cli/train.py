@@ -9,24 +9,37 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lawful.cli.follower import Follower, duration
+from lawful.base.errors import InputError
+from lawful.base.extras import needed
 from lawful.cli.options import RULE_NAMES, Device, Seed, flag
-from lawful.cli.output import Interrupted, plural, results_console, say, warn
-from lawful.cli.truths import Columns, Known, TruthOption, labels_in_words, read_known, table_of
-from lawful.datasets import rules_named
-from lawful.errors import InputError
-from lawful.extras import needed
+from lawful.cli.output import Interrupted, duration, plural, results_console, say, warn
+from lawful.cli.training_progress import Follower, Forecast
+from lawful.cli.truth_files import (
+    Columns,
+    Known,
+    TruthOption,
+    labels_in_words,
+    read_known,
+    table_of,
+)
 from lawful.io.jsonl import read_labelled
 from lawful.models.coverage import Coverage, hold_out
+from lawful.models.pretrained import check_source
+from lawful.models.shipped import base_named
+from lawful.packs import rules_named
 from lawful.rules.rule_set import Rules
 
 if TYPE_CHECKING:
-    from lawful.models.training import Epoch, Recipe, Told
+    from lawful.models.recipe import Recipe
+    from lawful.models.training import Epoch, Step, Told
 
 EXAMPLE = "lawful train labelled.jsonl --base distilroberta-base --boxes --out my-model"
 
 _ENCODER = "Model"
 _TRAINING = "Training"
+
+FEW = 100
+"""Documents with true values below which ``lawful teach`` is the better start."""
 
 
 def train(
@@ -38,7 +51,11 @@ def train(
     ],
     base: Annotated[
         str,
-        typer.Option(metavar="MODEL", help="Encoder to fine-tune: a folder, or a name on the hub."),
+        typer.Option(
+            metavar="MODEL",
+            help="Model to fine-tune: receipts or invoices (the shipped ones), a folder, or a name "
+            "on the hub.",
+        ),
     ],
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder to write the model to.")
@@ -98,18 +115,26 @@ def train(
         ),
     ] = None,
     epochs: Annotated[
-        int,
-        typer.Option(metavar="N", rich_help_panel=_TRAINING, help="Maximum number of epochs."),
-    ] = 20,
-    patience: Annotated[
-        int,
+        int | None,
         typer.Option(
-            metavar="N", rich_help_panel=_TRAINING, help="Stop after N epochs without a better F1."
+            metavar="N", rich_help_panel=_TRAINING, show_default="20; more for few documents",
+            help="Maximum number of epochs.",
         ),
-    ] = 5,
+    ] = None,
+    patience: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", rich_help_panel=_TRAINING, show_default="a quarter of all; at least 5",
+            help="Stop after N epochs without a better F1; while it is 0, without a lower loss.",
+        ),
+    ] = None,
     batch: Annotated[
-        int, typer.Option(metavar="N", rich_help_panel=_TRAINING, help="Batch size, in windows.")
-    ] = 32,
+        int | None,
+        typer.Option(
+            metavar="N", rich_help_panel=_TRAINING, show_default="32; fewer for few documents",
+            help="Batch size, in windows.",
+        ),
+    ] = None,
     rate: Annotated[
         float,
         typer.Option(metavar="RATE", rich_help_panel=_TRAINING, help="Encoder learning rate."),
@@ -142,15 +167,20 @@ def train(
     needed("torch", "lawful train")
     needed("transformers", "lawful train")
     from lawful.models.network import Network
+    from lawful.models.recipe import Recipe
     from lawful.models.tagger import BOXLESS
     from lawful.models.tokenizer import Tokenizer
-    from lawful.models.training import Recipe, labels_of
+    from lawful.models.training import labels_of
     from lawful.models.training import train as run
 
     recipe = Recipe(
         epochs=epochs, batch=batch, rate=rate, new_rate=new_rate, patience=patience, seed=seed,
         legal=legal,
     )  # fmt: skip
+    base = base_named(base)
+    check_source(base)
+    if not Path(base).exists():
+        say(f"no folder {base}: asking the hub for a model of that name")
     if truth is not None:
         if rules is None or validation is not None or resume:
             raise InputError(
@@ -191,7 +221,6 @@ def train(
             network, tokenizer, pages, checked, out, recipe, device=device, resume=resume, told=step
         ),
         out,
-        recipe,
     )
 
 
@@ -213,47 +242,82 @@ def _train_on_values(
 
     def tell(number: int, epoch: Epoch) -> None:
         say(
-            f"round {number}, epoch {epoch.number}: loss {epoch.loss:.3f}, "
-            f"F1 {100 * epoch.f1:.1f} ({epoch.seconds:.1f} s)"
+            f"round {number}, epoch {epoch.number} of {epoch.of}: {_result(epoch)} "
+            f"({epoch.seconds:.1f} s)"
         )
 
     say(f"{plural(len(known.documents))} with true values")
+    if len(known.documents) < FEW:
+        say("that is few for this kind of model: lawful teach learns from 20 documents in seconds")
     for each in train_on_values(
         known.documents, known.truths, rules, base, out, recipe, rounds=rounds, share=share,
-        device=device, epoch=tell, **options,
+        device=device, told=Forecast(rounds).step, epoch=tell, **options,
     ):  # fmt: skip
         results_console(stderr=True).print(table_of(each.aligned, rules))
         say(
             f"round {each.number}: {labels_in_words(each.aligned)}, {each.changed:,} changed; "
             f"F1 {100 * each.f1:.1f} by these labels on documents that were held back"
         )
+        if not each.f1:
+            warn(f"round {each.number}: {NOTHING_LEARNT}")
     say(f"{out}: the model of the last round")
+    if not each.f1:
+        raise typer.Exit(1)
 
 
-def _follow(run: Callable[[Told], Iterator[Epoch]], out: Path, recipe: Recipe) -> None:
+NOTHING_LEARNT = (
+    "F1 is 0.0: the model finds nothing right in the validation documents, so it is of no use. "
+    "More epochs (--epochs), a higher --rate such as 2e-4, a smaller --batch or more labelled "
+    "documents help"
+)
+
+
+def _result(epoch: Epoch) -> str:
+    """The loss and the F1 of an epoch, and what that means."""
+    text = f"loss {epoch.loss:.3f}, F1 {100 * epoch.f1:.1f} on the validation documents"
+    if epoch.best:
+        return text + ", the best so far" * epoch.progress
+    text += ": the model still says O everywhere"
+    if epoch.found:
+        text = text.removesuffix("the model still says O everywhere")
+        text += f"none of the {epoch.found:,} spans that the model finds is right"
+    if epoch.number > 1:
+        text += "; the loss still falls" if epoch.progress else "; the loss does not fall"
+    return text
+
+
+def _follow(run: Callable[[Told], Iterator[Epoch]], out: Path) -> None:
     """Runs a training and prints its epochs; ``run`` takes a callback for every step."""
-    best, last = None, 0
+    last = None
     try:
-        with Follower(recipe.epochs) as follower:
-            for epoch in run(follower.step):
-                mark = ", the best so far" if best is None or epoch.f1 > best else ""
-                best, last = epoch.best, epoch.number
+        forecast = Forecast()
+        with Follower() as follower:
+
+            def step(each: Step) -> None:
+                forecast.step(each)
+                follower.step(each)
+
+            for epoch in run(step):
+                last = epoch
                 follower.epoch(epoch.best)
-                say(
-                    f"epoch {epoch.number} of {recipe.epochs}: loss {epoch.loss:.3f}, "
-                    f"F1 {100 * epoch.f1:.1f} on the validation documents{mark} "
-                    f"({duration(epoch.seconds)})"
-                )
+                seconds = duration(epoch.seconds)
+                say(f"epoch {epoch.number} of {epoch.of}: {_result(epoch)} ({seconds})")
     except KeyboardInterrupt:
-        if best is None:
+        if last is None:
             message = "interrupted before the end of the first epoch; nothing was saved"
         else:
-            kept = f"the best model so far, F1 {100 * best:.1f}"
+            kept = "a model that finds nothing right yet"
+            if last.best:
+                kept = f"the best model so far, F1 {100 * last.best:.1f}"
             message = f"interrupted; {out} has {kept}; continue with --resume"
         raise Interrupted(message) from None
-    if best is None:
+    if last is None:
         say(f"{out}: the run had already ended")
-    else:
-        if last < recipe.epochs:
-            say(f"stopped: {recipe.patience} epochs without a better F1")
-        say(f"{out}: F1 {100 * best:.1f} on the validation documents")
+        return
+    if last.number < last.of:
+        what = "a better F1" if last.best else "an F1 above 0 or a lower loss"
+        say(f"stopped: {last.stale} epochs without {what}")
+    say(f"{out}: F1 {100 * last.best:.1f} on the validation documents")
+    if not last.best:
+        warn(NOTHING_LEARNT)
+        raise typer.Exit(1)

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from lawful.decoding import Budget, Decoding
-from lawful.errors import InputError
+from lawful.base.errors import InputError
+from lawful.results.decoding import Budget, Decoding
 from lawful.search.problem import Problem
 from lawful.search.walk import Chunk, walk
 
@@ -41,7 +41,7 @@ class Argmax:
             budget,
             legal=False,
             complete=lambda: len(problem.costs) == 0,  # no words, so there is only one labelling
-            fallback=problem.argmax,
+            instead=problem.argmax,
         )
 
     @staticmethod

@@ -7,11 +7,10 @@ from typing import ClassVar
 
 from lawful.decoders.exact import Exact
 from lawful.decoders.paths import Paths
-from lawful.decoding import Budget, Decoding
-from lawful.rules.plan import plan_of
+from lawful.results.decoding import Budget, Decoding
+from lawful.rules.compiled.plan import plan_of
 from lawful.rules.rule_set import Rules
 from lawful.search.problem import Problem
-from lawful.span_scores import SpanScores
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +29,27 @@ class Auto:
 
     def decode(self, problem: Problem, budget: Budget) -> Decoding:
         decoder, why = self.choose(problem.judge.rules)
-        if not isinstance(problem.scores, SpanScores) and problem.scores.chain is not None:
+        if problem.scores.chain is not None:
             decoder, why = Paths(), "the scores have transitions"
         problem.chosen = why
         return decoder.decode(problem, budget.filled(decoder.default_budget))
 
     def decode_ranked(self, problem: Problem, budget: Budget, alternatives: int) -> Decoding:
-        """Always ``exact``: alternatives differ in their readings, which only it searches."""
-        decoding = Exact().decode_ranked(problem, budget.filled(Exact.default_budget), alternatives)
-        return replace(decoding, chosen="it finds alternatives")
+        """What ``decode`` finds, with what ``exact`` knows of its values.
+
+        If ``exact`` has another answer, nothing is known.
+        """
+        decoder, why = self.choose(problem.judge.rules)
+        ranked = Exact().decode_ranked(problem, budget.filled(Exact.default_budget), alternatives)
+        if isinstance(decoder, Exact):
+            return replace(ranked, chosen=why)
+        found = self.decode(problem, budget)
+        if found.fields != ranked.fields or found.classes != ranked.classes:
+            return found
+        margin = ranked.margin if found.optimal else None
+        return replace(
+            found, alternatives=ranked.alternatives, confidence=ranked.confidence, margin=margin
+        )
 
     @staticmethod
     def choose(rules: Rules) -> tuple[Exact | Paths, str]:

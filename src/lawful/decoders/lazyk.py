@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from lawful import _core
-from lawful.decoding import Budget, Decoding
+from lawful.results.decoding import Budget, Decoding
 from lawful.search.problem import Problem
 from lawful.search.walk import chunked, walk
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from lawful.errors import InputError
+from lawful.base.errors import InputError
 
 try:
     import fcntl

@@ -6,20 +6,24 @@ from typing import Any
 
 import msgspec
 
-from lawful.candidates import SMOOTHING, Candidates
-from lawful.cloud import READERS
-from lawful.document import BadLine
-from lawful.errors import InputError
+from lawful.base.errors import InputError
+from lawful.candidates.candidates import SMOOTHING, Candidates
+from lawful.candidates.services import READERS
+from lawful.documents.records import FailedDocument
 from lawful.io.jsonl import BAD_TEXT, check_line
 
-KINDS = ("samples", "candidates", *READERS)
+KINDS = ("samples", "sources", "candidates", *READERS)
 """The keys of a line, one of which it has."""
 
 
-class _Line(msgspec.Struct):
+class CandidateLine(msgspec.Struct):
+    """A line as it is parsed: ``id``, one of ``KINDS``, and what is known besides."""
+
     id: str
-    samples: list[dict[str, Any]] | None = None
+    samples: list[dict[str, Any] | str | None] | None = None
     log_probs: list[float] | None = None
+    sources: dict[str, Any] | None = None
+    reliability: dict[str, float | dict[str, float]] | None = None
     candidates: dict[str, Any] | None = None
     textract: dict[str, Any] | None = None
     azure: dict[str, Any] | None = None
@@ -30,20 +34,20 @@ class _Line(msgspec.Struct):
 
 def parse_candidates(
     number: int, text: bytes, smoothing: float = SMOOTHING
-) -> Candidates | BadLine:
-    """The candidates of a line, or a ``BadLine`` that says why there are none."""
+) -> Candidates | FailedDocument:
+    """The candidates of a line, or a ``FailedDocument`` that says why there are none."""
     try:
         check_line(text)
-        line = msgspec.json.decode(text, type=_Line)
+        line = msgspec.json.decode(text, type=CandidateLine)
     except (*BAD_TEXT, MemoryError) as error:
-        return BadLine(number, str(error) or "not enough memory to read it")
+        return FailedDocument(number, str(error) or "not enough memory to read it")
     try:
         return _candidates(line, number, smoothing)
     except InputError as error:
-        return BadLine(number, str(error), line.id)
+        return FailedDocument(number, str(error), line.id)
 
 
-def _candidates(line: _Line, number: int, smoothing: float) -> Candidates:
+def _candidates(line: CandidateLine, number: int, smoothing: float) -> Candidates:
     here = [kind for kind in KINDS if getattr(line, kind) is not None]
     if len(here) != 1:
         found = " and ".join(here) or "none of them"
@@ -58,6 +62,10 @@ def _candidates(line: _Line, number: int, smoothing: float) -> Candidates:
         return Candidates.from_samples(line.samples, line.log_probs, smoothing=smoothing, **about)
     if line.log_probs is not None:
         raise InputError("log_probs are those of samples, of which the line has none")
+    if line.sources is not None:
+        return Candidates.from_sources(line.sources, line.reliability, **about)
+    if line.reliability is not None:
+        raise InputError("reliability is that of sources, of which the line has none")
     kind = here[0]
     given = getattr(line, kind)
     return Candidates(READERS[kind](given) if kind in READERS else given, **about)

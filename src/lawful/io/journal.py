@@ -30,14 +30,17 @@ from zlib import crc32
 
 import msgspec
 
-from lawful.errors import InputError
-from lawful.io.atomic import atomic_bytes, atomic_text, copy_mode, is_special
+from lawful.base.errors import InputError
+from lawful.io.atomic import atomic_path, atomic_text, copy_mode, is_special
 from lawful.io.jsonl import Line
 
 try:
     import fcntl
 except ImportError:  # Windows, where two runs with the same output are not noticed
     fcntl = None  # type: ignore[assignment]
+
+Pack: TypeAlias = Callable[[IO[bytes], Path], None]
+"""Writes a file in its own format from the results of a run, which it reads."""
 
 Manifest: TypeAlias = Mapping[str, str | int | float | bool | None]
 """All that the results depend on, other than the input lines, by name."""
@@ -85,10 +88,19 @@ class Output:
         """The lines of the input, checked to be those that the run began with."""
         yield from lines
 
+    def is_done(self, line: int) -> bool:
+        """Whether a line was done when the run was resumed."""
+        return line <= self.last_line
+
+    def left(self, lines: Iterable[Line]) -> Iterator[Line]:
+        """The same without those that are done."""
+        return (line for line in self.lines(lines) if not self.is_done(line[0]))
+
     def add(self, entry: Entry, text: str = "") -> None:
         """Writes the output of a line, unless it was done before the run was resumed."""
         self.counts.update(entry.counts)
         self._file.write(text)
+        self._file.flush()
 
     def finish(self, foot: Callable[[Counter[str]], str]) -> None:
         """Writes what comes after all results, by their counts; makes the output file appear."""
@@ -98,8 +110,16 @@ class Output:
 class Journal(Output):
     """An output file that appears at the end; until then, its run can be resumed."""
 
-    def __init__(self, out: str, manifest: Manifest, head: str, *, resume: bool | None) -> None:
-        """``head`` comes before all results.
+    def __init__(
+        self,
+        out: str,
+        manifest: Manifest,
+        head: str,
+        *,
+        resume: bool | None,
+        pack: Pack | None = None,
+    ) -> None:
+        """``head`` comes before all results. With ``pack``, the file is made of them at the end.
 
         The results of an unfinished run are kept if ``resume`` is true, and removed if it is
         false; if it is ``None``, they are an error.
@@ -109,6 +129,7 @@ class Journal(Output):
             raise InputError(f"cannot write {out}: it is a folder")
         self._partial_path = self._out.with_name(f"{self._out.name}.partial")
         self._journal_path = self._out.with_name(f"{self._out.name}.journal")
+        self._pack = _compress if pack is None and self._out.suffix == ".gz" else pack
         self._journal = self._partial = -1
         self._locked = self._started = False
         self._state = _State()
@@ -233,7 +254,7 @@ class Journal(Output):
     def entries(self) -> Iterator[Entry]:
         """The entries of the run that is resumed."""
         for entry, _ in self._read():
-            if entry.line > self.last_line or entry.last:
+            if not self.is_done(entry.line) or entry.last:
                 return
             if entry.line:
                 yield entry
@@ -244,7 +265,7 @@ class Journal(Output):
         number = 0
         for number, text in lines:
             digest = blake2b(text, digest_size=8).hexdigest()
-            if number > self.last_line:
+            if not self.is_done(number):
                 self._digests[number] = digest
             else:
                 entry = next(done, None)
@@ -256,7 +277,7 @@ class Journal(Output):
 
     def add(self, entry: Entry, text: str = "") -> None:
         """Writes the output of a line, unless it was done before the run was resumed."""
-        if entry.line <= self.last_line:
+        if self.is_done(entry.line):
             return
         entry.digest = self._digests.pop(entry.line)
         self._append(entry, text)
@@ -282,13 +303,9 @@ class Journal(Output):
             _write(self._partial, foot(self.counts).encode())
             _write(self._journal, msgspec.json.encode(Entry(0, last=True)) + b"\n")
             self._sync()
-            if self._out.suffix == ".gz":
-                with (
-                    self._partial_path.open("rb") as plain,
-                    atomic_bytes(self._out) as raw,
-                    gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,
-                ):
-                    shutil.copyfileobj(plain, packed, _CHUNK)
+            if self._pack is not None:
+                with self._partial_path.open("rb") as plain, atomic_path(self._out) as new:
+                    self._pack(plain, new)
                 self._partial_path.unlink()
             else:
                 copy_mode(self._out, self._partial_path)
@@ -331,18 +348,33 @@ class _State:
 
 @contextmanager
 def resumable(
-    out: str, manifest: Manifest, head: str, *, resume: bool | None = None
+    out: str,
+    manifest: Manifest,
+    head: str,
+    *,
+    resume: bool | None = None,
+    pack: Pack | None = None,
 ) -> Iterator[Output]:
-    """The output of a run; a ``Journal`` unless it is standard output, a pipe or a device."""
+    """The output of a run; a ``Journal`` unless it is standard output, a pipe or a device.
+
+    With ``pack``, it must be a file, which is made of the results at the end.
+    """
     if out == "-" or is_special(Path(out)):
+        if pack is not None:
+            raise InputError(f"this format needs a file as --out, and --out is {out}")
         if resume:
             raise InputError(f"--resume needs an output file, and --out is {out}")
         with atomic_text(out) as file:
             file.write(head)
             yield Output(file)
         return
-    with closing(Journal(out, manifest, head, resume=resume)) as journal:
+    with closing(Journal(out, manifest, head, resume=resume, pack=pack)) as journal:
         yield journal
+
+
+def _compress(plain: IO[bytes], path: Path) -> None:
+    with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+        shutil.copyfileobj(plain, packed, _CHUNK)
 
 
 def _is_next(entry: Entry, partial: IO[bytes]) -> bool:

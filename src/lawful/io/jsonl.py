@@ -6,7 +6,7 @@
 Instead of ``probs``, a line may have ``log_probs`` or ``logits``, or its scores may be in the
 ``.npz`` file of the same name (``lawful.io.npz``). ``boxes``, ``pages``, ``joins``, ``rows``,
 ``gold``, ``given`` (values by name), ``classes`` (log-probabilities by name and class, ``null`` for
-minus infinity), ``pins`` (a person's word: ``lawful.pins``), ``sizes`` (width and height by page),
+minus infinity), ``pins`` (a person's corrections), ``sizes`` (width and height by page),
 ``images`` (paths by page) and ``values`` (known texts by label) are optional, and so is ``chain``,
 a CRF's scores of transitions: ``{"start": [..], "between": [[..]..], "end": [..]}``. Files are read
 and written line by line, so they may be larger than memory.
@@ -22,27 +22,37 @@ import gzip
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, Literal, TypeAlias, TypeVar, get_args, overload
 
 import msgspec
 import numpy as np
 
-from lawful.cache import Cache, size_of_texts
-from lawful.chain import Chain
-from lawful.decoding import Decoding
-from lawful.document import BadLine, Document, Labelled, Scored, SpanScored
-from lawful.errors import InputError, LawfulError
+from lawful.base.cache import Cache, size_of_texts
+from lawful.base.errors import InputError, LawfulError, shown
+from lawful.documents.document import Document
+from lawful.documents.records import FailedDocument, Labelled, Scored
+from lawful.documents.scores import Scores
+from lawful.documents.span_scores import SpanScores
 from lawful.io.atomic import atomic_text
+from lawful.io.document_line import (
+    DocumentLine,
+    checked_chain,
+    document_of,
+    record_of,
+    with_infinity,
+)
 from lawful.io.npz import NpzReader, NpzWriter
-from lawful.known import Known
-from lawful.scores import Scores
-from lawful.span_scores import SpanScores
+from lawful.results.decoding import Decoding
+from lawful.results.wire import line_of
 
 Line: TypeAlias = tuple[int, bytes]
 """The number of a line, from 1, and its text."""
+
+OnError: TypeAlias = Literal["raise", "yield"]
+"""What becomes of a line that cannot be used: an ``InputError``, or a ``FailedDocument``."""
 
 KINDS = {
     "probs": Scores.from_probs,
@@ -51,7 +61,7 @@ KINDS = {
 }
 """The kinds of scores, by the names that documents have them under."""
 
-MOST_BYTES = 2**24
+MAX_BYTES = 2**22
 """Bytes of lists of labels that a parser remembers."""
 
 _NOT_JSON = re.compile(rb"NaN|Infinity")
@@ -67,47 +77,44 @@ BAD_TEXT = (msgspec.DecodeError, UnicodeDecodeError, LawfulError, RecursionError
 """Exceptions that mean that a line is no document: not UTF-8, not JSON, or not as expected."""
 
 
-class DocumentLine(msgspec.Struct):
-    """A line of JSON as it is parsed; ``LineParser`` says what is expected of it beyond that."""
-
-    id: str
-    words: list[str]
-    labels: list[str] | None = None
-    boxes: list[list[float]] | None = None
-    pages: list[int] | None = None
-    joins: list[bool] | None = None
-    rows: list[int | None] | None = None
-    given: dict[str, str | int | float | None] | None = None
-    classes: dict[str, dict[str, float | None]] | None = None
-    pins: list[dict[str, str | int | float | list[int] | None]] = []
-    sizes: list[list[float]] | None = None
-    images: list[str | None] | None = None
-    values: dict[str, list[str]] | None = None
-    gold: list[str] | None = None
-    split: str | None = None
-    probs: list[list[float]] | None = None
-    log_probs: list[list[float]] | None = None
-    logits: list[list[float]] | None = None
-    chain: dict[str, list[Any]] | None = None
-    spans: list[tuple[int, int, str, float]] | None = None
-    types: list[str] | None = None
+Made = TypeVar("Made")
 
 
-def read_jsonl(path: str | Path) -> Iterator[Scored | BadLine]:
-    """Every line of a file as a scored document or a ``BadLine``.
+@overload
+def read_jsonl(path: str | Path, on_error: Literal["raise"] = "raise") -> Iterator[Scored]: ...
 
-    A file that is missing or cannot be decompressed raises an ``InputError`` during iteration.
+
+@overload
+def read_jsonl(path: str | Path, on_error: OnError) -> Iterator[Scored | FailedDocument]: ...
+
+
+def read_jsonl(path: str | Path, on_error: OnError = "raise") -> Iterator[Scored | FailedDocument]:
+    """Every line of a file as a scored document; its scores are of words or of spans.
+
+    A line that cannot be used raises an ``InputError`` that says where and why; with
+    ``on_error="yield"`` it is a ``FailedDocument``, and the next lines follow. A file that is
+    missing or cannot be decompressed raises an ``InputError`` in either case. All this is during
+    iteration.
     """
-    parser = LineParser(path)
-    for number, text in read_lines(path):
-        yield parser.parse(number, text)
+    if on_error not in get_args(OnError):
+        raise InputError(f"on_error is {shown(on_error)}, expected 'raise' or 'yield'")
+    return _read_scored(path, on_error)
 
 
-def read_any(path: str | Path) -> Iterator[Scored | SpanScored | BadLine]:
-    """The same for lines with scores of words or of spans."""
+def _read_scored(path: str | Path, on_error: OnError) -> Iterator[Scored | FailedDocument]:
     parser = LineParser(path)
     for number, text in read_lines(path):
-        yield parser.parse_any(number, text)
+        found = parser.parse(number, text)
+        if isinstance(found, FailedDocument) and on_error == "raise":
+            raise InputError(f"{path}, line {number}: {found.message}")
+        yield found
+
+
+def read_judged(path: str | Path) -> Iterator[Scored | Labelled | FailedDocument]:
+    """Every line as a scored document, or one with gold labels only, or a ``FailedDocument``."""
+    parser = LineParser(path)
+    for number, text in read_lines(path):
+        yield parser.parse_judged(number, text)
 
 
 def read_lines(path: str | Path) -> Iterator[Line]:
@@ -157,34 +164,43 @@ class LineParser:
     def __init__(self, path: str | Path) -> None:
         self._arrays = None if str(path) == "-" else NpzReader.next_to(Path(path))
         self._decoder = msgspec.json.Decoder(DocumentLine)
-        self._labels: Cache[tuple[str, ...], tuple[str, ...]] = Cache(MOST_BYTES)
+        self._labels: Cache[tuple[str, ...], tuple[str, ...]] = Cache(MAX_BYTES)
 
-    def parse(self, number: int, text: bytes) -> Scored | BadLine:
-        """The scored document of a line, or a ``BadLine`` that says why there is none."""
-        found = self.parse_any(number, text)
-        if isinstance(found, SpanScored):
-            why = "the line has scores of spans, and this command needs scores of words"
-            return BadLine(number, why, found.document.id)
-        return found
+    def parse(self, number: int, text: bytes) -> Scored | FailedDocument:
+        """The scored document of a line, or a ``FailedDocument`` that says why there is none."""
+        return self._parse(number, text, self._record)
 
-    def parse_any(self, number: int, text: bytes) -> Scored | SpanScored | BadLine:
-        """The document of a line with its scores, of words or spans; or a ``BadLine``."""
+    def parse_judged(self, number: int, text: bytes) -> Scored | Labelled | FailedDocument:
+        """The same, or a document with gold labels if it has no scores."""
+        return self._parse(number, text, self._judged)
+
+    def _parse(
+        self, number: int, text: bytes, make: Callable[[DocumentLine, int], Made]
+    ) -> Made | FailedDocument:
         try:
             check_line(text)
-            line = self._decoder.decode(text)
-            return self._scored(line, number) if line.spans is None else _spans(line, number)
+            return make(self._decoder.decode(text), number)
         except msgspec.ValidationError as error:
-            return BadLine(number, str(error))
+            return FailedDocument(number, str(error))
         except msgspec.DecodeError as error:
             hint = "; NaN and Infinity are not JSON" if _NOT_JSON.search(text) else ""
-            return BadLine(number, f"{error}{hint}")
+            return FailedDocument(number, f"{error}{hint}")
         except BAD_TEXT as error:
-            return BadLine(number, str(error))
+            return FailedDocument(number, str(error))
         except MemoryError:
-            return BadLine(number, "not enough memory to read it")
+            return FailedDocument(number, "not enough memory to read it")
+
+    def _record(self, line: DocumentLine, number: int) -> Scored:
+        return self._scored(line, number) if line.spans is None else _spans(line, number)
+
+    def _judged(self, line: DocumentLine, number: int) -> Scored | Labelled:
+        has_array = self._arrays is not None and f"scores/{line.id}" in self._arrays
+        if line.gold is None or line.spans is not None or _given(line) or has_array:
+            return self._record(line, number)
+        return Labelled(document_of(line, number), tuple(line.gold), line.split)
 
     def _scored(self, line: DocumentLine, number: int) -> Scored:
-        document = _document(line, number)
+        document = document_of(line, number)
         kind, rows = self._own_scores(line) or self._array(line)
         labels = self._names(line)
         if not len(rows):
@@ -243,72 +259,26 @@ def _given(line: DocumentLine) -> list[str]:
     return [kind for kind in KINDS if getattr(line, kind) is not None]
 
 
-def _spans(line: DocumentLine, number: int) -> SpanScored:
+def _spans(line: DocumentLine, number: int) -> Scored:
     if others := _given(line):
         raise InputError(f"document {line.id!r} has spans and {others[0]}, expected one of them")
     scores = SpanScores(line.spans or (), len(line.words), line.types)
     gold = None if line.gold is None else tuple(line.gold)
-    return SpanScored(_document(line, number), scores, gold)
+    return Scored(document_of(line, number), scores, gold)
 
 
-def checked_chain(id_: str, chain: dict[str, Any]) -> dict[str, Any]:
-    """A CRF's scores of transitions; raises an ``InputError`` if it has other parts."""
-    if not {"between"} <= set(chain) <= set(Chain._fields):
-        raise InputError(
-            f"document {id_!r} has a chain of {', '.join(chain) or 'nothing'}, "
-            f"expected {', '.join(Chain._fields)}"
-        )
-    return chain
-
-
-def with_infinity(part: list[Any]) -> list[Any]:
-    """The same nested lists with minus infinity, which JSON cannot write, in place of null."""
-    return [
-        -np.inf if each is None else with_infinity(each) if isinstance(each, list) else each
-        for each in part
-    ]
-
-
-def _document(line: DocumentLine, number: int) -> Document:
-    return Document(
-        line.id,
-        tuple(line.words),
-        line.boxes,  # type: ignore[arg-type]
-        line.pages,  # type: ignore[arg-type]
-        line.joins,  # type: ignore[arg-type]
-        line.rows,  # type: ignore[arg-type]
-        number,
-        line.given,
-        None if line.classes is None else class_scores(line.classes),
-        line.pins,  # type: ignore[arg-type]
-        line.sizes,  # type: ignore[arg-type]
-        line.images,  # type: ignore[arg-type]
-        line.values,  # type: ignore[arg-type]
-    )
-
-
-def class_scores(
-    classes: Mapping[str, Mapping[str, float | None]],
-) -> dict[str, dict[str, float]]:
-    """The scores of classes, with minus infinity, which JSON cannot write, in place of null."""
-    return {
-        name: {value: -np.inf if p is None else p for value, p in scores.items()}
-        for name, scores in classes.items()
-    }
-
-
-def parse_documents(lines: Iterable[Line]) -> Iterator[Document | Labelled | BadLine]:
-    """Every line as a document, with its gold labels if it has any, or a ``BadLine``."""
+def parse_documents(lines: Iterable[Line]) -> Iterator[Document | Labelled | FailedDocument]:
+    """Every line as a document, with its gold labels if it has any, or a ``FailedDocument``."""
     decoder = msgspec.json.Decoder(DocumentLine)
     for number, text in lines:
         try:
             check_line(text)
             line = decoder.decode(text)
-            document = _document(line, number)
+            document = document_of(line, number)
             gold = line.gold
             found = document if gold is None else Labelled(document, tuple(gold), line.split)
         except BAD_TEXT as error:
-            yield BadLine(number, str(error))
+            yield FailedDocument(number, str(error))
         else:
             yield found
 
@@ -326,7 +296,7 @@ def read_labelled(path: Path, split: str | None = None) -> Iterator[Labelled]:
             line = decoder.decode(text)
             if line.gold is None:
                 raise InputError(f"document {line.id!r} has no gold labels")
-            labelled = Labelled(_document(line, number), tuple(line.gold), line.split)
+            labelled = Labelled(document_of(line, number), tuple(line.gold), line.split)
         except BAD_TEXT as error:
             raise InputError(f"{path}, line {number}: {error}") from None
         splits.add(line.split)
@@ -369,26 +339,20 @@ class DecodedLine(msgspec.Struct, frozen=True):
     line: int = 0
 
 
-def read_decodings(path: str | Path) -> Iterator[DecodedLine | BadLine]:
-    """Every line of a file that ``lawful decode`` wrote, or a ``BadLine``."""
+def read_decodings(path: str | Path) -> Iterator[DecodedLine | FailedDocument]:
+    """Every line of a file that ``lawful decode`` wrote, or a ``FailedDocument``."""
     decoder = msgspec.json.Decoder(DecodedLine)
     for number, text in read_lines(path):
         try:
             check_line(text)
             yield msgspec.structs.replace(decoder.decode(text), line=number)
         except BAD_TEXT as error:
-            yield BadLine(number, str(error))
+            yield FailedDocument(number, str(error))
 
 
-def decoding_line(decoding: Decoding, *, ranked: bool = False, known: Sequence[Known] = ()) -> str:
-    """``decoding.to_dict`` as one line of JSON, with ``known`` values if there are any."""
-    record = decoding.to_dict(ranked=ranked)
-    if known:
-        record["known"] = {
-            each.field: {"known": each.known, "found": each.found, "right": each.right}
-            for each in known
-        }
-    return encode(record).decode()
+def decoding_line(decoding: Decoding, *, ranked: bool = False) -> str:
+    """A decoding as one line of JSON, with ``known`` values if there are any."""
+    return encode(line_of(decoding, ranked=ranked)).decode()
 
 
 def scored_line(scored: Scored, *, decimals: int | None = None) -> str:
@@ -397,9 +361,16 @@ def scored_line(scored: Scored, *, decimals: int | None = None) -> str:
     Probabilities have nine significant digits, or ``decimals`` decimals. None is rounded to zero,
     which would forbid the label.
     """
-    log_probs = scored.scores.log_probs
-    record = _document_record(scored.document)
-    record["labels"] = scored.scores.labels
+    record = record_of(scored.document)
+    if isinstance(scored.scores, SpanScores) and not scored.scores.slots:
+        probs = 1 / (1 + np.exp(-scored.scores.log_odds))
+        pairs = zip(scored.scores.spans, probs.tolist(), strict=True)
+        record["spans"] = [(s.start, s.end, s.type, float(f"{p:.9g}")) for s, p in pairs]
+        record["types"] = scored.scores.types
+        return encode(record | ({} if scored.gold is None else {"gold": scored.gold})).decode()
+    scores = scored.word_scores
+    log_probs = scores.log_probs
+    record["labels"] = scores.labels
     if decimals is None:
         # A log-probability too small for exp is kept above zero: the label is not forbidden.
         probs = np.where(np.isinf(log_probs), 0.0, np.exp(np.maximum(log_probs, -690.0)))
@@ -407,8 +378,8 @@ def scored_line(scored: Scored, *, decimals: int | None = None) -> str:
     else:
         rounded = np.maximum(np.exp(log_probs).round(decimals), 10.0**-decimals)
         record["probs"] = np.where(np.isinf(log_probs), 0.0, rounded).tolist()
-    if scored.scores.chain is not None:
-        parts = scored.scores.chain._asdict().items()
+    if scores.chain is not None:
+        parts = scores.chain._asdict().items()
         record["chain"] = {name: part.tolist() for name, part in parts}  # -inf becomes null
     if scored.gold is not None:
         record["gold"] = scored.gold
@@ -417,29 +388,15 @@ def scored_line(scored: Scored, *, decimals: int | None = None) -> str:
 
 def labelled_line(labelled: Labelled) -> str:
     """A document with gold labels as one line of JSON, for ``read_labelled``."""
-    record = _document_record(labelled.document) | {"gold": labelled.gold}
+    record = record_of(labelled.document) | {"gold": labelled.gold}
     if labelled.split is not None:
         record["split"] = labelled.split
     return encode(record).decode()
 
 
-def _document_record(document: Document) -> dict[str, Any]:
-    record: dict[str, Any] = {"id": document.id, "words": document.words}
-    if document.boxes is not None:
-        record["boxes"] = [
-            [int(edge) if edge.is_integer() else edge for edge in box] for box in document.boxes
-        ]
-    for name in ("pages", "joins", "rows", "given", "classes", "sizes", "images", "values"):
-        if (values := getattr(document, name)) is not None:
-            record[name] = values
-    if document.pins:
-        record["pins"] = [pin.to_dict() for pin in document.pins]
-    return record
-
-
 def document_line(document: Document) -> str:
     """A document without scores as one line of JSON, for ``parse_documents``."""
-    return encode(_document_record(document)).decode()
+    return encode(record_of(document)).decode()
 
 
 def write_jsonl(path: str | Path, documents: Iterable[Scored]) -> int:
@@ -456,7 +413,7 @@ def write_npz(path: str | Path, documents: Iterable[Scored]) -> int:
     with atomic_text(path) as lines, NpzWriter.next_to(Path(path)) as arrays:
         for scored in documents:
             arrays.add(scored)
-            record = _document_record(scored.document)
+            record = record_of(scored.document)
             if scored.gold is not None:
                 record["gold"] = scored.gold
             lines.write(encode(record).decode() + "\n")

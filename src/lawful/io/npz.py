@@ -20,9 +20,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lawful.chain import Chain
-from lawful.document import Scored
-from lawful.errors import InputError
+from lawful.base.errors import InputError
+from lawful.documents.chain import Chain
+from lawful.documents.records import Scored
 from lawful.io.atomic import atomic_bytes
 
 LARGEST_ARRAY = 2**28
@@ -200,7 +200,7 @@ class NpzWriter:
 
     def add(self, scored: Scored) -> None:
         """Adds a document's scores; labels and chain must be those of the first document."""
-        scores, id_ = scored.scores, scored.document.id
+        scores, id_ = scored.word_scores, scored.document.id
         self._check_key(id_)
         if self._labels is None:
             self._labels, self._chain = scores.labels, scores.chain

@@ -16,15 +16,16 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from lawful.chain import Chain
-from lawful.errors import InputError, LawfulError
+from lawful.base.errors import InputError, LawfulError
+from lawful.documents.chain import Chain
+from lawful.documents.label_names import check_names
 from lawful.io.atomic import atomic_path
-from lawful.labels import check_names
 
 OldTables: TypeAlias = tuple[list[list[float]], list[float], list[float]]
 """A chain in cards of version 0.1: the scores between labels, at the start, at the end."""
 
 CARD, WEIGHTS, ONNX = "lawful.json", "model.safetensors", "model.onnx"
+QUICK = "quick.json"  # of a model that ``lawful teach`` made, which has no card
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 
 LONGEST_WINDOW = 2**20
@@ -43,6 +44,7 @@ class Card(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """The settings that a model is run with."""
 
     labels: tuple[str, ...]
+    kinds: tuple[str, ...] = ()  # of documents; the scores of the first piece are of them, too
     window: int  # maximum number of word pieces, including special tokens
     boxes: bool = False  # whether the model takes boxes
     own_boxes: bool = False  # whether its box embeddings are lawful's, not the architecture's
@@ -52,6 +54,11 @@ class Card(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     base: str = ""  # the pretrained encoder
     recipe: dict[str, Any] = {}  # the hyperparameters of training
     sha256: dict[str, str] = {}  # checksums of files, by name; a file without one is not checked
+
+    @property
+    def outputs(self) -> int:
+        """The number of scores per word piece."""
+        return len(self.labels) + len(self.kinds)
 
     @property
     def learned(self) -> Chain | None:

@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lawful.datasets.split import sample
-from lawful.document import Labelled
-from lawful.errors import InputError
+from lawful.base.errors import InputError
+from lawful.documents.records import Labelled
+from lawful.evaluation.split import sample
 from lawful.rules.rule_set import Rules
 
 RARE = 10
 """Fields in the training documents below which a label is hardly learnt."""
 
-MOST_NAMED = 12
+MAX_NAMED = 12
 """Labels that a message names."""
 
 
@@ -128,8 +128,8 @@ def _with_counts(counts: Mapping[str, int]) -> str:
 
 
 def _first(items: Iterable[tuple[str, object]]) -> list[tuple[str, object]]:
-    return list(items)[:MOST_NAMED]
+    return list(items)[:MAX_NAMED]
 
 
 def _more(count: int) -> str:
-    return f", and {count - MOST_NAMED:,} more" if count > MOST_NAMED else ""
+    return f", and {count - MAX_NAMED:,} more" if count > MAX_NAMED else ""

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from lawful.document import Document
-from lawful.labels import Scheme, Span
-from lawful.scores import Scores
-from lawful.span_scores import SpanScores
+from lawful.documents.document import Document
+from lawful.documents.labels import Scheme, Span
+from lawful.documents.scores import Scores
+from lawful.documents.span_scores import SpanScores
 
 
 def entities(

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from lawful.errors import InputError
-from lawful.extras import needed
+from lawful.base.errors import InputError
+from lawful.base.extras import needed
 from lawful.io.atomic import make_folder
 from lawful.models.checkpoint import (
     ONNX,

@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lawful.errors import InputError
-from lawful.extras import needed
+from lawful.base.errors import InputError
+from lawful.base.extras import needed
 from lawful.io.atomic import make_folder
 from lawful.models.checkpoint import (
     CARD,
@@ -126,23 +126,30 @@ class Network(nn.Module):
         lines: bool = False,
         crf: bool = False,
         window: int | None = None,
+        kinds: tuple[str, ...] = (),
         seed: int = 0,
     ) -> Network:
         """A network to train: a pretrained encoder with a new head for these labels.
 
         With ``boxes``, a text encoder gets embeddings of boxes; with ``lines``, of the places of
-        words in printed lines instead.
+        words in printed lines instead. A base that lawful has written keeps those that it has, and
+        what it has learned of labels of the same names.
         """
         if not 0 <= seed < 2**63:
             raise InputError(f"seed is {seed}, expected a whole number from 0 to 2^63")
         if boxes and lines:
             raise InputError("boxes and lines are both asked for, expected one of them")
         torch.manual_seed(seed)
+        if (known := read_card(Path(base))) is not None:
+            return _continued(
+                Path(base), known, labels, kinds, layers=layers, boxes=boxes, lines=lines, crf=crf,
+                window=window,
+            )  # fmt: skip
         encoder = load_encoder(
             base,
-            num_labels=len(labels),
-            id2label=dict(enumerate(labels)),
-            label2id={label: i for i, label in enumerate(labels)},
+            num_labels=len(outputs := (*labels, *kinds)),
+            id2label=dict(enumerate(outputs)),
+            label2id={label: i for i, label in enumerate(outputs)},
             ignore_mismatched_sizes=True,
         )
         if layers is not None:
@@ -155,6 +162,7 @@ class Network(nn.Module):
             raise InputError(f"window is {window}, expected 8 to {longest}, the most of {base}")
         card = Card(
             labels=labels,
+            kinds=kinds,
             window=window or min(longest, 512),
             boxes=boxes or lines or native,
             own_boxes=(boxes or lines) and not native,
@@ -172,6 +180,90 @@ class Network(nn.Module):
             encoder = load_encoder(source)
             return cls(encoder, plain_card(encoder, str(source)))
         return _load_ours(Path(source), card)
+
+
+def _continued(
+    folder: Path,
+    old: Card,
+    labels: tuple[str, ...],
+    kinds: tuple[str, ...],
+    *,
+    layers: int | None,
+    boxes: bool,
+    lines: bool,
+    crf: bool,
+    window: int | None,
+) -> Network:
+    """A network that goes on from a model of lawful, with a head for these labels."""
+    network = _load_ours(folder, old) if (folder / WEIGHTS).is_file() else _exported(folder, old)
+    encoder, head = network.encoder, getattr(network.encoder, "classifier", None)
+    if not isinstance(head, nn.Linear):
+        raise InputError(f"training cannot go on from {folder}: its head is of an unknown kind")
+    if boxes and old.boxes and (old.lines or not old.own_boxes):
+        raise InputError(f"{folder} has places of another kind than --boxes: leave it out")
+    if lines and old.boxes and not old.lines:
+        raise InputError(f"{folder} has places of another kind than --lines: leave it out")
+    if window is not None and not 8 <= window <= (longest := longest_window(encoder)):
+        raise InputError(f"window is {window}, expected 8 to {longest}, the most of {folder}")
+    outputs = (*labels, *kinds)
+    new = nn.Linear(head.in_features, len(outputs))
+    nn.init.normal_(new.weight, std=0.02)
+    nn.init.zeros_(new.bias)
+    before = {name: i for i, name in enumerate((*old.labels, *old.kinds))}
+    with torch.no_grad():
+        for i, name in enumerate(outputs):
+            if name in before:
+                new.weight[i] = head.weight[before[name]]
+                new.bias[i] = head.bias[before[name]]
+    encoder.classifier, encoder.num_labels = new, len(outputs)
+    encoder.config.id2label = dict(enumerate(outputs))
+    encoder.config.label2id = {label: i for i, label in enumerate(outputs)}
+    if layers is not None:
+        _cut_layers(encoder, layers, folder)
+    card = Card(
+        labels=labels,
+        kinds=kinds,
+        window=window or old.window,
+        boxes=old.boxes or boxes or lines,
+        own_boxes=old.own_boxes or (not old.boxes and (boxes or lines)),
+        lines=old.lines or (not old.boxes and lines),
+        crf=crf,
+        base=str(folder),
+    )
+    made = Network(encoder, card)
+    if network.boxes is not None:
+        made.boxes = network.boxes
+    return made
+
+
+def _exported(folder: Path, card: Card) -> Network:
+    """The network of a model that was exported with 8 bits, as the shipped ones are."""
+    transformers = needed("transformers", "training a model")
+    needed("onnx", "training a shipped model")
+    from lawful.models.exported_weights import HEAD, exported_weights
+
+    card.check_file(folder / ONNX)
+    try:
+        weights = {n: torch.tensor(a) for n, a in exported_weights(folder / ONNX).items()}
+        words = weights["encoder.bert.embeddings.word_embeddings.weight"]
+        config = transformers.BertConfig(
+            vocab_size=len(words),
+            hidden_size=words.shape[1],
+            num_hidden_layers=sum(name.endswith("self.query.weight") for name in weights),
+            intermediate_size=4 * words.shape[1],
+            max_position_embeddings=card.window,
+            num_labels=len(weights[HEAD]),
+        )
+        network = Network(transformers.BertForTokenClassification(config), card)
+        lacking, unknown = network.load_state_dict(weights, strict=False)
+        if unknown or any("position_ids" not in name for name in lacking):
+            raise ValueError(f"no weights for {[*unknown, *lacking][0]}")
+    except Exception as error:  # of onnx, for a file that is none, or of another network
+        raise InputError(
+            f"training cannot go on from {folder / ONNX}: {first_line(error)}; give the folder "
+            f"with {WEIGHTS} that it was exported from"
+        ) from None
+    return network
 
 
 def _load_ours(folder: Path, card: Card) -> Network:
@@ -193,9 +285,9 @@ def _load_ours(folder: Path, card: Card) -> Network:
         )
     except Exception as error:
         raise InputError(f"{folder / CONFIG}: not of a model: {first_line(error)}") from None
-    if config.num_labels != len(card.labels):
+    if config.num_labels != card.outputs:
         raise InputError(
-            f"{folder / CONFIG} has {config.num_labels} labels, expected {len(card.labels)} as in "
+            f"{folder / CONFIG} has {config.num_labels} labels, expected {card.outputs} as in "
             f"{CARD}"
         )
     if card.window > (longest := longest_window(encoder)):

@@ -18,14 +18,15 @@ from typing import Any
 import numpy as np
 from transformers import TokenClassificationPipeline
 
+from lawful.base.errors import InputError
 from lawful.decoders import decode
-from lawful.document import Document, Scored
-from lawful.errors import InputError
+from lawful.documents.document import Document
+from lawful.documents.records import Scored
+from lawful.documents.scores import Scores, log_softmax
 from lawful.models.checkpoint import read_card
 from lawful.models.entities import entities
 from lawful.models.network import plain_card, takes_boxes
 from lawful.rules.rule_set import Rules
-from lawful.scores import Scores, log_softmax
 
 
 class RulesPipeline(TokenClassificationPipeline):
@@ -94,7 +95,7 @@ class RulesPipeline(TokenClassificationPipeline):
         starts = [start for (start, _, _), join in zip(spans, joins, strict=True) if not join]
         return entities(
             scored.document,
-            scored.scores,
+            scored.word_scores,
             self.decoding.labels,
             scheme=self.rules.scheme,
             starts=starts,

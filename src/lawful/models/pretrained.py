@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from lawful.errors import InputError
-from lawful.extras import needed
+from lawful.base.errors import InputError
+from lawful.base.extras import needed
 from lawful.models.checkpoint import CONFIG, first_line
 
 

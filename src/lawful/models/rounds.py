@@ -14,15 +14,17 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Any
 
-from lawful.datasets.split import sample
-from lawful.document import UNKNOWN, Document, Labelled
-from lawful.errors import InputError
+from lawful.base.errors import InputError
+from lawful.documents.document import Document
+from lawful.documents.records import UNKNOWN, Labelled
+from lawful.evaluation.split import sample
+from lawful.learn.align import Aligned, Truth, align_all, align_scored
 from lawful.models.network import Network
+from lawful.models.recipe import Recipe
 from lawful.models.tagger import from_pretrained
 from lawful.models.tokenizer import Tokenizer
-from lawful.models.training import Epoch, Recipe, Told, labels_of, train
+from lawful.models.training import Epoch, Told, labels_of, train
 from lawful.rules.rule_set import Rules
-from lawful.truth import Aligned, Truth, align_all, align_scored
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lawful.chain import Chain
-from lawful.errors import InputError
-from lawful.extras import needed
+from lawful.base.errors import InputError
+from lawful.base.extras import needed
+from lawful.documents.chain import Chain
 from lawful.models.checkpoint import first_line
 
 if TYPE_CHECKING:
@@ -108,6 +108,8 @@ class OnnxRunner:
         options.log_severity_level = 3
         # Without this, products of 8-bit numbers overflow on processors without VNNI instructions.
         options.add_session_config_entry("session.x64quantprecision", "1")
+        # Threads that wait would otherwise take the processor from reading, OCR and decoding.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         if threads is not None:
             options.intra_op_num_threads = threads
         _check_contained(file)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -18,24 +18,28 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lawful.batch import FailedDocument, decode_many
-from lawful.decoding import Decoding
-from lawful.document import Document, Labelled, Scored
-from lawful.errors import DocumentError, InputError
-from lawful.extras import needed
-from lawful.models.checkpoint import CARD, ONNX, WEIGHTS, Card, read_card
+from lawful.base.errors import DocumentError, InputError
+from lawful.base.extras import needed
+from lawful.documents.document import Document
+from lawful.documents.records import FailedDocument, Labelled, Scored
+from lawful.documents.scores import Pooling, Scores, log_softmax
+from lawful.models.checkpoint import CARD, ONNX, QUICK, WEIGHTS, Card, read_card
 from lawful.models.pretrained import check_source
 from lawful.models.runners import OnnxRunner, Runner, TorchRunner
 from lawful.models.tokenizer import GRID, Tokenizer, WordPieces
 from lawful.models.windows import merge, windows
+from lawful.pipeline.batch import decode_many
+from lawful.results.decoding import Decoding
 from lawful.rules.rule_set import Rules
-from lawful.scores import Pooling, Scores, log_softmax
 
 Given: TypeAlias = Document | Labelled | Scored
 Backend: TypeAlias = Literal["torch", "onnx"]
 Units: TypeAlias = Literal["words", "pieces"]
 
 T = TypeVar("T")
+
+KIND = "kind"
+"""The name of a document's classes by which models tell kinds of documents apart."""
 
 BOXLESS = "documents without boxes, which the model was trained with"
 
@@ -118,18 +122,28 @@ class Tagger:
     def _predict(
         self, given: tuple[Given, ...], batch: int, units: Units, pool: Pooling
     ) -> Iterator[Scored]:
-        pairs = [_parts(each) for each in given]
+        pairs = [parts_of(each) for each in given]
         if any(self.lacks_boxes(document) for document, _ in pairs):
             warnings.warn(BOXLESS, stacklevel=3)
         pieces = [self.pieces(document) for document, _ in pairs]
         parts: list[list[tuple[slice, NDArray[Any]]]] = [[] for _ in pairs]
+        kinds: list[list[NDArray[Any]]] = [[] for _ in pairs]
         cut = [w for i, each in enumerate(pieces) for w in self.windows(i, each)]
         cut.sort(key=lambda window: len(window.ids))
         for some in batched(cut, batch):
-            for window, logits in zip(some, self._run(some), strict=True):
+            for window, (logits, kind) in zip(some, self._run(some), strict=True):
                 parts[window.document].append((window.where, logits))
-        for (document, gold), each, found in zip(pairs, pieces, parts, strict=True):
-            yield self._scored(document, gold, each, found, units, pool)
+                kinds[window.document].append(kind)
+        for (document, gold), each, found, of in zip(pairs, pieces, parts, kinds, strict=True):
+            yield self._scored(self._of_kind(document, of), gold, each, found, units, pool)
+
+    def _of_kind(self, document: Document, found: list[NDArray[Any]]) -> Document:
+        """The document with the probabilities of its kinds, if the model knows any."""
+        if not self.card.kinds or not found:
+            return document
+        scores = log_softmax(np.mean(found, axis=0, keepdims=True))[0].tolist()
+        kinds = dict(zip(self.card.kinds, scores, strict=True))
+        return replace(document, classes={**(document.classes or {}), KIND: kinds})
 
     def lacks_boxes(self, document: Document) -> bool:
         """Whether the model takes boxes and the document has none; it is then scored without."""
@@ -154,11 +168,13 @@ class Tagger:
                 np.concatenate([edge[0], pieces.boxes[where], edge[1]]),
             )
 
-    def _run(self, some: tuple[Window, ...]) -> Iterator[NDArray[np.float64]]:
-        """Log-probabilities of the pieces of each window, without special tokens."""
+    def _run(
+        self, some: tuple[Window, ...]
+    ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """Per window, log-probabilities of its pieces, without special tokens, and of kinds."""
         arrays = padded(some, self.tokenizer.padding)
         logits = np.asarray(self.runner.run(*arrays), dtype=np.float64)
-        if logits.shape != (expected := (*arrays[0].shape, len(self.labels))):
+        if logits.shape != (expected := (*arrays[0].shape, self.card.outputs)):
             raise InputError(
                 f"the model's scores have shape {logits.shape}, expected {expected}: windows x "
                 "pieces x labels"
@@ -166,8 +182,9 @@ class Tagger:
         if not np.isfinite(logits).all():
             raise InputError("the model's scores are not finite; perhaps its training diverged")
         before = len(self.tokenizer.opening)
-        for window, rows in zip(some, log_softmax(logits), strict=True):
-            yield rows[before : before + window.where.stop - window.where.start]
+        labels, kinds = np.split(logits, [len(self.labels)], axis=2)
+        for window, rows, kind in zip(some, log_softmax(labels), kinds[:, 0], strict=True):
+            yield rows[before : before + window.where.stop - window.where.start], kind
 
     def _scored(
         self,
@@ -220,7 +237,8 @@ def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
         yield some
 
 
-def _parts(given: Any) -> tuple[Document, tuple[str, ...] | None]:
+def parts_of(given: Any) -> tuple[Document, tuple[str, ...] | None]:
+    """What is scored: a document, and its true labels if it has them."""
     match given:
         case Document():
             return given, None
@@ -246,6 +264,10 @@ def from_pretrained(
     if not isinstance(model, str | Path):
         return _wrapped(model, tokenizer, device)
     folder = Path(model)
+    if (folder / QUICK).is_file():
+        from lawful.models.quick import QuickTagger
+
+        return QuickTagger.load(folder)
     card = read_card(folder)
     if backend is None:
         only_onnx = (
@@ -303,7 +325,7 @@ def _exported(folder: Path, card: Card | None) -> Tagger:
     card.check_file(file)
     tokenizer = Tokenizer.load(folder)
     runner = OnnxRunner(file, card.learned)
-    if runner.labels not in (None, count := len(card.labels)):
+    if runner.labels not in (None, count := card.outputs):
         raise InputError(
             f"{file} has scores of {runner.labels} labels, expected {count} as in {CARD}"
         )

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lawful.document import Document
-from lawful.errors import InputError, MissingExtraError
-from lawful.labels import labels_of_pieces
-from lawful.lines import printed_lines
+from lawful.base.errors import InputError, MissingExtraError
+from lawful.documents.document import Document
+from lawful.documents.label_names import labels_of_pieces
+from lawful.documents.reading_order import printed_lines
 from lawful.models.checkpoint import TOKENIZER, read_card, replaced
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ class WordPieces:
             pages=None if pages is None else tuple(pages[i] for i in at),
             joins=tuple(join or glued[i] for i, join in zip(at, joins, strict=True)),
             rows=None if document.rows is None else tuple(document.rows[i] for i in at),
+            misreads=None,
             pins=tuple(
                 pin
                 if pin.words is None

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
-from math import cos, pi
+from math import cos, inf, pi
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal, TypeAlias
@@ -22,64 +22,44 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from lawful.document import UNKNOWN, Document, Labelled
-from lawful.errors import InputError
-from lawful.evaluation import Counts
+from lawful.base.errors import InputError
+from lawful.documents.document import Document
+from lawful.documents.labels import Scheme
+from lawful.documents.records import UNKNOWN, Labelled
+from lawful.evaluation.scoreboard import Counts
 from lawful.io.atomic import make_folder
-from lawful.labels import Scheme
 from lawful.models.checkpoint import ONNX, TOKENIZER, WEIGHTS, first_line, replaced
 from lawful.models.network import Network
+from lawful.models.recipe import Recipe
 from lawful.models.runners import TorchRunner, device_named, half_precision
 from lawful.models.tagger import Tagger, Window, batched, padded
 from lawful.models.tokenizer import Tokenizer
-from lawful.streams import paths
+from lawful.search.streams import paths
 
 CHECKPOINT = "checkpoint.pt"
 IGNORED = -100
 """The target of positions without a label: special tokens, padding, pieces that a CRF skips, words
 whose label is unknown."""
 
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """The hyperparameters of training. Epochs and batch size are the paper's.
-
-    The paper's learning rate, 0.001, is used for new parameters only (head, boxes, CRF). The
-    encoder's rate is ten times lower: at 0.001, pretrained weights are lost.
-    """
-
-    epochs: int = 20
-    batch: int = 32
-    rate: float = 1e-4
-    new_rate: float = 1e-3
-    warm_up: float = 0.1  # share of steps with rising rates; then the rates fall to zero
-    decay: float = 0.01
-    patience: int = 5  # epochs without a better F1 before training stops
-    seed: int = 0
-    legal: float = 0.0  # weight of the loss term for the probability of illegal transitions
-
-    def __post_init__(self) -> None:
-        for name, least in (("epochs", 1), ("batch", 1), ("patience", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InputError(f"{name} is {value!r}, expected a whole number of {least} or more")
-        for name, most in (
-            ("rate", 1.0), ("new_rate", 1.0), ("warm_up", 1.0), ("decay", 1.0), ("legal", 1e3),
-        ):  # fmt: skip
-            if not 0 <= getattr(self, name) <= most:
-                raise InputError(
-                    f"{name} is {getattr(self, name)!r}, expected a number from 0 to {most:g}"
-                )
+_FALL = 0.99  # of the lowest loss: below this, it still falls
 
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """The results of an epoch."""
+    """The results of an epoch.
+
+    An epoch is progress if its F1 is better than all before, also in earlier runs that this one
+    resumes. While no entity is found right, so that F1 is 0, it is progress if the loss falls.
+    """
 
     number: int  # from 1
+    of: int  # the maximum number of epochs
     loss: float  # mean over its steps
     f1: float  # on the validation documents
-    best: float  # so far
+    found: int  # entities in the validation documents, right or wrong
+    progress: bool
+    stale: int  # epochs since the last progress
+    best: float  # F1 so far
     seconds: float
 
 
@@ -88,6 +68,7 @@ class Step:
     """Progress within an epoch: batches that were trained on, then documents validated on."""
 
     epoch: int  # from 1
+    epochs: int  # the maximum number of them
     stage: Literal["training", "validation"]
     done: int
     of: int
@@ -140,9 +121,10 @@ def train(
         raise InputError("the model takes boxes, but no training document has any")
     recipe = recipe or Recipe()
     torch.manual_seed(recipe.seed)
-    network.card.recipe = asdict(recipe)
     tagger = Tagger(tokenizer, TorchRunner(network, device), network.card)
     examples = list(_examples(tagger, documents))
+    recipe = recipe.filled(len(examples))
+    network.card.recipe = asdict(recipe)
     run = _Run(tagger, network, device, examples, validation, folder, recipe)
     if resume:
         run.load()
@@ -152,7 +134,7 @@ def train(
         )
     elif any((folder / name).exists() for name in (WEIGHTS, ONNX)):
         raise InputError(f"{folder} already has a model: choose another folder, or delete it")
-    yield from run.epochs(told or (lambda _: None))
+    yield from run.run(told or (lambda _: None))
 
 
 Example: TypeAlias = tuple[Window, NDArray[Any]]
@@ -198,13 +180,22 @@ class _Run:
     recipe: Recipe
     done: int = 0  # epochs
     best: float = -1.0  # F1
-    stale: int = 0  # epochs since the best one
+    lowest: float = inf  # loss
+    stale: int = 0  # epochs since the last progress
+    epochs: int = field(init=False)  # the maximum number of them
+    batch: int = field(init=False)
+    patience: int = field(init=False)
     optimizer: torch.optim.Optimizer = field(init=False)
     scheme: Scheme = field(init=False)
     illegal: Tensor = field(init=False)  # (labels, labels): 1 for illegal transitions
     fingerprint: str = field(init=False)  # a hash of the examples and the validation documents
 
     def __post_init__(self) -> None:
+        recipe = self.recipe
+        assert recipe.epochs is not None  # noqa: S101 - the recipe is filled
+        assert recipe.batch is not None  # noqa: S101
+        assert recipe.patience is not None  # noqa: S101
+        self.epochs, self.batch, self.patience = recipe.epochs, recipe.batch, recipe.patience
         self.fingerprint = self._fingerprint()
         groups = _groups(self.network, self.recipe)
         self.optimizer = torch.optim.AdamW(groups, weight_decay=self.recipe.decay)
@@ -215,30 +206,40 @@ class _Run:
     @property
     def steps(self) -> int:
         """Steps per epoch."""
-        return -(-len(self.examples) // self.recipe.batch)
+        return -(-len(self.examples) // self.batch)
 
     @property
     def checkpoint(self) -> Path:
         return self.folder / CHECKPOINT
 
-    def epochs(self, told: Told) -> Iterator[Epoch]:
-        recipe = self.recipe
+    def run(self, told: Told) -> Iterator[Epoch]:
         make_folder(self.folder)
         with self.network.card.replacing(self.folder, TOKENIZER):
             self.tagger.tokenizer.save(self.folder)
-        while self.done < recipe.epochs and self.stale < recipe.patience:
+        while self.done < self.epochs and self.stale < self.patience:
             began = perf_counter()
             with self._explained_out_of_memory():
                 loss = self._epoch(self.done, told)
-                f1 = self._validate(self.done, loss, told)
+                counts = self._validate(self.done, loss, told)
             self.done += 1
-            self.stale += 1
-            if f1 > self.best:
-                self.best, self.stale = f1, 0
+            progress = self._progresses(loss, counts.f1)
+            self.stale = 0 if progress else self.stale + 1
+            if progress:
+                self.best = counts.f1
                 self.network.save(self.folder)
             self._save()
-            yield Epoch(self.done, loss, f1, self.best, perf_counter() - began)
+            yield Epoch(
+                self.done, self.epochs, loss, counts.f1, counts.found, progress, self.stale,
+                self.best, perf_counter() - began,
+            )  # fmt: skip
         self.checkpoint.unlink(missing_ok=True)
+
+    def _progresses(self, loss: float, f1: float) -> bool:
+        """Whether an epoch is progress; see ``Epoch``."""
+        falls = loss < _FALL * self.lowest
+        if falls:
+            self.lowest = loss
+        return f1 > self.best or (f1 == self.best == 0 and falls)
 
     def _fingerprint(self) -> str:
         digest = sha256()
@@ -255,7 +256,7 @@ class _Run:
         rng = np.random.default_rng((self.recipe.seed, epoch))
         order = rng.permutation(len(self.examples)).tolist()
         total = 0.0
-        for step, some in enumerate(batched(order, self.recipe.batch)):
+        for step, some in enumerate(batched(order, self.batch)):
             self._set_rates(epoch * self.steps + step)
             loss = self._loss([self.examples[i] for i in some])
             self.optimizer.zero_grad(set_to_none=True)
@@ -269,19 +270,19 @@ class _Run:
                     f"{self.recipe.rate:g}"
                 )
             total += value
-            told(Step(epoch + 1, "training", step + 1, self.steps, value))
+            told(Step(epoch + 1, self.epochs, "training", step + 1, self.steps, value))
         return total / self.steps
 
-    def _validate(self, epoch: int, loss: float, told: Told) -> float:
-        """The F1 on the validation documents."""
+    def _validate(self, epoch: int, loss: float, told: Told) -> Counts:
+        """The entities of the validation documents, as ``entity_counts``."""
         count = len(self.validation)
 
         def followed() -> Iterator[Labelled]:
             for done, page in enumerate(self.validation):
-                told(Step(epoch + 1, "validation", done, count, loss))
+                told(Step(epoch + 1, self.epochs, "validation", done, count, loss))
                 yield page
 
-        return entity_f1(self.tagger, followed(), self.scheme)
+        return entity_counts(self.tagger, followed(), self.scheme)
 
     def _loss(self, some: list[Example]) -> Tensor:
         arrays = padded(tuple(window for window, _ in some), self.tagger.tokenizer.padding)
@@ -309,7 +310,7 @@ class _Run:
 
     def _set_rates(self, step: int) -> None:
         """Linear warm-up to the recipe's rates, then cosine decay to zero."""
-        steps = self.steps * self.recipe.epochs
+        steps = self.steps * self.epochs
         warm = self.recipe.warm_up * steps
         fall = (1 + cos(pi * (step - warm) / max(steps - warm, 1))) / 2
         share = min((step + 1) / warm, 1.0) if step < warm else fall
@@ -323,7 +324,7 @@ class _Run:
         except torch.OutOfMemoryError:
             kept = f"; {self.folder} has the best of epoch {self.done}" if self.done else ""
             raise InputError(
-                f"out of memory on {self.device} with batches of {self.recipe.batch}: "
+                f"out of memory on {self.device} with batches of {self.batch}: "
                 f"use a smaller batch or window{kept}"
             ) from None
 
@@ -337,6 +338,7 @@ class _Run:
             "random": torch.get_rng_state(),
             "done": self.done,
             "best": self.best,
+            "lowest": self.lowest,
             "stale": self.stale,
         }
         if self.device.startswith("cuda"):
@@ -379,6 +381,7 @@ class _Run:
         if "cuda_random" in state and self.device.startswith("cuda"):
             torch.cuda.set_rng_state(state["cuda_random"].cpu())
         self.done, self.best, self.stale = state["done"], state["best"], state["stale"]
+        self.lowest = state.get("lowest", inf)  # older checkpoints lack it
 
 
 def _difference(
@@ -425,6 +428,11 @@ def illegality(logits: Tensor, there: Tensor, illegal: Tensor) -> Tensor:
 
 def entity_f1(tagger: Tagger, documents: Iterable[Labelled], scheme: Scheme) -> float:
     """Strict entity micro-F1 of the best legal labellings; words of unknown label do not count."""
+    return entity_counts(tagger, documents, scheme).f1
+
+
+def entity_counts(tagger: Tagger, documents: Iterable[Labelled], scheme: Scheme) -> Counts:
+    """The entities of the best legal labellings; words of unknown label do not count."""
     counts = Counts()
     pages: deque[Labelled] = deque()  # those that are being scored
 
@@ -436,7 +444,7 @@ def entity_f1(tagger: Tagger, documents: Iterable[Labelled], scheme: Scheme) -> 
 
     for scored in tagger.predict(taken()):
         page = pages.popleft()
-        labels, _ = paths(scored.scores, scheme).take(1)
+        labels, _ = paths(scored.word_scores, scheme).take(1)
         unknown = {word for word, label in enumerate(page.gold) if label == UNKNOWN}
         true = scheme.indices(["O" if label == UNKNOWN else label for label in page.gold])
         found = {
@@ -445,4 +453,4 @@ def entity_f1(tagger: Tagger, documents: Iterable[Labelled], scheme: Scheme) -> 
             if unknown.isdisjoint(range(span.start, span.end))
         }
         counts.add(found, set(scheme.spans(true)))
-    return counts.f1
+    return counts

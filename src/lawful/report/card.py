@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import exp, floor, isfinite
 
-from lawful.decoding import (
+from lawful.report.fields import draw_fields, draw_known, draw_rows
+from lawful.report.picture import draw_legend, draw_pages
+from lawful.report.plain import STATES, STATUSES, counted, how_far_behind, less_likely
+from lawful.report.view import View, as_text, short_labels, words_wrong
+from lawful.results.decoding import (
     CLASHES,
     STOPPED,
     ClassValue,
     Correction,
     Decoding,
     differences,
-    how_checked,
 )
-from lawful.report.fields import draw_fields, draw_known, draw_rows
-from lawful.report.picture import draw_legend, draw_pages
-from lawful.report.plain import STATES, STATUSES, counted, how_far_behind, less_likely
-from lawful.report.view import View, as_text, short_labels, words_wrong
-from lawful.span_corrections import SpanCorrection
+from lawful.results.span_corrections import SpanCorrection
 
 _LONG = 45  # rows and list entries; on paper, only longer cards go on on the next page
 
@@ -63,15 +62,14 @@ def _summary(view: View) -> str:
 def _facts(decoding: Decoding) -> Iterable[str]:
     """What a document's line says about it."""
     implied = sum(check.implied for check in decoding.violations)
-    broken, corrected = len(decoding.violations) - implied, decoding.changed
-    yield how_checked(decoding.rules) + f", {broken} broken" * bool(broken)
+    counts, corrected = decoding.counts, decoding.changed
+    yield counts.in_words(f", {counts.broken} broken" * bool(counts.broken))
     if implied:
         yield other_checks(implied)
     if corrected:
         yield counted(corrected, "correction")
     if decoding.trust is not None:
-        review = ", for review" * bool(decoding.review)
-        yield f"trust {floor(1000 * decoding.trust) / 10:.1f} %{review}"
+        yield f"trust {floor(1000 * decoding.trust) / 10:.1f} %, {decoding.in_review}"
     if decoding.confidence:
         name, sure = min(decoding.confidence.items(), key=lambda item: item[1].low)
         yield f"{as_text(name)} {sure}"

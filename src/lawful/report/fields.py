@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lawful.report.view import View, as_text
-from lawful.rules.judge import FieldValue
+from lawful.rules.judging.field_reader import FieldValue
 from lawful.values import format_value
 
 
@@ -33,9 +33,15 @@ def draw_fields(view: View) -> str:
 
 
 def draw_rows(view: View) -> str:
-    """A table for each kind of rows."""
+    """A table for each kind of rows; those in sections are in the tables of these."""
     tables = []
+    sections = view.decoding.sections
     for kind, names in view.decoding.row_kinds.items():
+        if kind in sections:
+            tables.append(_draw_sections(view, kind))
+            continue
+        if any(kind == of and None not in numbers for of, _, numbers in sections.values()):
+            continue
         rows = view.decoding.rows(kind)
         shown = [name for name in names if any(name in row for row in rows)]
         lines = [
@@ -48,6 +54,37 @@ def draw_rows(view: View) -> str:
     return "".join(tables)
 
 
+def _draw_sections(view: View, kind: str) -> str:
+    """The sections of a kind: the values of each, and below them the table of its rows."""
+    kinds, of = view.decoding.row_kinds, view.decoding.sections
+    inner = kind
+    while inner in of:
+        inner = of[inner].of
+    names = [n for n in kinds[inner] if any(n in row for row in view.decoding.rows(inner))]
+    lines: list[str] = []
+
+    def draw(kind: str, number: int) -> None:
+        values = view.decoding.rows(kind)[number - 1].items()
+        text = " ".join(f"{_chip(view, name)} {_cell(value)}" for name, value in values)
+        head = f'<th scope="rowgroup" colspan="{len(names) + 1}">{as_text(kind)} {number} {text}'
+        lines.append(f"{head}</th>")
+        held = [place for place, own in enumerate(of[kind].numbers, 1) if own == number]
+        for place in held:
+            if of[kind].of in of:
+                draw(of[kind].of, place)
+                continue
+            row = view.decoding.rows(inner)[place - 1]
+            cells = "".join(f"<td>{_cell(row.get(name))}</td>" for name in names)
+            lines.append(_row_head(str(place)) + cells)
+
+    for number in range(1, of[kind].total + 1):
+        draw(kind, number)
+    table = _table((as_text(inner), *(_chip(view, name) for name in names)), lines)
+    found_none = '<p class="quiet">no sections found</p>'
+    title = f"<h3>Sections: {as_text(kind)} of {as_text(of[kind].of)}</h3>"
+    return f"{title}{table if lines else found_none}"
+
+
 def draw_known(view: View) -> str:
     """The values that the document itself states, beside those that were found."""
     rows = [
@@ -55,7 +92,7 @@ def draw_known(view: View) -> str:
         f"<td><bdi>{as_text('; '.join(each.found))}</bdi></td>"
         f'<td class="{"fixed" if each.right else "wrong"}">'
         f"{'✓ same' if each.right else '✗ other'}</td>"
-        for each in view.known
+        for each in view.decoding.known
     ]
     table = _table(("field", "known", "found", "compared"), rows)
     return f"<h3>Known values</h3>{table}" if rows else ""
@@ -83,15 +120,22 @@ def _chip(view: View, name: str) -> str:
 def _read(value: FieldValue) -> str:
     if value.value is None:
         return "<em>✗ unreadable</em>"
-    return f"<bdi>{as_text(format_value(value.value))}</bdi>"
+    read = f"<bdi>{as_text(format_value(value.value))}</bdi>"
+    return (
+        f'{read} <em class="wrong">⚠ the print looks like {as_text(value.text)}</em>'
+        * (value.read_as is not None)
+        or read
+    )
 
 
 def _cell(value: FieldValue | None) -> str:
     """A field's text in a row; it is marked if it cannot be read."""
     if value is None:
         return ""
-    unreadable = " <em>✗ unreadable</em>" if value.value is None else ""
-    return f"<bdi>{as_text(value.text)}</bdi>{unreadable}"
+    more = " <em>✗ unreadable</em>" if value.value is None else ""
+    if value.read_as is not None:
+        more = f" <em>⚠ read as {as_text(value.read_as)}</em>"
+    return f"<bdi>{as_text(value.text)}</bdi>{more}"
 
 
 def _sure(view: View, name: str, rows: int = 1) -> str:

@@ -9,15 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isinf
 
-from lawful.decoding import Decoding
-from lawful.document import Document, Scored, SpanScored
+from lawful.documents.document import Document
+from lawful.documents.records import Scored
 from lawful.report.page import Report, in_notebook
 from lawful.report.view import Pictures, as_text
+from lawful.results.decoding import Decoding
 from lawful.rules.definitions import Rule
 from lawful.rules.rule_set import Rules
 from lawful.values import format_value
 
-MOST_WORDS = 2_000
+MAX_WORDS = 2_000
 """Words of a document that are drawn; a notebook should stay small."""
 
 _WIDTH, _TALLEST = 640.0, 40.0  # of a page and of a word at most, in pixels
@@ -41,7 +42,7 @@ class Fragment:
 
 
 def show(
-    scored: Scored | SpanScored,
+    scored: Scored,
     decoding: Decoding,
     *,
     rules: Rules | None = None,
@@ -49,8 +50,8 @@ def show(
 ) -> Fragment:
     """A decoding on the pages of its document, as the report draws it, for a notebook.
 
-    With ``pictures``, such as ``lawful.files.images.picture_of``, pages that have images are drawn
-    from them.
+    With ``pictures``, such as ``lawful.readers.images.picture_of``, pages that have images are
+    drawn from them.
     """
     view = Report(rules=rules, pictures=lambda _: pictures).view(scored, decoding)
     return Fragment(in_notebook(view))
@@ -61,10 +62,10 @@ def document_html(document: Document) -> str:
     words = f"{len(document):,} word{'s' * (len(document) != 1)}"
     numbers = sorted(set(document.pages)) if document.pages else [0]
     pages = f", {len(numbers)} pages" if len(numbers) > 1 else ""
-    left_out = f" (the first {MOST_WORDS:,} are shown)" if len(document) > MOST_WORDS else ""
+    left_out = f" (the first {MAX_WORDS:,} are shown)" if len(document) > MAX_WORDS else ""
     head = f"<p><b>{as_text(document.id)}</b> <small>{words}{pages}{left_out}</small></p>"
     if document.boxes is None:
-        text = as_text(document.text(0, min(len(document), MOST_WORDS)))
+        text = as_text(document.text(0, min(len(document), MAX_WORDS)))
         return _scoped(f"{head}<p>{text}</p>")
     return _scoped(head + "".join(draw_words(document, number) for number in numbers))
 
@@ -74,7 +75,7 @@ def draw_words(document: Document, page: int, styles: Mapping[int, str] | None =
     boxes = document.boxes or ()
     on_page = [
         i
-        for i in range(min(len(document), MOST_WORDS))
+        for i in range(min(len(document), MAX_WORDS))
         if document.pages is None or document.pages[i] == page
     ]
     if not on_page:

@@ -16,12 +16,15 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import IO
 
-from lawful.decoding import Decoding
-from lawful.document import Document, Scored, SpanScored
-from lawful.known import compare_known
+from lawful.documents.document import Document
+from lawful.documents.records import Scored
 from lawful.report.card import draw_card, draw_open_card, other_checks
 from lawful.report.plain import DOUBTS, STATUSES, counted, plural
+from lawful.report.risk import draw_risk
 from lawful.report.view import Pictures, View, as_text, words_wrong
+from lawful.results.decoding import Decoding
+from lawful.results.promise import Promise
+from lawful.rules.judging.checks import RuleCounts
 from lawful.rules.rule_set import Rules
 
 COLOURS = 30  # of fields, in look.css: ten hues by three kinds of lines
@@ -35,6 +38,7 @@ class Report:
         title: str = "lawful report",
         rules: Rules | None = None,
         pictures: Callable[[Document], Pictures | None] = lambda _: None,
+        promise: Promise | None = None,
     ) -> None:
         """``pictures`` gives the function that draws a document's pages, or ``None``."""
         self._rules, self._pictures = rules, pictures
@@ -43,6 +47,7 @@ class Report:
         # The same on every card; without rules, in order of appearance.
         self._colours = {f.name: i % COLOURS for i, f in enumerate(fields)}
         self._title = title
+        self._promise = promise
         self._script = _resource("report.js")
 
     def head(self) -> str:
@@ -50,25 +55,25 @@ class Report:
         digest = b64encode(sha256(self._script.encode()).digest()).decode()
         return page_head(self._title, style_sheet(), f"script-src 'sha256-{digest}'") + "<main>\n"
 
-    def card(self, scored: Scored | SpanScored, decoding: Decoding) -> tuple[str, dict[str, int]]:
+    def card(self, scored: Scored, decoding: Decoding) -> tuple[str, dict[str, int]]:
         """The HTML of a document, and what it adds to the totals."""
         view = self.view(scored, decoding)
         return draw_card(view), view.count()
 
-    def view(self, scored: Scored | SpanScored, decoding: Decoding) -> View:
+    def view(self, scored: Scored, decoding: Decoding) -> View:
         """A document as the report shows it."""
         for name in decoding.fields:
             self._colours.setdefault(name, len(self._colours) % COLOURS)
         document = scored.document
         view = View.of(document, scored.gold, decoding, self._colours, self._single)
-        known = compare_known(document, decoding, self._rules) if self._rules else ()
-        return replace(view, pictures=self._pictures(document), known=tuple(known))
+        return replace(view, pictures=self._pictures(document))
 
     def foot(self, totals: Counter[str]) -> str:
         """The HTML after the last card."""
         rules = None if self._rules is None else len(self._rules.rules)
         script = f"<script>{self._script}</script>"
-        return f"</main>\n{_totals(totals, rules)}\n{_VIEWER}{script}\n</body>\n</html>\n"
+        summary = _totals(totals, rules, self._promise)
+        return f"</main>\n{summary}\n{_VIEWER}{script}\n</body>\n</html>\n"
 
 
 def write_report(
@@ -83,7 +88,7 @@ def write_report(
 
     Items are written as they arrive, in constant memory. With ``rules``, alternatives are compared
     by the value of fields that are no lists; without, by all occurrences. With ``pictures``, such
-    as ``lawful.files.images.picture_of``, pages that have images are drawn from them.
+    as ``lawful.readers.images.picture_of``, pages that have images are drawn from them.
     """
     report = Report(title, rules, lambda _: pictures)
     out.write(report.head())
@@ -142,20 +147,22 @@ def tile(number: str, what: str, *parts: tuple[str, str, int], more: str = "") -
     return f'<div class="tile"><p><b>{number}</b> {what}</p>{shares}{note}</div>'
 
 
-def _totals(totals: Counter[str], rules: int | None) -> str:
+def _totals(totals: Counter[str], rules: int | None, promise: Promise | None) -> str:
     """What the report says about all documents, and the choice of those to show."""
     documents, corrected = totals["documents"], totals["corrected"]
-    holds, broken = totals["rule satisfied"], totals["rule violated"]
-    implied = totals["implied violated"]
+    found, implied = RuleCounts.summed(totals), totals["implied violated"]
+    row_checks = f"{found.rows_checked:,} of {counted(found.row_checks, 'row check')} made"
+    others = f"{other_checks(implied)}: conditions that fields imply"
+    more = [text for text, n in ((row_checks, found.row_checks), (others, implied)) if n]
     statuses = ((name, words, totals[name]) for name, (words, _) in STATUSES.items())
     tiles = tile(f"{documents:,}", plural(documents, "document"), *statuses)
     tiles += tile(
-        f"{holds + broken:,}",
-        f"{plural(holds + broken, 'rule')} checked",
-        ("satisfied", "hold", holds),
-        ("violated", "broken", broken),
-        ("vacuous", "not checked", totals["rule vacuous"]),
-        more=f"{other_checks(implied)}: conditions that fields imply" if implied else "",
+        f"{found.checked:,}",
+        f"{plural(found.checked, 'rule')} checked",
+        ("satisfied", "hold", found.hold),
+        ("violated", "broken", found.broken),
+        ("vacuous", "not checked", found.unchecked),
+        more="; ".join(more),
     )
     tiles += tile(
         f"{totals['corrections']:,}",
@@ -166,11 +173,12 @@ def _totals(totals: Counter[str], rules: int | None) -> str:
     if totals["gold passed"] + totals["gold person"]:
         tiles += tile(words_wrong(totals), "words wrong, before and after", more=_gold(totals))
     tools = _TOOLS.format(documents=documents, person=totals["person"], corrected=corrected)
-    lead = f'<p class="lead">{_lead(totals, rules)}</p>'
+    lead = f'<p class="lead">{_lead(totals, rules, promise)}</p>'
+    lead += _risk(totals, promise)
     return f'<section id="totals" aria-label="summary">{lead}<div>{tiles}</div>{tools}</section>'
 
 
-def _lead(totals: Counter[str], rules: int | None) -> str:
+def _lead(totals: Counter[str], rules: int | None, promise: Promise | None) -> str:
     """What this is, how many documents passed, and how many need a person."""
     under = "" if rules is None else f", under {counted(rules, 'rule')}"
     what = f"The fields found in {counted(totals['documents'], 'document')}{under}."
@@ -179,10 +187,25 @@ def _lead(totals: Counter[str], rules: int | None) -> str:
         f"<b>{passed:,} passed</b>: every rule that could be checked holds, and the values are "
         "proven to be the best ones, by model and rules together."
     )
+    if promise is not None:
+        fine = f"<b>{promise.headline(passed, passed + person)}</b>."
     reasons = [(totals[f"doubt {name}"], words) for name, words in DOUBTS.items()]
     listed = ", ".join(f"{number:,} {words}" for number, words in reasons if number)
     needs = f"<b>{person:,} need{'s' * (person == 1)} a person</b>: {listed}."
     return f"{what} {fine} {needs if person else '<b>None needs a person.</b>'}"
+
+
+def _risk(totals: Counter[str], promise: Promise | None) -> str:
+    """The figure of a promise: how many are wrong, by how many pass."""
+    if promise is None or not promise.curve:
+        return ""
+    passed = totals["passed"] / max(totals["passed"] + totals["person"], 1)
+    what = (
+        f"Of {counted(promise.documents, 'reviewed document')}, the share of wrong ones among the "
+        "most trusted, by how many these are. Dashed: what is promised. Dotted: how many pass here."
+    )
+    figure = draw_risk({"": promise.curve}, promise.error, passed)
+    return f'<details class="risk"><summary>{what}</summary>{figure}</details>'
 
 
 def _gold(totals: Counter[str]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lawful.document import Box
+from lawful.documents.document import Box
 from lawful.report.view import VERDICTS, Mark, View, as_text
 
 _WORD_HEIGHT = 20  # in pixels, of a word of median height: the scale of a page

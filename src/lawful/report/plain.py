@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import exp, floor, inf, log, log10
 
-from lawful.decoding import Decoding, Status
-from lawful.known import Known
-from lawful.rules.checks import State
+from lawful.results.decoding import Decoding, Status
+from lawful.results.promise import is_promised
+from lawful.rules.judging.checks import State
 
 STATUSES: dict[Status, tuple[str, str]] = {
     "satisfied": ("rules hold", "Every rule that could be checked holds for these values."),
@@ -33,20 +33,26 @@ DOUBTS = {
     "broken": "with a broken rule",
     "unchecked": "without any rule that could be checked",
     "unproven": "whose values are not proven to be the best ones",
-    "distrusted": "with less trust than the limit",
+    "unpromised": "that the promise does not cover",
     "contradicted": "with other values than the known ones",
+    "repaired": "with a character that OCR read otherwise",
 }
 """The reasons why a document needs a person, most serious first, in words after a number."""
 
 
-def doubt(decoding: Decoding, known: Sequence[Known] = ()) -> str | None:
+def doubt(decoding: Decoding) -> str | None:
     """The first of ``DOUBTS`` that applies to a decoding; ``None`` if no person is needed."""
+    by_rules = not is_promised(
+        decoding.passes_because
+    )  # otherwise, by the needed values and the promise
+    broken = bool(decoding.violations) or decoding.status in ("relaxed", "infeasible")
     applies = {
-        "broken": bool(decoding.violations) or decoding.status in ("relaxed", "infeasible"),
-        "unchecked": decoding.status == "unchecked",
-        "unproven": not decoding.optimal,
-        "distrusted": bool(decoding.review),
-        "contradicted": not all(each.right for each in known),
+        "broken": by_rules and broken,
+        "unchecked": by_rules and decoding.status == "unchecked",
+        "unproven": by_rules and not decoding.optimal,
+        "unpromised": not by_rules and not decoding.passes,
+        "contradicted": not all(each.right for each in decoding.known),
+        "repaired": by_rules and bool(decoding.repaired),
     }
     return next((reason for reason in DOUBTS if applies[reason]), None)
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import IO
 
-from lawful.decoding import Decoding
-from lawful.document import Labelled
-from lawful.learning.causes import CAUSES
-from lawful.learning.debugging import Broken, Finding, Group
+from lawful.documents.records import Labelled
+from lawful.learn.debugging import Broken, Finding, Group
+from lawful.learn.diagnosis import CAUSES
 from lawful.report.page import COLOURS, page_head, style_sheet, tile
 from lawful.report.picture import draw_pages
 from lawful.report.plain import STATES, counted
 from lawful.report.view import View, as_text
-from lawful.rules.judge import FieldValue
+from lawful.results.decoding import Decoding
+from lawful.rules.judging.field_reader import FieldValue
 
-MOST_DRAWN = 8
+MAX_DRAWN = 8
 """Pages of a group that are drawn; the others are listed."""
 
-MOST_LISTED = 200
+MAX_LISTED = 200
 
 
 def write_rule_page(
@@ -131,11 +131,11 @@ def _group(
     detail = f" ({as_text(group.detail)})" if group.detail else ""
     head = f"<h3>{counted(count, 'page')}: {as_text(CAUSES[group.cause])}{detail}</h3>"
     advice = f"<p>{as_text(group.advice)}</p>" if group.advice else ""
-    drawn, listed = group.pages[:MOST_DRAWN], group.pages[MOST_DRAWN:]
+    drawn, listed = group.pages[:MAX_DRAWN], group.pages[MAX_DRAWN:]
     rows = "".join(_drawn(each, _line(each, group), documents, fields, colours) for each in drawn)
     if listed:
-        lines = "".join(f"<li>{_line(each, group)}</li>" for each in listed[:MOST_LISTED])
-        rest = len(listed) - MOST_LISTED
+        lines = "".join(f"<li>{_line(each, group)}</li>" for each in listed[:MAX_LISTED])
+        rest = len(listed) - MAX_LISTED
         more = f'<p class="quiet">and {rest:,} more</p>' if rest > 0 else ""
         rows += (
             f'<li><details><summary class="quiet">{len(listed):,} more</summary>'

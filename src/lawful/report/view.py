@@ -10,10 +10,9 @@ from html import escape
 from itertools import groupby
 from typing import NamedTuple, TypeAlias
 
-from lawful.decoding import Decoding
-from lawful.document import Document, check_length
-from lawful.known import Known
+from lawful.documents.document import Document, check_length
 from lawful.report.plain import doubt
+from lawful.results.decoding import Decoding
 
 Pictures: TypeAlias = Callable[[str, int], bytes | None]
 """A JPEG of an entry of ``Document.images``, of at most a width; ``None`` if there is none."""
@@ -42,12 +41,11 @@ class View:
     has_gold: bool
     single: frozenset[str]  # fields that have one value
     pictures: Pictures | None = None
-    known: tuple[Known, ...] = ()
 
     @property
     def doubt(self) -> str | None:
         """Why the document needs a person, one of ``DOUBTS``; ``None`` if it does not."""
-        return doubt(self.decoding, self.known)
+        return doubt(self.decoding)
 
     @classmethod
     def of(
@@ -95,7 +93,7 @@ class View:
             "corrected": int(self.decoding.changed > 0),
             "corrections": self.decoding.changed,
             self.decoding.status: 1,
-            **Counter(f"rule {check.state}" for check in self.decoding.rules),
+            **self.decoding.counts.totals,
             "implied violated": sum(check.implied for check in self.decoding.violations),
             **verdicts,
         }

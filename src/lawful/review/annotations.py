@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from lawful.document import Document
-from lawful.errors import InputError, shown
-from lawful.labels import Span
-from lawful.pins import Pin
+from lawful.base.errors import InputError, shown
+from lawful.documents.document import Document
+from lawful.documents.labels import Span
+from lawful.documents.pins import Pin
 from lawful.review.answer import runs
 from lawful.review.desk import Desk
 from lawful.review.tasks import word_starts
@@ -182,7 +182,7 @@ def take(desk: Desk, said: Annotated) -> list[str]:
     Raises an ``InputError`` if there is no such document, if it has a review already, or if the
     annotation cannot be: nothing is stored then.
     """
-    n = _place_of(desk, said)
+    n = place_of(desk, said)
     standing = desk.standing(n)
     if standing.verdict is not None or standing.chain.can_undo:
         raise InputError(f"document {shown(said.id)} has a review already, which is kept")
@@ -194,7 +194,8 @@ def take(desk: Desk, said: Annotated) -> list[str]:
     return sorted({span.type for span in spans} - names.keys())
 
 
-def _place_of(desk: Desk, said: Annotated) -> int:
+def place_of(desk: Desk, said: Annotated) -> int:
+    """The document that an annotation is about; an ``InputError`` if there is no such one."""
     found = [slip for slip in desk.documents.slips if slip.id == said.id and slip.error is None]
     if not found:
         raise InputError(f"there is no document {shown(said.id)}")

@@ -21,14 +21,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lawful.errors import LawfulError
+from lawful.base.errors import LawfulError
 from lawful.io.jsonl import encode
 from lawful.review.desk import Desk, Unseen
 from lawful.review.documents import ChangedInputError
 from lawful.review.rows import Verdict
 from lawful.review.shelf import NoDocumentError
 from lawful.review.store import BusyStoreError, Conflict, FullStoreError, StoreError
-from lawful.server.limits import BodyLimit, BodyLimits
+from lawful.server.body_limits import BodyLimit, BodyLimits
 from lawful.server.problems import HANDLERS, HttpProblem, Problems, busy
 from lawful.server.security import LOOPBACK_HOSTS, BearerToken, HostCheck
 
@@ -66,6 +66,12 @@ class PinsBody(msgspec.Struct, forbid_unknown_fields=True):
     pins: list[dict[str, Any]]
 
 
+class ManyBody(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of a request about several documents, each with its last row."""
+
+    documents: list[tuple[int, int]]
+
+
 class StepBody(msgspec.Struct, forbid_unknown_fields=True):
     """The body of undo and redo."""
 
@@ -93,10 +99,13 @@ def make_app(desk: Desk, token: str, reviewer: str) -> Any:
         Route("/review.css", _static("review.css", "text/css; charset=utf-8")),
         Route("/api/session", api.session),
         Route("/api/queue", api.queue),
+        Route("/api/accept", api.accept, methods=["POST"]),
+        Route("/api/take-back", api.take_back, methods=["POST"]),
         Route(one, api.document),
         Route(f"{one}/alternatives", api.alternatives),
         Route(f"{one}/pages/{{page:int}}", api.picture),
         Route(f"{one}/pins", api.pins, methods=["POST"]),
+        Route(f"{one}/preview", api.preview, methods=["POST"]),
         Route(f"{one}/undo", api.undo, methods=["POST"]),
         Route(f"{one}/redo", api.redo, methods=["POST"]),
         Route(f"{one}/verdict", api.verdict, methods=["POST"]),
@@ -134,12 +143,13 @@ class _Api:
 
     async def queue(self, request: Request) -> Response:
         tag = await run_in_threadpool(self._desk.listing_tag)
+        language = _language(request)
         if request.headers.get("if-none-match") == tag:
             return Response(status_code=304, headers={"ETag": tag})
-        return _json(await run_in_threadpool(self._desk.listing), headers={"ETag": tag})
+        return _json(await run_in_threadpool(self._desk.listing, language), headers={"ETag": tag})
 
     async def document(self, request: Request) -> Response:
-        return _json(await run_in_threadpool(self._desk.document, _n(request)))
+        return _json(await run_in_threadpool(self._desk.document, _n(request), _language(request)))
 
     async def alternatives(self, request: Request) -> Response:
         # One at a time: they take seconds, and who pins meanwhile must not wait for them.
@@ -158,8 +168,32 @@ class _Api:
     async def pins(self, request: Request) -> Response:
         body = await _body(request, PinsBody)
         who = self._who(request)
-        done = await run_in_threadpool(self._desk.pin, _n(request), body.base, body.pins, who)
-        return _json(done)
+        return _json(
+            await run_in_threadpool(
+                self._desk.pin, _n(request), body.base, body.pins, who, _language(request)
+            )
+        )
+
+    async def preview(self, request: Request) -> Response:
+        body = await _body(request, PinsBody)
+        return _json(
+            await run_in_threadpool(
+                self._desk.preview, _n(request), body.base, body.pins, _language(request)
+            )
+        )
+
+    async def accept(self, request: Request) -> Response:
+        return await self._many(request, self._desk.accept_passing)
+
+    async def take_back(self, request: Request) -> Response:
+        return await self._many(request, self._desk.take_back)
+
+    async def _many(
+        self, request: Request, what: Callable[[list[tuple[int, int]], str], Any]
+    ) -> Response:
+        body = await _body(request, ManyBody)
+        done = await run_in_threadpool(what, body.documents, self._who(request))
+        return _json({"documents": done})
 
     async def undo(self, request: Request) -> Response:
         return await self._step(request, "undo")
@@ -170,19 +204,25 @@ class _Api:
     async def _step(self, request: Request, which: Literal["undo", "redo"]) -> Response:
         body = await _body(request, StepBody)
         who = self._who(request)
-        return _json(await run_in_threadpool(self._desk.step, _n(request), body.base, which, who))
+        return _json(
+            await run_in_threadpool(
+                self._desk.step, _n(request), body.base, which, who, _language(request)
+            )
+        )
 
     async def verdict(self, request: Request) -> Response:
         body = await _body(request, VerdictBody)
         done = await run_in_threadpool(
             self._desk.judge, _n(request), body.base, body.verdict, self._who(request),
             note=body.note, seconds=body.seconds, confirmed=body.confirmed, seen=body.answer,
+            language=_language(request),
         )  # fmt: skip
         return _json(done)
 
     async def conflict(self, request: Request, error: Exception) -> Response:
         """Somebody was faster: the answer has the document as it is now."""
-        document = await run_in_threadpool(self._desk.document, _n(request))
+        language = _language(request)
+        document = await run_in_threadpool(self._desk.document, _n(request), language)
         return HttpProblem(409, str(error), document=msgspec.Raw(encode(document))).response()
 
     def _who(self, request: Request) -> str:
@@ -191,6 +231,10 @@ class _Api:
             detail = f"X-Reviewer is no printable name of at most {LONGEST_NAME} characters"
             raise HttpProblem(400, detail)
         return name
+
+
+def _language(request: Request) -> str:
+    return request.headers.get("accept-language", "")
 
 
 def _n(request: Request) -> int:

@@ -6,29 +6,35 @@ Every method gives plain values, as the page gets them. All are safe to call fro
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
+from lawful.base.errors import InputError, LawfulError
 from lawful.decoders import decode
-from lawful.decoding import Budget, Decoding, Move, moves
-from lawful.document import Scored, SpanScored
-from lawful.errors import InputError, LawfulError
-from lawful.pins import Pin, as_pins
+from lawful.documents.pins import Pin, as_pins
+from lawful.documents.records import Scored
+from lawful.results.decoding import Budget, Decoding, Move, moves
 from lawful.review.answer import (
-    Answers,
+    AnswersOf,
+    RuleSets,
     digest,
     finite,
     is_known,
     labels_of,
     outcome_of,
     texts_of,
+    with_values,
 )
 from lawful.review.documents import Documents, Slip
+from lawful.review.needed import by_use, headline
 from lawful.review.pictures import Pictures
-from lawful.review.queue import Queue
-from lawful.review.rows import Action, Chain, Row, Verdict, now
-from lawful.review.shelf import Opened, Shelf
+from lawful.review.queue import Queue, entry_of
+from lawful.review.rows import Action, Row, UndoHistory, Verdict, now
+from lawful.review.shelf import NoDocumentError, Opened, Shelf
 from lawful.review.store import Conflict, Store
+from lawful.review.wording import language_of
+from lawful.rules.definitions import ENGLISH
 from lawful.rules.rule_set import Rules
 
 QUICK = Budget(seconds=0.25)
@@ -58,10 +64,15 @@ class Unseen(LawfulError):  # noqa: N818 - a question, no error
 class Shared(NamedTuple):
     """What all documents under review have in common."""
 
-    rules: Rules
+    sets: RuleSets
     rules_hash: str
     name: str  # of the rules
     version: str
+
+    @property
+    def rules(self) -> Rules:
+        """The rules, if all documents are under the same ones; else the first."""
+        return next(iter(self.sets.values()))
 
 
 class Standing(NamedTuple):
@@ -72,7 +83,7 @@ class Standing(NamedTuple):
     verdict: Verdict | None
     note: str
     reviewer: str | None
-    chain: Chain
+    chain: UndoHistory
     last: Row | None  # of these words and these rules
     stale: dict[str, Any] | None
 
@@ -90,8 +101,8 @@ class Desk:
     ) -> None:
         self.documents, self.store, self.shared = documents, store, shared
         self.pictures, self.queue = pictures, queue
-        self._answers = Answers(shared.rules)
-        self._shelf = Shelf(documents, shared.rules)
+        self._answers = AnswersOf(shared.sets)
+        self._shelf = Shelf(documents, self._answers)
         self._hashes: dict[str, set[str]] = {}
         for slip in documents.slips:
             self._hashes.setdefault(slip.id, set()).add(slip.hash)
@@ -99,6 +110,7 @@ class Desk:
     def close(self) -> None:
         """Closes the documents and the reviews."""
         self.queue.stop()
+        self.pictures.close()
         self.documents.close()
         self.store.close()
 
@@ -106,38 +118,25 @@ class Desk:
 
     def session(self, reviewer: str) -> dict[str, Any]:
         """The rules and their fields, for the page to begin with."""
-        rules = self.shared.rules
-        kinds = {name: kind.name for kind in rules.rows for name in kind.fields}
         return {
             "version": self.shared.version,
             "reviewer": reviewer,
             "rules": {"name": self.shared.name, "hash": self.shared.rules_hash},
-            "fields": [
-                {
-                    "name": f.name,
-                    "label": f.label,
-                    "type": f.type,
-                    "many": f.many,
-                    "row": kinds.get(f.name),
-                    "key": str(i + 1) if i < 9 else None,
-                    "colour": i,
-                }
-                for i, f in enumerate(rules.fields)
-            ],
-            "rows": {kind.name: list(kind.fields) for kind in rules.rows},
+            "sets": {name: _described(rules) for name, rules in self.shared.sets.items()},
             "documents": len(self.documents),
+            "promise": self.queue.promise,
         }
 
-    def listing(self) -> dict[str, Any]:
+    def listing(self, language: str = ENGLISH) -> dict[str, Any]:
         """The queue."""
-        return self.queue.listing(self.store, self.shared.rules_hash)
+        return self.queue.listing(self.store, self.shared.rules_hash, language)
 
     def listing_tag(self) -> str:
         """Differs from the one before if the queue does."""
         self.store.states()
         return f'"{self.queue.changes}-{self.store.last}"'
 
-    def scored(self, n: int) -> Scored | SpanScored:
+    def scored(self, n: int) -> Scored:
         """The document itself; raises a ``NoDocumentError`` if it cannot be used."""
         return self._shelf.take(n).scored
 
@@ -145,29 +144,31 @@ class Desk:
         """The answer under pins."""
         return self._shelf.decode(self._shelf.take(n), pins, OPENING)
 
-    def document(self, n: int) -> dict[str, Any]:
+    def document(self, n: int, language: str = ENGLISH) -> dict[str, Any]:
         """A document with its answer under the pins that it has."""
         opened, state = self._shelf.take(n), self.standing(n)
         decoding = self._shelf.decode(opened, state.pins, OPENING)
-        return self._record(n, opened, state, decoding, decoding.moved)
+        return self._record(n, opened, state, decoding, decoding.moved, language)
 
     def alternatives(self, n: int) -> dict[str, Any]:
         """The next best answers under the pins, and how sure the fields are."""
         opened, state = self._shelf.take(n), self.standing(n)
         document = replace(opened.scored.document, pins=state.pins)
-        scores, rules = opened.scored.scores, self.shared.rules
+        scores, answers = opened.scored.scores, self._answers.of(document)
+        rules = answers.rules
         nothing = {"seq": state.seq, "alternatives": [], "confidence": {}, "margin": None}
-        if isinstance(opened.scored, Scored) and opened.scored.scores.chain is not None:
+        if scores.chain is not None:
             why = "scores of transitions have no alternatives"
-            return {**nothing, "optimal": False, "doubtful": [], "why": why}
+            return {**nothing, "optimal": False, "why": why}
         best = decode(
             document, scores, rules, alternatives=ALTERNATIVES, budget=RANKING,
             before=self._shelf.decode(opened, state.pins, OPENING),
         )  # fmt: skip
+        doubtful = answers.to_look_at(opened.scored, best)
         return {
             "seq": state.seq,
             "alternatives": [
-                self._answers.alternative(best, other, state.pins) for other in best.alternatives
+                answers.alternative(best, other, state.pins) for other in best.alternatives
             ],
             "confidence": {
                 name: {
@@ -180,7 +181,8 @@ class Desk:
             },
             "margin": finite(best.margin),
             "optimal": best.optimal,
-            "doubtful": self._answers.to_look_at(opened.scored, best),
+            "doubtful": doubtful,
+            "stops": answers.stops(opened.scored, best, doubtful),
         }
 
     def picture(self, n: int, page: int) -> bytes | None:
@@ -190,7 +192,12 @@ class Desk:
     # What people do. Each raises a ``Conflict`` if somebody else was faster.
 
     def pin(
-        self, n: int, base: int, pins: Sequence[Mapping[str, Any]], reviewer: str
+        self,
+        n: int,
+        base: int,
+        pins: Sequence[Mapping[str, Any]],
+        reviewer: str,
+        language: str = ENGLISH,
     ) -> dict[str, Any]:
         """Decodes a document under new pins, which replace those that it has.
 
@@ -203,10 +210,37 @@ class Desk:
         after = self._shelf.decode(opened, new, QUICK, before)
         row = self._row(n, "pins", reviewer, new, None, state.note, before, after)
         self.store.add(row, base)
-        return self._moved(n, opened, before, after)
+        return self._moved(n, opened, before, after, language)
+
+    def preview(
+        self, n: int, base: int, pins: Sequence[Mapping[str, Any]], language: str = ENGLISH
+    ) -> dict[str, Any]:
+        """What pins would change; nothing is stored."""
+        opened, state = self._shelf.take(n), self._at(n, base)
+        before = self._shelf.decode(opened, state.pins, OPENING)
+        after = self._shelf.decode(opened, as_pins(pins), QUICK, before)
+        answers, scored = self._answers.of(opened.scored.document), opened.scored
+        old = answers.texts(before)
+        new = answers.texts(after)
+        said = answers.reasons(scored, before), answers.reasons(scored, after)
+        known, found = (each[language_of(language, each)] for each in said)
+        return {
+            "changes": [
+                {"field": name, "old": old.get(name, ""), "new": new.get(name, "")}
+                for name in dict.fromkeys((*old, *new))
+                if old.get(name) != new.get(name)
+            ],
+            "worse": [each for each in found if each not in known],
+            "clash": list(after.clash),
+        }
 
     def step(
-        self, n: int, base: int, which: Literal["undo", "redo"], reviewer: str
+        self,
+        n: int,
+        base: int,
+        which: Literal["undo", "redo"],
+        reviewer: str,
+        language: str = ENGLISH,
     ) -> dict[str, Any]:
         """Goes back to the state before the last change, or forth again."""
         opened, state = self._shelf.take(n), self._at(n, base)
@@ -220,7 +254,7 @@ class Desk:
         before = self._shelf.decode(opened, state.pins, OPENING)
         after = self._shelf.decode(opened, pins, QUICK, before)
         self.store.add(self._row(n, which, reviewer, pins, verdict, note, before, after), base)
-        return self._moved(n, opened, before, after)
+        return self._moved(n, opened, before, after, language)
 
     def judge(
         self,
@@ -233,6 +267,7 @@ class Desk:
         seconds: float | None = None,
         confirmed: bool = False,
         seen: str | None = None,
+        language: str = ENGLISH,
     ) -> dict[str, Any]:
         """Accepts, rejects or skips a document, or takes that back.
 
@@ -252,7 +287,39 @@ class Desk:
             n, "verdict", reviewer, state.pins, verdict, note, decoding, decoding, seconds
         )
         self.store.add(row, base)
-        return self._record(n, opened, self.standing(n), decoding, decoding.moved)
+        return self._record(n, opened, self.standing(n), decoding, decoding.moved, language)
+
+    def accept_passing(
+        self, wanted: Sequence[tuple[int, int]], reviewer: str
+    ) -> list[tuple[int, int]]:
+        """Accepts those of these documents, each with its last row, that pass and are open.
+
+        Returns them with their new rows, to take them back by. A document that somebody else has
+        changed meanwhile, or whose answer does not pass any more, is left as it is.
+        """
+        done = []
+        for n, base in wanted:
+            with suppress(Conflict, NoDocumentError):
+                opened, state = self._shelf.take(n), self._at(n, base)
+                decoding = self._shelf.decode(opened, state.pins, OPENING)
+                entry = self.queue.entry(n)
+                passes = entry.passes and entry.final and entry.digest == digest(decoding.labels)
+                if state.verdict is not None or not passes:
+                    continue
+                row = self._row(
+                    n, "verdict", reviewer, state.pins, "accepted", state.note, decoding, decoding
+                )
+                done.append((n, self.store.add(row, base).seq))
+        return done
+
+    def take_back(self, wanted: Sequence[tuple[int, int]], reviewer: str) -> list[tuple[int, int]]:
+        """Undoes the last row of these documents, unless there is a newer one."""
+        done = []
+        for n, base in wanted:
+            with suppress(Conflict, NoDocumentError, InputError):
+                self.step(n, base, "undo", reviewer)
+                done.append((n, self.standing(n).seq))
+        return done
 
     def take(
         self, n: int, base: int, pins: tuple[Pin, ...], reviewer: str, seconds: float | None
@@ -285,7 +352,7 @@ class Desk:
         own: list[Row] = []
         for row in rows:
             own = [*own, row] if row.rules_hash == ours else []
-        chain = Chain.of(own)
+        chain = UndoHistory.of(own)
         pins = self._shelf.take(n).scored.document.pins
         if own and last is not None:
             return Standing(
@@ -312,16 +379,23 @@ class Desk:
         after: Decoding,
         seconds: float | None = None,
     ) -> Row:
-        slip = self.slip(n)
+        slip, outcome = self.slip(n), outcome_of(after)
+        if verdict == "accepted":
+            answers = self._answers.of(self._shelf.take(n).scored.document)
+            outcome = with_values(outcome, after, answers.rules)
         return Row(
             0, now(), reviewer, slip.id, slip.hash, self.shared.rules_hash, self.shared.version,
             action, verdict, [pin.to_dict() for pin in pins], outcome_of(before),
-            outcome_of(after), note, seconds,
+            outcome, note, seconds,
         )  # fmt: skip
 
-    def _moved(self, n: int, opened: Opened, before: Decoding, after: Decoding) -> dict[str, Any]:
+    def _moved(
+        self, n: int, opened: Opened, before: Decoding, after: Decoding, language: str
+    ) -> dict[str, Any]:
         state = self.standing(n)
-        return self._record(n, opened, state, after, moves(before, after, state.pins))
+        answers = self._answers.of(opened.scored.document)
+        self.queue.tell(n, state.seq, entry_of(opened.scored, after, answers))
+        return self._record(n, opened, state, after, moves(before, after, state.pins), language)
 
     def _record(
         self,
@@ -330,13 +404,16 @@ class Desk:
         state: Standing,
         decoding: Decoding,
         moved: Sequence[Move] | None,
+        language: str,
     ) -> dict[str, Any]:
         """A document as the page gets it."""
         scored, document = opened.scored, opened.scored.document
+        answers = self._answers.of(document)
         pages = range(_pages(scored))
         return {
             "n": n,
             "id": document.id,
+            "rules": answers.name,
             "words": document.words,
             "boxes": document.boxes,
             "pages": document.pages,
@@ -352,12 +429,35 @@ class Desk:
             "undo": state.chain.can_undo,
             "redo": state.chain.can_redo,
             "stale": state.stale or _other_answer(state.last, decoding),
-            "answer": self._answers.answer(scored, decoding, moved),
-            "entry": self.queue.listed(n, self.store, self.shared.rules_hash),
+            "answer": answers.answer(scored, decoding, moved, language),
+            "entry": self.queue.listed(n, self.store, self.shared.rules_hash, language),
         }
 
 
-def _pages(scored: Scored | SpanScored) -> int:
+def _described(rules: Rules) -> dict[str, Any]:
+    """The fields of rules by use, with their keys, and the kinds of rows."""
+    kinds = {name: kind.name for kind in rules.rows for name in kind.fields}
+    colours = {f.name: colour for colour, f in enumerate(rules.fields)}
+    return {
+        "fields": [
+            {
+                "name": f.name,
+                "label": f.label,
+                "type": f.type,
+                "many": f.many,
+                "row": kinds.get(f.name),
+                "key": str(i + 1) if i < 9 else None,
+                "colour": colours[f.name],
+                "needed": f.name in rules.needs,
+            }
+            for i, f in enumerate(by_use(rules))
+        ],
+        "rows": {kind.name: list(kind.fields) for kind in rules.rows},
+        "headline": list(headline(rules)),
+    }
+
+
+def _pages(scored: Scored) -> int:
     document = scored.document
     known = (len(document.sizes or ()), len(document.images or ()), 1)
     return max(*known, max(document.pages or (0,)) + 1)

@@ -17,8 +17,8 @@ from typing import IO, NamedTuple, TypeAlias
 
 import msgspec
 
-from lawful.document import BadLine, Scored, SpanScored
-from lawful.errors import InputError
+from lawful.base.errors import InputError
+from lawful.documents.records import FailedDocument, Scored
 from lawful.io.atomic import is_special
 from lawful.io.jsonl import (
     BAD_TEXT,
@@ -28,6 +28,7 @@ from lawful.io.jsonl import (
     read_places,
     scored_line,
 )
+from lawful.review.pictures import Pictured
 
 
 class ChangedInputError(InputError):
@@ -71,6 +72,12 @@ class _Head(msgspec.Struct):
         return sha256(encode(seen)).hexdigest()[:32]
 
 
+class _Images(msgspec.Struct):
+    """The part of a line that says where its pictures are."""
+
+    images: tuple[str | None, ...] | None = None
+
+
 class Documents:
     """Scored documents of a file of JSON lines, read again whenever one is asked for.
 
@@ -110,19 +117,19 @@ class Documents:
         return cls(path, file, slips, stamp)
 
     @classmethod
-    def of_records(cls, records: Iterable[Scored | BadLine]) -> Documents:
+    def of_records(cls, records: Iterable[Scored | FailedDocument]) -> Documents:
         """Documents that a model has scored."""
         return cls.of_lines("-", map(_line_of, records))
 
     @classmethod
-    def of_lines(cls, path: str, lines: Iterable[tuple[int, bytes | BadLine]]) -> Documents:
+    def of_lines(cls, path: str, lines: Iterable[tuple[int, bytes | FailedDocument]]) -> Documents:
         """Documents that are no plain file: kept in a temporary one, which has no name."""
         copy = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the documents are
 
-        def placed() -> Iterator[tuple[int, int, bytes | BadLine]]:
+        def placed() -> Iterator[tuple[int, int, bytes | FailedDocument]]:
             for number, text in lines:
                 start = copy.tell()
-                if not isinstance(text, BadLine):
+                if not isinstance(text, FailedDocument):
                     copy.write(text)
                 yield number, start, text
 
@@ -152,13 +159,21 @@ class Documents:
             self._file.seek(slip.start)
             return self._file.read(slip.length)
 
-    def read(self, n: int) -> Scored | SpanScored | BadLine:
+    def pictured(self) -> Iterator[Pictured]:
+        """What pictures are found by, of all documents that can be used."""
+        decoder = msgspec.json.Decoder(_Images)
+        for slip in self.slips:
+            if slip.error is None:
+                images = decoder.decode(self.text(slip.n)).images
+                yield Pictured(slip.id, images, max(slip.pages, len(images or ())))
+
+    def read(self, n: int) -> Scored | FailedDocument:
         """The document with its scores, or why there is none."""
         slip, text = self.slips[n], self.text(n)
         if slip.error is not None:
-            return BadLine(slip.line, slip.error)
+            return FailedDocument(slip.line, slip.error)
         with self._lock:  # scores next to the file are read at a position
-            return self._parser.parse_any(slip.line, text)
+            return self._parser.parse(slip.line, text)
 
 
 def _is_packed(path: str) -> bool:
@@ -175,16 +190,16 @@ def _stamp(file: IO[bytes] | str) -> Stamp:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _line_of(record: Scored | BadLine) -> tuple[int, bytes | BadLine]:
-    if isinstance(record, BadLine):
+def _line_of(record: Scored | FailedDocument) -> tuple[int, bytes | FailedDocument]:
+    if isinstance(record, FailedDocument):
         return record.line, record
     return record.line or 0, scored_line(record).encode()
 
 
-def _slips(places: Iterable[tuple[int, int, bytes | BadLine]]) -> Iterator[Slip]:
+def _slips(places: Iterable[tuple[int, int, bytes | FailedDocument]]) -> Iterator[Slip]:
     decoder = msgspec.json.Decoder(_Head)
     for n, (line, start, text) in enumerate(places):
-        if isinstance(text, BadLine):
+        if isinstance(text, FailedDocument):
             yield Slip(n, line, start, 0, text.id or f"line {line}", "", 0, 0, text.message)
             continue
         try:

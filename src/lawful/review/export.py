@@ -9,13 +9,18 @@ from typing import Any
 
 import msgspec
 
-from lawful.document import Document, Scored
-from lawful.io.cells import csv_line
+from lawful.documents.document import Document
+from lawful.documents.pins import Pin, as_pins
+from lawful.documents.records import Scored
+from lawful.documents.scores import Scores
+from lawful.documents.span_scores import SpanScores
+from lawful.evaluation.scoreboard import gold_verdict
+from lawful.io.csv_cells import csv_line
 from lawful.io.jsonl import encode, scored_line
-from lawful.pins import Pin, as_pins
-from lawful.review.answer import labels_of
+from lawful.review.answer import labels_of, runs
 from lawful.review.desk import Desk
 from lawful.review.rows import Outcome, Row
+from lawful.review.shelf import with_pinned
 from lawful.review.store import Store
 
 _SCORES = ("probs", "log_probs", "logits", "spans")
@@ -54,8 +59,8 @@ class Accepted:
     def lines(self) -> Iterator[str]:
         """Lines for ``lawful evaluate``, ``calibrate``, ``train`` and ``rules learn``.
 
-        They have the scores of the input, the texts as people corrected them, and no pins, since
-        the labels say it all.
+        They have the scores of the input, the texts as people corrected them, and pins that say
+        what was accepted, so that ``lawful decode`` gives just that.
         """
         for n, row in self.rows():
             if row.after is not None:
@@ -63,16 +68,42 @@ class Accepted:
 
     def _line(self, n: int, row: Row, gold: tuple[str, ...]) -> str:
         scored = self._desk.scored(n)
-        document = corrected(scored.document, as_pins(row.pins))
+        pins = as_pins(row.pins)
+        document = corrected(scored.document, pins)
+        accepted = replace(scored, document=document, gold=gold)
+        document = replace(document, pins=self._pins(accepted, pins))
         record: dict[str, Any] = msgspec.json.decode(self._desk.documents.text(n))
-        if isinstance(scored, Scored) and not any(record.get(name) for name in _SCORES):
+        if isinstance(scored.scores, Scores) and not any(record.get(name) for name in _SCORES):
             return scored_line(replace(scored, document=document, gold=gold))  # from an .npz file
-        record.pop("pins", None)
+        if isinstance(scored.scores, SpanScores):
+            also = with_pinned(scored.scores, document.pins, self._desk.shared.rules)
+            assert isinstance(also, SpanScores)  # noqa: S101 - as given
+            for span in also.spans[len(scored.scores.spans) :]:  # which the model had not found
+                record["spans"].append([span.start, span.end, span.type, 0.5])
+        record["pins"] = [pin.to_dict() for pin in document.pins]
         record["words"] = document.words
         if document.joins is not None:
             record["joins"] = document.joins
         record["gold"] = gold
         return encode(record).decode()
+
+    def _pins(self, accepted: Scored, said: tuple[Pin, ...]) -> tuple[Pin, ...]:
+        """What was said but for texts, each span of a field, and the words that are nothing."""
+        rules = self._desk.shared.rules
+        known = {f.name for f in rules.fields} | set(rules.classes)
+        kept = [pin for pin in said if pin.subject != "text" and pin.field in (None, *known)]
+        judge, verdict = gold_verdict(accepted, rules)
+        fields = judge.fields(verdict.reading)
+        spans = {value.words: name for name, values in fields.items() for value in values}
+        gold = accepted.gold or ()
+        free = [word for word, label in enumerate(gold) if label == "O"]
+        return as_pins(
+            [
+                *kept,
+                *(Pin("is", words, name) for words, name in sorted(spans.items())),
+                *(Pin("nothing", run) for run in runs(free)),
+            ]
+        )
 
 
 def corrected(document: Document, pins: tuple[Pin, ...]) -> Document:

@@ -1,30 +1,33 @@
 """The queue: all documents, the most doubtful first, decoded in the background.
 
-The order is by the answer before anybody reviewed it, so that documents do not jump while people
-work on them.
+The order is by what a look at a document is worth: the cost of an error, as probable as it is, less
+that of a look. It is of the answer before anybody reviewed it, so that documents do not jump while
+people work on them.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from math import floor, inf
 from typing import Any, NamedTuple, TypeAlias
 
+from lawful.base.errors import LawfulError
 from lawful.decoders import decode
-from lawful.decoding import Budget, Confidence, Decoding
-from lawful.document import BadLine, Scored, SpanScored
-from lawful.errors import LawfulError
+from lawful.documents.records import FailedDocument, Scored
 from lawful.io.jsonl import LineParser
-from lawful.review.answer import Answers, finite, is_known
+from lawful.learn.trust import Trust
+from lawful.pipeline.workers import in_order
+from lawful.results.decoding import Budget, Confidence, Decoding
+from lawful.review.answer import Answers, AnswersOf, RuleSets, digest, finite, is_known
 from lawful.review.documents import Documents, Slip
+from lawful.review.needed import COSTS, Costs
 from lawful.review.rows import Key, State
 from lawful.review.store import Store
-from lawful.review.wording import Wording
-from lawful.rules.rule_set import Rules
-from lawful.workers import in_order
+from lawful.review.wording import Wording, language_of, unchecked_rules
+from lawful.rules.definitions import ENGLISH
 
 SECONDS = 2.0
 """The time that the background may spend on the answer of one document."""
@@ -34,7 +37,7 @@ NARROW = 1.0
 
 UNSURE = 0.9
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 """Fields that a reason names; more are counted."""
 
 
@@ -47,25 +50,25 @@ class Entry(NamedTuple):
     unchecked: int = 0
     margin: float | None = None
     confidence: float | None = None
-    reasons: tuple[str, ...] = ()
+    reasons: Mapping[str, Sequence[str]] = {}  # by language
     error: str | None = None
+    heading: tuple[str, ...] = ()  # texts of the fields of the headline
+    passes: bool = False
+    risk: float = 0.0
+    stops: int = 0
+    digest: str = ""  # of the answer
+    final: bool = False  # whether it is known how sure the answer is, if it can be
+    rules: str = ""  # which of several sets of rules it is under
 
     @property
-    def doubt(self) -> tuple[float, ...]:
+    def order(self) -> tuple[float, ...]:
         """What the queue is sorted by: the smaller, the earlier."""
-        margin = inf if self.margin is None else self.margin
-        sure = inf if self.confidence is None else self.confidence
         if self.error is not None:
-            return (5,)
+            return (3,)
         if self.status is None:
-            return (4,)
-        if self.violated or self.status == "infeasible":
-            return (0, -len(self.violated), margin, sure)
-        if self.status == "unchecked":
-            return (1, margin, sure)
-        if not self.optimal:
-            return (2, margin, sure)
-        return (3, margin, sure)
+            return (2,)
+        margin = inf if self.margin is None else self.margin
+        return (int(self.passes and self.final), -self.risk, -len(self.violated), margin)
 
 
 UNKNOWN = Entry()
@@ -79,56 +82,69 @@ class Survey:
     """The task of a worker: a line in, an entry of the queue out."""
 
     path: str
-    rules: Rules
+    sets: RuleSets
+    trust: Trust | None = None
 
     def start(self) -> Callable[[Item], tuple[int, Entry | None]]:
         """The work function, with a parser of its own."""
-        parser, answers = LineParser(self.path), Answers(self.rules)
+        parser, answers = LineParser(self.path), AnswersOf(self.sets)
         return lambda item: (item[0], self._entry(parser, answers, item))
 
     def lost(self, item: Item, why: str) -> tuple[int, Entry | None]:
         """The entry of a document whose worker died."""
         return item[0], None if item[3] else Entry(error=why)
 
-    def _entry(self, parser: LineParser, answers: Answers, item: Item) -> Entry | None:
+    def _entry(self, parser: LineParser, answers: AnswersOf, item: Item) -> Entry | None:
         _, line, text, alternatives = item
-        scored = parser.parse_any(line, text)
-        if isinstance(scored, BadLine):
+        scored = parser.parse(line, text)
+        if isinstance(scored, FailedDocument):
             return Entry(error=scored.message)
         try:
+            own = answers.of(scored.document)
             decoding = decode(
-                scored.document, scored.scores, self.rules, alternatives=alternatives,
-                budget=Budget(seconds=SECONDS),
+                scored.document, scored.scores, own.rules, alternatives=alternatives,
+                budget=Budget(seconds=SECONDS), confidence=self.trust is not None,
             )  # fmt: skip
+            if self.trust is not None:
+                decoding = self.trust.applied(scored, decoding, own.rules)
         except (LawfulError, MemoryError) as error:
             # Some scores allow no alternatives; the entry without them stays.
             return None if alternatives else Entry(error=str(error) or "not enough memory")
-        return entry_of(scored, decoding, answers)
+        found = entry_of(scored, decoding, own)
+        return found._replace(final=bool(alternatives) or self.trust is not None)
 
 
-def entry_of(scored: Scored | SpanScored, decoding: Decoding, answers: Answers) -> Entry:
+def entry_of(scored: Scored, decoding: Decoding, answers: Answers) -> Entry:
     """What the queue says about a decoding."""
-    reasons = [*answers.words.reasons(decoding)]
+    reasons = answers.reasons(scored, decoding)
     known = {name: sure for name, sure in decoding.confidence.items() if is_known(sure)}
     sure = min(known.items(), key=lambda pair: pair[1].low, default=None)
-    reasons += _close(decoding, sure)
-    if not reasons and (doubtful := answers.to_look_at(scored, decoding)):
-        reasons.append(f"look at {_named(doubtful)}")
+    doubtful = answers.to_look_at(scored, decoding)
+    looks = answers.stops(scored, decoding, doubtful)
+    also = list(_close(decoding, sure)) if not answers.rules.needs else []
+    if not also and not any(reasons.values()) and looks:
+        also.append(f"look at {_named(list(dict.fromkeys(name for name, _ in looks)))}")
     return Entry(
         decoding.status,
         decoding.optimal,
         tuple(dict.fromkeys(check.id for check in decoding.violations)),
-        sum(check.state == "vacuous" for check in decoding.rules),
+        unchecked_rules(decoding),
         finite(decoding.margin),
         None if sure is None else sure[1].low,
-        tuple(reasons),
+        {language: (*said, *also) for language, said in reasons.items()},
+        heading=tuple(answers.heading(decoding)),
+        passes=answers.passes(scored, decoding),
+        risk=answers.risk(scored, decoding),
+        stops=len(looks),
+        digest=digest(decoding.labels),
+        rules=answers.name,
     )
 
 
 def _named(fields: list[str]) -> str:
     """Names of fields for a reason, the first ones if there are many."""
-    more = len(fields) - MOST_NAMED
-    return ", ".join(fields[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(fields) - MAX_NAMED
+    return ", ".join(fields[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _close(decoding: Decoding, sure: tuple[str, Confidence] | None) -> Iterator[str]:
@@ -141,10 +157,21 @@ def _close(decoding: Decoding, sure: tuple[str, Confidence] | None) -> Iterator[
 class Queue:
     """The entries of all documents, filled by a thread whose work is done by other processes."""
 
-    def __init__(self, documents: Documents, rules: Rules, *, workers: int = 1) -> None:
+    def __init__(
+        self,
+        documents: Documents,
+        sets: RuleSets,
+        *,
+        workers: int = 1,
+        trust: Trust | None = None,
+        costs: Costs = COSTS,
+    ) -> None:
         self._documents = documents
-        self._survey = Survey(documents.path, rules)
-        self._words = Wording(rules)
+        self._survey = Survey(documents.path, sets, trust)
+        self._words = {name: Wording(rules) for name, rules in sets.items()}
+        self._costs = costs
+        self.promise = None if trust is None or trust.promise is None else str(trust.promise)
+        self._told: dict[int, tuple[int, Entry]] = {}
         self._workers = workers
         self._entries: list[Entry] = [
             UNKNOWN if slip.error is None else Entry(error=slip.error) for slip in documents.slips
@@ -175,7 +202,10 @@ class Queue:
                 for n, entry in results:
                     if self._stopped.is_set():
                         return
-                    if entry is not None:
+                    if entry is None:  # of the second round: there are no alternatives
+                        self._entries[n] = self._entries[n]._replace(final=True)
+                        self.changes += 1
+                    else:
                         is_first = self._entries[n].status is None
                         self.decoded += is_first and entry.status is not None
                         self._entries[n] = entry
@@ -195,16 +225,24 @@ class Queue:
         """What is known about a document so far."""
         return self._entries[n]
 
-    def listing(self, store: Store, rules_hash: str) -> dict[str, Any]:
+    def tell(self, n: int, seq: int, entry: Entry) -> None:
+        """What is known about a document since the row of this number."""
+        self._told[n] = seq, entry
+
+    def listing(self, store: Store, rules_hash: str, language: str = ENGLISH) -> dict[str, Any]:
         """The queue as the page gets it, with the reviews so far."""
         states = store.states()
-        order = sorted(self._documents.slips, key=lambda s: (self._entries[s.n].doubt, s.n))
-        documents = [self._listed(slip, states, rules_hash) for slip in order]
+        order = sorted(self._documents.slips, key=lambda s: (self._entries[s.n].order, s.n))
+        documents = [self._listed(slip, states, rules_hash, language) for slip in order]
         usable = [each for each in documents if "error" not in each]
         progress: dict[str, int] = {"documents": len(usable)}
         for verdict in ("accepted", "rejected", "skipped"):
             progress[verdict] = sum(each["verdict"] == verdict for each in usable)
         progress["open"] = sum(each["verdict"] is None for each in usable)
+        progress["passing"] = sum(each["passes"] and each["verdict"] is None for each in usable)
+        progress["worth"] = sum(
+            each["verdict"] is None and not each["passes"] and each["worth"] > 0 for each in usable
+        )
         found: dict[str, Any] = {
             "documents": documents, "progress": progress, "decoded": self.decoded,
         }  # fmt: skip
@@ -212,11 +250,15 @@ class Queue:
             found["failure"] = self.failure
         return found
 
-    def listed(self, n: int, store: Store, rules_hash: str) -> dict[str, Any]:
+    def listed(
+        self, n: int, store: Store, rules_hash: str, language: str = ENGLISH
+    ) -> dict[str, Any]:
         """One document of the queue."""
-        return self._listed(self._documents.slips[n], store.states(), rules_hash)
+        return self._listed(self._documents.slips[n], store.states(), rules_hash, language)
 
-    def _listed(self, slip: Slip, states: Mapping[Key, State], rules_hash: str) -> dict[str, Any]:
+    def _listed(
+        self, slip: Slip, states: Mapping[Key, State], rules_hash: str, language: str
+    ) -> dict[str, Any]:
         """One document; what a review has found replaces what the background has."""
         entry, state = self._entries[slip.n], states.get((slip.id, slip.hash))
         if slip.error is not None or entry.error is not None:
@@ -224,9 +266,15 @@ class Queue:
             return {"n": slip.n, "id": slip.id, "line": slip.line, "error": error}
         ours = state if state is not None and state.rules_hash == rules_hash else None
         seen = entry if ours is None or ours.status is None else ours
-        reasons = entry.reasons
+        said, heading = entry.reasons, entry.heading
         if isinstance(seen, State) and seen.pins:  # the answer is another one
-            reasons = tuple(self._words.reasons_of(seen))
+            seq, told = self._told.get(slip.n, (0, UNKNOWN))
+            if seq == seen.seq:
+                said, heading = told.reasons, told.heading
+            else:
+                words = self._words.get(entry.rules) or next(iter(self._words.values()))
+                said = {ENGLISH: tuple(words.reasons_of(seen))}
+        reasons = said.get(language_of(language, said), ())
         return {
             "n": slip.n,
             "id": slip.id,
@@ -239,6 +287,10 @@ class Queue:
             "margin": entry.margin,
             "confidence": entry.confidence,
             "reasons": list(reasons),
+            "heading": list(heading),
+            "passes": entry.passes and entry.final,
+            "stops": entry.stops,
+            "worth": self._costs.worth(entry.risk),
             "verdict": None if ours is None else ours.verdict,
             "reviewer": None if state is None else state.reviewer,
             "pins": 0 if ours is None else ours.pins,

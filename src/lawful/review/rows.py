@@ -7,6 +7,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from lawful.results.wire import ValueData
+
 Verdict: TypeAlias = Literal["accepted", "rejected", "skipped"]
 Action: TypeAlias = Literal["pins", "verdict", "undo", "redo", "import"]
 
@@ -20,6 +22,8 @@ class Outcome(msgspec.Struct, frozen=True):
     unchecked: int
     fields: dict[str, list[str]]  # their texts
     labels: list[tuple[str, int]]  # each with how many words in a row have it
+    values: dict[str, list[ValueData]] | None = None  # of all fields, if it was accepted
+    rows: dict[str, list[str]] | None = None  # the fields of each kind
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -53,20 +57,21 @@ class State(NamedTuple):
     optimal: bool
     violated: list[str]
     unchecked: int
+    fields: dict[str, list[str]]  # their texts
 
 
 Key: TypeAlias = tuple[str, str]
 """A document's id and the hash of what a person sees of it."""
 
 
-class Chain(NamedTuple):
+class UndoHistory(NamedTuple):
     """The rows of a document that undo and redo walk along, and where it is."""
 
     steps: list[Row | None]  # the first is the state before any row
     at: int
 
     @classmethod
-    def of(cls, rows: list[Row]) -> Chain:
+    def of(cls, rows: list[Row]) -> UndoHistory:
         """Follows the rows one by one; an undo goes back a step, and anything new ends redo."""
         steps: list[Row | None] = [None]
         at = 0

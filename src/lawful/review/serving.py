@@ -13,15 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import lawful
-from lawful.extras import needed
+from lawful.base.extras import needed
 from lawful.io.jsonl import encode
+from lawful.learn.trust import Trust
+from lawful.review.answer import RuleSets
 from lawful.review.desk import Desk, Shared
 from lawful.review.documents import Documents
+from lawful.review.needed import COSTS, Costs
 from lawful.review.pictures import Pictures
 from lawful.review.queue import Queue
 from lawful.review.store import Store
 from lawful.rules.rule_set import Rules
-from lawful.rules.writing import rules_data
+from lawful.rules.to_file import rules_data
 
 HOST = "127.0.0.1"
 DRAIN_SECONDS = 2.0
@@ -29,8 +32,9 @@ DRAIN_SECONDS = 2.0
 
 def hash_of_rules(rules: Rules, python: Path | None = None) -> str:
     """A hash of what rules say, whatever their file looks like, and of their Python file."""
-    plain = [rule for rule in rules.rules if isinstance(rule.check, str)]
-    parts = [encode(_sortable(rules_data(replace(rules, rules=tuple(plain)))))]
+    # Neither words for people nor what decides who looks at a document change an answer.
+    plain = [replace(rule, message=None) for rule in rules.rules if isinstance(rule.check, str)]
+    parts = [encode(_sortable(rules_data(replace(rules, rules=tuple(plain), needs=()))))]
     parts += [] if python is None else [python.read_bytes()]
     return sha256(b"\0".join(parts)).hexdigest()[:32]
 
@@ -44,19 +48,29 @@ def _sortable(data: Any) -> Any:
     return data if isinstance(data, str | int | bool | None) else repr(data)
 
 
-def shared(rules: Rules, name: str, python: Path | None = None) -> Shared:
+def shared(rules: Rules | RuleSets, name: str, python: Path | None = None) -> Shared:
     """What all documents of a review have in common."""
-    return Shared(rules, hash_of_rules(rules, python), name, lawful.__version__)
+    sets = {"": rules} if isinstance(rules, Rules) else rules
+    hashes = [hash_of_rules(each, python) for each in sets.values()]
+    whole = hashes[0] if len(hashes) == 1 else sha256("".join(hashes).encode()).hexdigest()[:32]
+    return Shared(sets, whole, name, lawful.__version__)
 
 
 @contextmanager
 def open_desk(
-    documents: Documents, store: Store, common: Shared, pictures: Pictures
+    documents: Documents,
+    store: Store,
+    common: Shared,
+    pictures: Pictures,
+    *,
+    trust: Trust | None = None,
+    costs: Costs = COSTS,
 ) -> Iterator[Desk]:
     """A desk whose queue is being filled; closed when the block ends."""
     workers = max(1, min(4, (os.cpu_count() or 1) - 1))
-    queue = Queue(documents, common.rules, workers=workers)
+    queue = Queue(documents, common.sets, workers=workers, trust=trust, costs=costs)
     queue.start()
+    pictures.draw_ahead(documents.pictured)
     desk = Desk(documents, store, common, pictures, queue)
     try:
         yield desk
@@ -75,8 +89,8 @@ def serve(
 ) -> None:
     """Serves the page until it is interrupted; ``ready`` is called with its address."""
     from lawful.review.app import make_app
+    from lawful.server.lifecycle import Drain, address_of, bind, run_app
     from lawful.server.logs import start_logs
-    from lawful.server.running import Drain, address_of, bind, run_app
 
     start_logs("warning")
     token = secrets.token_urlsafe(24)

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from lawful.base.errors import InputError, LawfulError
 from lawful.decoders import decode
-from lawful.decoding import Budget, Decoding
-from lawful.document import BadLine, Scored, SpanScored
-from lawful.errors import InputError
-from lawful.pins import Pin
+from lawful.documents.labels import Span
+from lawful.documents.pins import Pin
+from lawful.documents.records import FailedDocument, Scored
+from lawful.documents.span_scores import AnyScores, SpanScores
+from lawful.results.decoding import Budget, Decoding
+from lawful.review.answer import AnswersOf
 from lawful.review.documents import Documents, Slip
 from lawful.rules.rule_set import Rules
 
-MOST_WORDS = 200_000
+MAX_WORDS = 200_000
 """Words of the documents on the shelf; those that nobody asked for lately are put back."""
 
-MOST_ANSWERS = 8  # of a document
+MAX_ANSWERS = 8  # of a document
 
 
 class NoDocumentError(InputError):
@@ -28,15 +33,15 @@ class NoDocumentError(InputError):
 class Opened:
     """A document that was read, with the answers to the pins that were asked for last."""
 
-    scored: Scored | SpanScored
+    scored: Scored
     answers: OrderedDict[tuple[Pin, ...], Decoding] = field(default_factory=OrderedDict)
 
 
 class Shelf:
     """Reads and decodes documents, and remembers some. Safe to use from several threads."""
 
-    def __init__(self, documents: Documents, rules: Rules) -> None:
-        self._documents, self._rules = documents, rules
+    def __init__(self, documents: Documents, answers: AnswersOf) -> None:
+        self._documents, self._answers = documents, answers
         self._opened: OrderedDict[int, Opened] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -54,12 +59,12 @@ class Shelf:
                 self._opened.move_to_end(n)
                 return self._opened[n]
         scored = self._documents.read(n)
-        if isinstance(scored, BadLine):
+        if isinstance(scored, FailedDocument):
             raise NoDocumentError(f"line {slip.line}: {scored.message}")
         with self._lock:
             opened = self._opened.setdefault(n, Opened(scored))
             words = sum(len(each.scored.document) for each in self._opened.values())
-            while words > MOST_WORDS and len(self._opened) > 1:
+            while words > MAX_WORDS and len(self._opened) > 1:
                 _, closed = self._opened.popitem(last=False)
                 words -= len(closed.scored.document)
         return opened
@@ -67,15 +72,58 @@ class Shelf:
     def decode(
         self, opened: Opened, pins: tuple[Pin, ...], budget: Budget, before: Decoding | None = None
     ) -> Decoding:
-        """The answer under pins; remembered, so that nobody sees two answers to one question."""
+        """The answer under pins; remembered, so that nobody sees two answers to one question.
+
+        If the time is up too early, it is worth no less than the answer before with what the pins
+        change, and nothing else.
+        """
         with self._lock:
             known = opened.answers.get(pins)
         if known is not None:
             return known
         document, scores = replace(opened.scored.document, pins=pins), opened.scored.scores
-        found = decode(document, scores, self._rules, budget=budget, before=before)
+        rules = self._answers.of(document).rules
+        scores = with_pinned(scores, pins, rules)
+        found = decode(document, scores, rules, budget=budget, before=before)
+        if before is not None and not found.optimal:
+            kept = _kept(before, pins)
+            with suppress(LawfulError):  # they contradict each other
+                other = decode(
+                    replace(document, pins=kept), scores, rules, budget=budget, before=before
+                )
+                if other.status != "infeasible" and other.worth > found.worth:
+                    found = replace(
+                        other, pins=pins, optimal=False, bound=found.bound, status=found.status,
+                        stopped_by=found.stopped_by,
+                    )  # fmt: skip
         with self._lock:
             found = opened.answers.setdefault(pins, found)
-            while len(opened.answers) > MOST_ANSWERS:
+            while len(opened.answers) > MAX_ANSWERS:
                 opened.answers.popitem(last=False)
         return found
+
+
+def with_pinned(scores: AnyScores, pins: Iterable[Pin], rules: Rules) -> AnyScores:
+    """The scores with spans that a person says are there, even if the model has none of them."""
+    if not isinstance(scores, SpanScores):
+        return scores
+    labels = {f.name: f.label for f in rules.fields}
+    return scores.also(
+        Span(labels[pin.field], *pin.words)
+        for pin in pins
+        if pin.is_span and pin.words and pin.field in labels and pin.words[1] <= len(scores)
+    )
+
+
+def _kept(before: Decoding, pins: tuple[Pin, ...]) -> tuple[Pin, ...]:
+    """The pins, and all values of an answer that these say nothing about."""
+    said = {word for pin in pins if pin.words for word in range(*pin.words)}
+    fields = {pin.field for pin in pins}
+    values = [
+        Pin("is", value.words, name)
+        for name, found in before.fields.items()
+        if name not in fields
+        for value in found
+        if said.isdisjoint(range(*value.words))
+    ]
+    return tuple(dict.fromkeys((*pins, *values)))

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from lawful.errors import InputError, LawfulError
+from lawful.base.errors import InputError, LawfulError
 from lawful.io.jsonl import encode
 from lawful.review.rows import Key, Outcome, Row, State
 
@@ -226,6 +226,7 @@ class Store:
                     outcome is not None and outcome.optimal,
                     [] if outcome is None else outcome.violated,
                     0 if outcome is None else outcome.unchecked,
+                    {} if outcome is None else outcome.fields,
                 )
                 self._ids.setdefault(document, {})[hash_] = seq
                 self._last = seq

@@ -12,10 +12,12 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from lawful.decoding import Decoding
-from lawful.document import Box, Document, Scored, SpanScored
-from lawful.errors import LawfulError
-from lawful.labels import Scheme, Span
+from lawful.base.errors import InputError, LawfulError
+from lawful.documents.document import Box, Document
+from lawful.documents.labels import Scheme, Span
+from lawful.documents.pins import Pin
+from lawful.documents.records import Scored
+from lawful.results.decoding import Decoding
 from lawful.review.answer import labels_of, least_probability
 from lawful.review.desk import Desk
 from lawful.review.export import Accepted, corrected
@@ -46,18 +48,10 @@ class Tasks:
 
     def _task(self, n: int, rows: Mapping[int, Any]) -> dict[str, Any]:
         document = self._desk.scored(n).document
-        version = f"lawful {self._desk.shared.version}"
-        decoding = self._desk.decoding(n, document.pins)
         task: dict[str, Any] = {
             "data": _data(document),
             "meta": {"lawful": {"id": document.id, "hash": self._desk.slip(n).hash}},
-            "predictions": [
-                {
-                    "model_version": version,
-                    "score": _score(self._desk.scored(n), decoding),
-                    "result": self._regions(document, decoding.labels),
-                }
-            ],
+            "predictions": [self.prediction(n, document.pins)],
         }
         if n in rows and rows[n].after is not None:
             row = rows[n]
@@ -72,6 +66,17 @@ class Tasks:
                 }
             ]
         return task
+
+    def prediction(self, n: int, pins: tuple[Pin, ...]) -> dict[str, Any]:
+        """The fields of a document with these pins, as a prediction."""
+        scored, decoding = self._desk.scored(n), self._desk.decoding(n, pins)
+        if decoding.status == "infeasible":
+            raise InputError(f"no labelling agrees with it: {'; '.join(decoding.clash)}")
+        return {
+            "model_version": f"lawful {self._desk.shared.version}",
+            "score": _score(scored, decoding),
+            "result": self._regions(scored.document, decoding.labels),
+        }
 
     def _regions(self, document: Document, labels: Sequence[str]) -> list[dict[str, Any]]:
         found = []
@@ -103,7 +108,7 @@ class Tasks:
         return found
 
 
-def _score(scored: Scored | SpanScored, decoding: Decoding) -> float:
+def _score(scored: Scored, decoding: Decoding) -> float:
     """The smallest probability that the model gives to a label of a field."""
     words = {w for values in decoding.fields.values() for v in values for w in range(*v.words)}
     return least_probability(scored, decoding, words)

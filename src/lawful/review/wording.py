@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import localcontext
 from typing import Any
 
-from lawful.decoding import Decoding
-from lawful.errors import LawfulError
-from lawful.pins import PREFIX
+from lawful.base.errors import LawfulError
+from lawful.documents.pins import PREFIX
 from lawful.report.plain import counted, less_likely
+from lawful.results.decoding import Decoding
 from lawful.review.rows import State
-from lawful.rules.arithmetic import EXACT
-from lawful.rules.checks import Check
-from lawful.rules.nodes import COUNT, plain
-from lawful.rules.operators import Comparison
-from lawful.rules.rule_set import ParsedRule, Rules
+from lawful.rules.definitions import ENGLISH
+from lawful.rules.judging.checks import Check, filled
+from lawful.rules.language.arithmetic import EXACT
+from lawful.rules.language.comparisons import Comparison
+from lawful.rules.language.nodes import COUNT, plain
+from lawful.rules.parsed_rule import ParsedRule
+from lawful.rules.rule_set import Rules
 
 _FALSE = {
     "==": "is not",
@@ -48,15 +50,22 @@ _CONDITIONS = {
 
 _TYPES = {"money": "an amount", "date": "a date", "us_date": "a date", "integer": "a whole number"}
 
+LONGEST = 90
+"""Characters of a message that is said as it is; of a longer one, the two sides of the rule."""
+
 LEGAL = "legal"
 """The reason of a correction that only makes the labels of a field continuous."""
 
 
 class Wording:
-    """Puts checks and corrections under a set of rules into words."""
+    """Puts checks and corrections under a set of rules into words.
 
-    def __init__(self, rules: Rules) -> None:
+    Messages of rules are in the language, if rules have them in it; all else is in English.
+    """
+
+    def __init__(self, rules: Rules, language: str = ENGLISH) -> None:
         self._rules = rules
+        self._language = language
         self._parsed = {rule.id: rule for rule in rules.parsed}
         self._sources = {
             rule.id: " ".join(rule.check.split()) if isinstance(rule.check, str) else str(rule.id)
@@ -84,13 +93,33 @@ class Wording:
         kind = _TYPES.get(f.type, f.type)
         return _CONDITIONS[condition].format(field=name, type=kind, max_words=f.max_words)
 
-    def complaint(self, check: Check) -> str:
-        """A violated check in a few words, without values: ``total is not subtotal + tax``."""
+    def complaint(self, check: Check, decoding: Decoding, given: Mapping[str, Any]) -> str:
+        """A violated check in a few words, with its values: ``total is 45.00, expected 44.00``.
+
+        ``given`` has the values that the document brings.
+        """
         parsed = self._parsed.get(check.id)
-        if parsed is None or parsed.expression is None or parsed.message is not None:
-            return check.message or f"{check.id} does not hold"
+        said = check.message or f"{check.id} does not hold"
+        if parsed is None or parsed.expression is None:
+            return said
+        message = parsed.messages.get(self._language)
+        if message is None and len(said) <= LONGEST:
+            return said
+        if message is None and parsed.messages:
+            return said
         row = f"{parsed.each.name} {check.row}: " if parsed.each is not None and check.row else ""
-        return f"{row}{self._complaint(parsed)}"
+        root = parsed.expression.root
+        if message is None and isinstance(root, Comparison):
+            message = f"{visible_start(root.left.text)} is {{left}}, expected {root.sign} {{right}}"
+            message = message.replace("expected == ", "expected ")
+        environment = self._environment(parsed, check.row, decoding, given)
+        try:
+            with localcontext(EXACT):
+                if message is None or root.evaluate(environment) is not False:
+                    return said  # of several values, the rule saw others
+            return row + filled(message, parsed, environment)
+        except (KeyError, LawfulError, ArithmeticError):
+            return said  # it depends on places, or on the row before
 
     def _complaint(self, rule: ParsedRule) -> str:
         root = None if rule.expression is None else rule.expression.root
@@ -161,23 +190,24 @@ class Wording:
         ]
         return "; ".join(found)
 
-    def summary(self, decoding: Decoding) -> str:
+    def summary(self, decoding: Decoding, given: Mapping[str, Any]) -> str:
         """The state of a document in a sentence or two."""
-        rules = decoding.rules
-        held = sum(check.state == "satisfied" for check in rules)
-        complaints = list(dict.fromkeys(map(self.complaint, decoding.violations)))
-        vacuous = sum(check.state == "vacuous" for check in rules)
-        parts = []
-        if held and not complaints and not vacuous:
+        counts = decoding.counts
+        held, unmade = counts.hold, counts.row_checks - counts.rows_checked
+        complaints = self.complaints(decoding, given)
+        parts = complaints[:3]
+        if len(complaints) > 3:
+            parts.append(f"{len(complaints) - 3} more are broken")
+        if held and not complaints and not counts.unchecked:
             parts.append("The rule holds" if held == 1 else f"All {held} rules hold")
         elif held:
             parts.append(f"{counted(held, 'rule')} {'holds' if held == 1 else 'hold'}")
-        parts += complaints[:3]
-        if len(complaints) > 3:
-            parts.append(f"{len(complaints) - 3} more are broken")
-        if vacuous:
-            what = "none of the rules could" if vacuous == len(rules) else f"{vacuous} could not"
+        if unchecked := counts.unchecked:
+            what = "none of the rules could" if not counts.checked else f"{unchecked} could not"
             parts.append(f"{what} be checked")
+        if unmade and counts.rows_checked:
+            what = f"{unmade} of {counts.row_checks}"
+            parts.append(f"{what} row checks could not be made")
         if decoding.status == "infeasible":
             parts.append("what the hard rules and the reviewers say cannot hold together")
         text = "; ".join(parts) or "There are no rules to check"
@@ -186,12 +216,23 @@ class Wording:
             text += " It is not proven that this is the best answer."
         return text
 
-    def reasons(self, decoding: Decoding) -> Iterator[str]:
-        """Why a person should look at a document."""
-        yield from dict.fromkeys(map(self.complaint, decoding.violations))
-        vacuous = sum(check.state == "vacuous" for check in decoding.rules)
-        is_none_checked = vacuous == len(decoding.rules)
-        yield from _reasons(decoding.status, decoding.optimal, vacuous, is_none_checked)
+    def complaints(self, decoding: Decoding, given: Mapping[str, Any]) -> list[str]:
+        """What the violated checks say, each thing once."""
+        said = (self.complaint(check, decoding, given) for check in decoding.violations)
+        return list(dict.fromkeys(said))
+
+    def reasons(self, decoding: Decoding, given: Mapping[str, Any]) -> Iterator[str]:
+        """Why a person should look at a document: only what is about needed fields, if some are."""
+        needs = set(self._rules.needs)
+        said = (
+            self.complaint(check, decoding, given)
+            for check in decoding.violations
+            if not needs or needs & self.fields_of(check)
+        )
+        yield from dict.fromkeys(said)
+        is_none_checked = not decoding.checked
+        unchecked = unchecked_rules(decoding) if is_none_checked or not needs else 0
+        yield from _reasons(decoding.status, decoding.optimal, unchecked, is_none_checked)
 
     def reasons_of(self, state: State) -> Iterator[str]:
         """The same about the answer of a document that somebody has pinned."""
@@ -200,6 +241,11 @@ class Wording:
             yield f"broken: {self.rule(id_)}" if parsed is None else self._complaint(parsed)
         is_none_checked = state.status == "unchecked"
         yield from _reasons(state.status, state.optimal, state.unchecked, is_none_checked)
+
+
+def unchecked_rules(decoding: Decoding) -> int:
+    """The number of rules that could not be checked, be it only on some rows."""
+    return len({check.id for check in decoding.rule_checks if check.state == "vacuous"})
 
 
 def _reasons(
@@ -213,6 +259,30 @@ def _reasons(
         yield f"{counted(vacuous, 'rule')} could not be checked"
     if not optimal and status != "infeasible":
         yield "not proven to be the best answer"
+
+
+def languages_of(rules: Rules) -> tuple[str, ...]:
+    """The languages that messages can be said in: English, and those that rules have."""
+    found = (language for rule in rules.parsed for language in rule.messages)
+    return tuple(dict.fromkeys((ENGLISH, *found)))
+
+
+def language_of(accepted: str, known: Collection[str]) -> str:
+    """The best of the known languages for the header ``Accept-Language``; English by default."""
+    wanted = []
+    for part in accepted.split(","):
+        tag, _, weight = part.partition(";q=")
+        try:
+            wanted.append((-float(weight or 1), tag.strip().partition("-")[0].lower()))
+        except ValueError:
+            continue
+    wanted.sort(key=lambda pair: pair[0])
+    return next((tag for _, tag in wanted if tag in known), ENGLISH)
+
+
+def visible_start(text: str) -> str:
+    """The beginning of an expression that is too long to be said."""
+    return text if len(text) <= LONGEST // 2 else f"{text[: LONGEST // 2]}…"
 
 
 def odds(nats: float) -> str:

@@ -11,12 +11,12 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
-from lawful.document import Document
-from lawful.errors import DocumentError, RulesError, shown
-from lawful.rules.nodes import COUNT
-from lawful.rules.settings import check_new_name
+from lawful.base.errors import DocumentError, RulesError, shown
+from lawful.documents.document import Document
+from lawful.rules.language.nodes import COUNT
+from lawful.rules.number_checks import check_new_name
 
-MOST_COMBINATIONS = 4096
+MAX_COMBINATIONS = 4096
 """Combinations of classes of one document, if it has several of them."""
 
 
@@ -59,10 +59,10 @@ def class_choices(document: Document, names: Mapping[str, str]) -> list[ClassCho
         else [(None, 0.0)]
         for key in names.values()
     ]
-    if (count := prod(map(len, known))) > MOST_COMBINATIONS:
+    if (count := prod(map(len, known))) > MAX_COMBINATIONS:
         raise DocumentError(
             f"document {shown(document.id)}: classes have {count:,} combinations, "
-            f"expected at most {MOST_COMBINATIONS:,}"
+            f"expected at most {MAX_COMBINATIONS:,}"
         )
     choices = [
         ClassChoice(

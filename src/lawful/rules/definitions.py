@@ -17,17 +17,17 @@ from numbers import Real
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from lawful.errors import RulesError, shown
+from lawful.base.errors import RulesError, shown
+from lawful.rules.judging.places import parse_where
+from lawful.rules.language.nodes import Kind
+from lawful.rules.language.patterns import check_pattern
 from lawful.rules.lexicons import Lexicon
-from lawful.rules.nodes import Kind
-from lawful.rules.patterns import check_pattern
-from lawful.rules.places import parse_where
-from lawful.rules.settings import (
+from lawful.rules.number_checks import (
     NUMBER_RANGE,
     as_ambiguity,
     as_decimal,
+    as_price,
     as_tolerance,
-    as_unchecked,
     as_weight,
     as_weights,
     check_choice,
@@ -55,12 +55,25 @@ Condition: TypeAlias = Literal[
 """The conditions that a field implies. ``kept`` and ``pinned`` are hard, the others have
 weights."""
 
+LEGAL = "legal"
+"""Name, among reasons and in a clash, of what the labelling scheme demands."""
+
+SPANS = "every span"
+"""Name, in a clash, of what fields demand of their spans: readable, well-formed, in agreement.
+Demands with a weight of their own have names of their own, as in ``total:agrees``."""
+
+ENGLISH = "en"
+"""The language of messages, unless a rule has them in others."""
+
 DEFAULT_WEIGHT = 10.0
 BOUNDARY_WEIGHT = 5.0
 """The most that a boundary weighs by default: real texts often begin a field elsewhere."""
 
 DEFAULT_UNCHECKED = 0.5
 """Half a nat: that a rule can be checked, and holds, is some evidence that its fields are right."""
+
+DEFAULT_MISREADS = 6.0
+"""Nats up to which a recogniser's second thoughts count."""
 
 DEFAULT_TOLERANCE = Decimal("0.005")
 """Half a cent: amounts that print alike are equal, amounts that differ by a cent are not."""
@@ -72,8 +85,9 @@ class RuleDefaults:
 
     ``ambiguity`` is the price in nats of choosing a value that is not the most plausible one
     (``3.350`` as 3.35 and not 3350); if infinite, it never happens. ``unchecked`` is the price in
-    nats of a rule that is vacuous because a value is missing. ``weights`` are those of conditions
-    that fields imply, by name: ``{"total:agrees": 6}``.
+    nats of a rule that is vacuous because a value is missing. ``misreads`` are the nats up to which
+    a number or a date may be what OCR nearly read (``Document.misreads``). ``weights`` are those of
+    conditions that fields imply, by name: ``{"total:agrees": 6}``.
 
     The paper's semantics is ``RuleDefaults(**PAPER)``.
     """
@@ -85,6 +99,7 @@ class RuleDefaults:
     max_words: int | None = None
     ambiguity: float = inf
     unchecked: float = DEFAULT_UNCHECKED
+    misreads: float = DEFAULT_MISREADS
     weights: Mapping[str, Weight] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
@@ -94,7 +109,8 @@ class RuleDefaults:
         object.__setattr__(self, "tolerance", as_tolerance(self.tolerance))
         check_max_words(self.max_words)
         object.__setattr__(self, "ambiguity", as_ambiguity(self.ambiguity))
-        object.__setattr__(self, "unchecked", as_unchecked(self.unchecked))
+        object.__setattr__(self, "unchecked", as_price(self.unchecked, "unchecked"))
+        object.__setattr__(self, "misreads", as_price(self.misreads, "misreads"))
         object.__setattr__(self, "weights", as_weights(self.weights))
 
 
@@ -113,7 +129,8 @@ class Field:
     a whole, be in the ``lexicon`` (a file, a list of texts), and have at most ``max_words`` words;
     ``starts`` must be found in its first word, ``ends`` in its last one, and it must be in a place
     of which the condition ``where`` holds. Fields may share a label if these conditions tell them
-    apart. ``ambiguity`` is the price of choosing a value that is not the most plausible one. An
+    apart. ``ambiguity`` is the price of choosing a value that is not the most plausible one, and
+    ``misreads`` the most that one may cost which OCR nearly read; for texts 0, unless given. An
     ``optional`` field is always missing if the model does not have its label; otherwise, that is an
     error.
     """
@@ -133,6 +150,7 @@ class Field:
     ends: str | None = None
     lexicon: Lexicon | None = None
     where: str | None = None
+    misreads: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.isidentifier():
@@ -174,6 +192,8 @@ class Field:
             object.__setattr__(self, "lexicon", Lexicon.of(self.lexicon, where))
         if self.ambiguity is not None:
             object.__setattr__(self, "ambiguity", as_ambiguity(self.ambiguity, where))
+        if self.misreads is not None:
+            object.__setattr__(self, "misreads", as_price(self.misreads, "misreads", where))
         if self.default is not None:
             object.__setattr__(self, "default", self._read_default())
 
@@ -220,16 +240,17 @@ class Rule:
 
     ``check`` is an expression, or a Python function of the fields in ``reads``. ``when`` is an
     expression that must hold for the rule to apply. ``message`` replaces the message made from the
-    expression, with ``{field}`` for values. ``unchecked`` is the price in nats if the rule is
-    vacuous because a value is missing. ``each`` is a kind of rows: the rule is then judged on every
-    row, and has a weight for every row that violates it.
+    expression, with ``{field}`` for values, and ``{left}`` and ``{right}`` for the sides of a
+    comparison; by language (``en``), it may be several. ``unchecked`` is the price in nats if the
+    rule is vacuous because a value is missing. ``each`` is a kind of rows: the rule is then judged
+    on every row, and has a weight for every row that violates it.
     """
 
     check: str | Callable[..., Any]
     id: str | None = None
     when: str | None = None
     tolerance: Decimal | None = None
-    message: str | None = None
+    message: str | Mapping[str, str] | None = field(default=None, hash=False)
     weight: Weight | None = None
     reads: tuple[str, ...] = ()
     unchecked: float | None = None
@@ -256,11 +277,25 @@ class Rule:
             )
         if self.unchecked is not None:
             object.__setattr__(
-                self, "unchecked", as_unchecked(self.unchecked, f"rule {self.id!r}: ")
+                self, "unchecked", as_price(self.unchecked, "unchecked", f"rule {self.id!r}: ")
             )
-        if self.message is not None and not isinstance(self.message, str):
-            raise RulesError(f"rule {self.id!r}: message is {shown(self.message)}, expected a text")
-        check_writable(self.message or "", f"rule {self.id!r}: message")
+        texts = messages_of(self.message)
+        for language, text in texts.items() if texts or self.message is None else [("", None)]:
+            if not isinstance(text, str) or not isinstance(language, str) or not language:
+                raise RulesError(
+                    f"rule {self.id!r}: message is {shown(self.message)}, expected a text, or "
+                    "texts by language"
+                )
+            check_writable(text, f"rule {self.id!r}: message")
+
+
+def messages_of(message: str | Mapping[str, str] | None) -> Mapping[str, str]:
+    """The messages of a rule by language, the one that is used elsewhere first."""
+    if message is None:
+        return {}
+    if not isinstance(message, Mapping):
+        return {ENGLISH: message}
+    return dict(sorted(message.items(), key=lambda item: item[0] != ENGLISH))
 
 
 def rule(

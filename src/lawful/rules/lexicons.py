@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lawful.errors import RulesError, shown
+from lawful.base.errors import RulesError, shown
 
-MOST_BYTES = 2**24
+MAX_BYTES = 2**24
 """Bytes of the largest file."""
 
 
@@ -53,13 +53,13 @@ def _lines(path: Path, where: str) -> Iterable[str]:
         if path.exists() and not path.is_file():  # a device may never end
             raise OSError(None, "not a plain file")
         with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
+            content = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise RulesError(f"{where}in: cannot read {path}: {error.strerror}") from None
     except ValueError as error:  # a name with a null character
         raise RulesError(f"{where}in: cannot read {str(path)!r}: {error}") from None
-    if len(content) > MOST_BYTES:
-        raise RulesError(f"{where}in: {path} has more than {MOST_BYTES:,} bytes")
+    if len(content) > MAX_BYTES:
+        raise RulesError(f"{where}in: {path} has more than {MAX_BYTES:,} bytes")
     try:
         return content.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:

@@ -11,16 +11,25 @@ from traceback import extract_tb
 from types import ModuleType
 from typing import Any
 
-from lawful.errors import LawfulError, RulesError
+from lawful.base.errors import LawfulError, RulesError
 from lawful.rules.definitions import Rule
 
 
 def load_python(path: Path) -> tuple[Rule, ...]:
-    """The rules of a Python file, which is executed.
+    """The rules of a Python file, which is executed; a ``RulesError`` if it has none.
 
     They can be pickled: another process executes the file again.
     """
-    path = path.absolute()
+    found = rules_of(path.absolute())
+    if not found:
+        raise RulesError(
+            f"{path.absolute()}: no rules; make a function a rule with @lawful.rule(reads=...)"
+        )
+    return found
+
+
+def rules_of(path: Path) -> tuple[Rule, ...]:
+    """The same, none included."""
     return tuple(
         replace(found, check=FileFunction(path, name)) if callable(found.check) else found
         for name, found in _rules_in(path).items()
@@ -41,8 +50,8 @@ class FileFunction:
 
 
 @cache
-def _rules_in(path: Path) -> Mapping[str, Rule]:
-    """The rules of a file by name; by the first one, if a rule has several."""
+def module_of(path: Path) -> ModuleType:
+    """The module of a Python file, executed once."""
     module = ModuleType(f"lawful_rules_{path.stem}")
     module.__file__ = str(path)
     try:
@@ -51,12 +60,17 @@ def _rules_in(path: Path) -> Mapping[str, Rule]:
         exec(code, module.__dict__)  # noqa: S102 - the user asked for it
     except (Exception, SystemExit) as error:
         raise _failure(error, path) from error
+    return module
+
+
+@cache
+def _rules_in(path: Path) -> Mapping[str, Rule]:
+    """The rules of a file by name; by the first one, if a rule has several."""
+    module = module_of(path)
     names: dict[int, str] = {}
     for name, found in vars(module).items():
         if isinstance(found, Rule):
             names.setdefault(id(found), name)
-    if not names:
-        raise RulesError(f"{path}: no rules; make a function a rule with @lawful.rule(reads=...)")
     return {name: vars(module)[name] for name in names.values()}
 
 

@@ -6,23 +6,33 @@ they lack from the defaults, and expressions are parsed.
 
 from __future__ import annotations
 
-import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
-from decimal import Decimal
 from functools import cached_property
 from itertools import islice
 from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-from lawful.cache import Cache
-from lawful.errors import RulesError, did_you_mean, shown
-from lawful.labels import SCHEMES, Scheme
+from lawful.base.cache import Cache
+from lawful.base.errors import RulesError, RulesWarning, did_you_mean, shown
+from lawful.documents.label_names import SCHEMES
+from lawful.documents.labels import Scheme
+from lawful.documents.pins import PREFIX
 from lawful.rules.classes import check_classes
+from lawful.rules.consistency import (
+    check_fields,
+    check_rows,
+    check_span_rules,
+    check_weights,
+    needed,
+)
 from lawful.rules.definitions import (
     BOUNDARY_WEIGHT,
+    LEGAL,
+    SPANS,
     Condition,
     Field,
     Rule,
@@ -30,38 +40,27 @@ from lawful.rules.definitions import (
     Weight,
     as_rule,
 )
-from lawful.rules.expression import Expression, parse
-from lawful.rules.given import check_given
+from lawful.rules.doubts import doubts_about
+from lawful.rules.given_values import check_given
+from lawful.rules.judging.rows import PREVIOUS, RowKind
 from lawful.rules.lexicons import Lexicon
-from lawful.rules.nodes import Kind
-from lawful.rules.rows import PREVIOUS, RowKind
+from lawful.rules.parsed_rule import ParsedRule, RuleParser, field_of
 from lawful.rules.span_rules import Boundaries, Order, WordRule
-from lawful.values import type_named
 
-MOST_BYTES = 2**26
-"""Bytes of schemes that a set of rules keeps: one per list of labels."""
+MAX_BYTES = 2**26
+"""Bytes of schemes that all rules keep together: one per list of labels."""
 
-MOST_FIELDS = 10_000
+_SCHEMES: Cache[tuple[str, tuple[str, ...], tuple[tuple[str, bool], ...]], Scheme] = Cache(
+    MAX_BYTES
+)
 
-_OF_FIELDS = ("presence", "repeat", "max_words", "ambiguity")
+MAX_FIELDS = 10_000
+
+_OF_FIELDS = ("presence", "repeat", "max_words", "ambiguity", "misreads")
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedRule:
-    """A rule with everything filled in and its expressions parsed."""
-
-    id: str
-    weight: Weight
-    message: str | None
-    reads: tuple[str, ...]
-    names: frozenset[str]  # all fields whose values it may need; no constants
-    expression: Expression | None  # none: a function
-    function: Callable[..., Any] | None
-    when: Expression | None
-    tolerance: Decimal
-    unchecked: float
-    places: frozenset[str] = frozenset()  # the fields whose places it depends on
-    each: RowKind | None = None  # the rows on which it is judged, one by one
+LARGE = 1e6
+"""A weight above all that users give, to compare labellings that violate something hard."""
 
 
 class ValueKey(NamedTuple):
@@ -69,6 +68,7 @@ class ValueKey(NamedTuple):
 
     type: str
     printed: bool  # whether rules see how a value is printed
+    misreads: float  # nats up to which a text may be misread
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +79,8 @@ class Rules:
     ``given`` has the types of values that documents bring, by name; ``classes`` has, by name in
     rules, the name of the scores in documents. ``Rules.load`` reads all of it from a file. Fields
     are checked against a model's labels when scores come in: there, an unknown label is an error.
+    ``needs`` are the fields that decide whether a document passes; those of a kind of rows by its
+    name.
     """
 
     fields: tuple[Field, ...]
@@ -91,6 +93,7 @@ class Rules:
     given: Mapping[str, str] = field(default_factory=dict)  # the types of values by name
     classes: Mapping[str, str] = field(default_factory=dict)  # the names of scores by name
     orders: tuple[Order, ...] = ()
+    needs: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -105,22 +108,24 @@ class Rules:
         given: Mapping[str, str] | None = None,
         classes: Mapping[str, str] | None = None,
         orders: Iterable[Order] = (),
+        needs: Iterable[str] = (),
     ) -> None:
         defaults = RuleDefaults() if defaults is None else defaults
         if not isinstance(scheme, str) or scheme.upper() not in SCHEMES:
             raise RulesError(f"unknown scheme {shown(scheme)}; schemes: {', '.join(SCHEMES)}")
         lists = {"fields": fields, "rules": rules, "rows": rows, "words": words, "orders": orders}
+        lists["needs"] = needs
         for name, values in lists.items():
             if isinstance(values, str) or not isinstance(values, Iterable):
                 raise RulesError(f"{name} is {shown(values)}, expected a list")
-        fields = tuple(islice(fields, MOST_FIELDS + 1))
-        if len(fields) > MOST_FIELDS:
-            raise RulesError(f"over {MOST_FIELDS:,} fields")
+        fields = tuple(islice(fields, MAX_FIELDS + 1))
+        if len(fields) > MAX_FIELDS:
+            raise RulesError(f"over {MAX_FIELDS:,} fields")
         for f in fields:
             if not isinstance(f, Field):
                 raise RulesError(f"{shown(f)} is no field: expected a Field")
         rows = tuple(rows)
-        _check_rows(rows, fields)
+        check_rows(rows, fields)
         in_rows = {name for kind in rows for name in kind.fields}
         object.__setattr__(self, "rows", rows)
         object.__setattr__(
@@ -128,16 +133,16 @@ class Rules:
         )
         object.__setattr__(self, "rules", tuple(map(as_rule, rules)))
         words, orders = tuple(words), tuple(orders)
-        _check_span_rules(words, boundaries, orders, self.fields)
+        check_span_rules(words, boundaries, orders, self.fields)
         object.__setattr__(self, "orders", tuple(_weighed(o, defaults.weight) for o in orders))
         object.__setattr__(self, "words", words)
         object.__setattr__(self, "boundaries", boundaries)
         object.__setattr__(self, "scheme", scheme.upper())
         object.__setattr__(self, "defaults", defaults)
-        object.__setattr__(self, "_schemes", Cache(MOST_BYTES))
-        _check_fields(self.fields)
+        check_fields(self.fields)
         names = [f.name for f in self.fields]
-        _check_weights(defaults.weights, names)
+        check_weights(defaults.weights, names)
+        object.__setattr__(self, "needs", needed(needs, names, rows))
         taken = (*names, *(kind.name for kind in rows), PREVIOUS)
         object.__setattr__(self, "given", check_given({} if given is None else given, taken))
         object.__setattr__(
@@ -148,7 +153,6 @@ class Rules:
         object.__setattr__(self, "parsed", tuple(self._parse()))
 
     parsed: tuple[ParsedRule, ...] = field(init=False, repr=False)
-    _schemes: Cache[tuple[str, ...], Scheme] = field(init=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         made = (f.name for f in dataclass_fields(self) if f.init)
@@ -172,9 +176,11 @@ class Rules:
             repeat=f.repeat or defaults.repeat,
             max_words=f.max_words or defaults.max_words,
             ambiguity=defaults.ambiguity if f.ambiguity is None else f.ambiguity,
+            misreads=(f.kind != "text") * defaults.misreads if f.misreads is None else f.misreads,
         )
 
     def _parse(self) -> Iterable[ParsedRule]:
+        parser = RuleParser(self.fields, self.rows, self.defaults, self.given, self.classes)
         seen: dict[str, int] = {}
         for number, rule in enumerate(self.rules):
             identity = rule.id or ""
@@ -185,8 +191,14 @@ class Rules:
                     "give one of them another id",
                     rule=number,
                 )
+            if self._is_reserved(identity):
+                raise RulesError(
+                    f"rule {number + 1} has the id {identity!r}, which is the name of a condition "
+                    "that is not a rule; give it another id",
+                    rule=number,
+                )
             try:
-                yield self._parse_rule(rule)
+                yield parser.parse(rule)
             except RulesError as error:
                 raise RulesError(f"rule {identity!r}: {error}", rule=number) from None
         for order in self.orders:
@@ -194,83 +206,37 @@ class Rules:
                 raise RulesError(f"order: the id {order.id!r} is used twice")
             seen[order.id or ""] = -1
 
-    def _parse_rule(self, rule: Rule) -> ParsedRule:
-        each = self._kind_of_rows(rule.each)
-        known = self._scope(each)
-        tolerance = self.defaults.tolerance if rule.tolerance is None else rule.tolerance
-        dotted = {f"{kind.name}.{name}": name for kind in self.rows for name in kind.fields}
-        money = {f.name for f in self.fields if f.type == "money"}
-        amounts = money | {f"{PREVIOUS}.{name}" for name in money}
-        when = None if rule.when is None else parse(rule.when, known, tolerance, dotted, amounts)
-        expression = None
-        function = None
-        reads: tuple[str, ...] = rule.reads
-        if isinstance(rule.check, str):
-            expression = parse(rule.check, known, tolerance, dotted, amounts)
-            reads = tuple(sorted(expression.reads | (when.reads if when else frozenset())))
-        else:
-            function = rule.check
-            if each is not None:
-                raise RulesError("a Python function cannot be judged on each row")
-            for name in reads:
-                if name not in known:
-                    raise RulesError(
-                        f"reads unknown field {name!r}; fields: {', '.join(sorted(known))}"
-                    )
-        if rule.message is not None:
-            _check_message(rule.message, known)
-        parts = [part.root for part in (expression, when) if part is not None]
-        places = frozenset(name for part in parts for name in part.placed)
-        if given := min(places & self.given.keys(), default=None):
-            raise RulesError(f"{given} is given, so it has no place in the document")
-        if known_class := min(places & self.classes.keys(), default=None):
-            raise RulesError(f"{known_class} is a class, so it has no place in the document")
-        return ParsedRule(
-            id=rule.id or "",
-            weight=self.defaults.weight if rule.weight is None else rule.weight,
-            message=rule.message,
-            reads=reads,
-            names=frozenset(map(_field_of, (*reads, *(when.reads if when else ()))))
-            - self.constants.keys(),
-            expression=expression,
-            function=function,
-            when=when,
-            tolerance=tolerance,
-            unchecked=self._unchecked(rule),
-            places=frozenset(map(_field_of, places)),
-            each=each,
-        )
-
-    def _unchecked(self, rule: Rule) -> float:
-        if rule.unchecked is not None:
-            return rule.unchecked
-        # Many rows lack a value because the page does not print it.
-        return self.defaults.unchecked if rule.each is None else 0.0
-
-    def _kind_of_rows(self, name: str | None) -> RowKind | None:
-        if name is None:
-            return None
-        for kind in self.rows:
-            if kind.name == name:
-                return kind
-        known = ", ".join(kind.name for kind in self.rows) or "none"
-        raise RulesError(f"each is {shown(name)}, expected a kind of rows: {known}")
-
-    def _scope(self, each: RowKind | None) -> dict[str, tuple[Kind, bool]]:
-        """The names that a rule may use; in a rule of rows, their fields have one value."""
-        own = () if each is None else each.fields
-        names: dict[str, tuple[Kind, bool]] = {
-            f.name: (f.kind, f.many and f.name not in own) for f in self.fields
-        }
-        names |= {name: (type_named(type_).kind, False) for name, type_ in self.constants.items()}
-        return names | {f"{PREVIOUS}.{name}": names[name] for name in own}
+    def _is_reserved(self, id_: str) -> bool:
+        """Whether results call something else by this name: a pin, or a condition of a field."""
+        name, _, condition = id_.rpartition(":")
+        of_field = condition in get_args(Condition) and any(f.name == name for f in self.fields)
+        return of_field or id_ in (LEGAL, SPANS) or id_.startswith(PREFIX)
 
     @classmethod
     def load(cls, path: str | Path) -> Rules:
-        """From a ``.yaml``, ``.toml`` or ``.json`` file; errors name the file and the YAML line."""
+        """From a ``.yaml``, ``.toml`` or ``.json`` file; errors name the file and the YAML line.
+
+        Warns of ``doubts``.
+        """
         from lawful.rules.files import load_rules
 
-        return load_rules(Path(path))
+        rules = load_rules(Path(path))
+        for doubt in rules.doubts:
+            warnings.warn(f"{path}: {doubt}", RulesWarning, stacklevel=2)
+        return rules
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What is legal and probably not meant, such as ``rate == 0.19`` for a percent."""
+        percents = {f.name for f in self.fields if f.type == "percent"}
+        percents |= {name for name, type_ in self.given.items() if type_ == "percent"}
+        return tuple(
+            f"rule {rule.id!r}: {doubt}"
+            for rule in self.parsed
+            for part in (rule.when, rule.expression)
+            if part is not None
+            for doubt in doubts_about(part.root, percents)
+        )
 
     @classmethod
     def from_json_schema(
@@ -296,7 +262,7 @@ class Rules:
     ) -> Rules:
         """As ``from_json_schema``, from the schema of a Pydantic model.
 
-        ``lawful.as_object`` makes an object of the model from a decoding.
+        ``Decoding.to_model`` makes an object of the model from a decoding.
         """
         return cls.from_json_schema(model, rules, **more)
 
@@ -332,6 +298,24 @@ class Rules:
         )
 
     @cached_property
+    def softened(self) -> Rules:
+        """The same rules with a large weight, ``LARGE``, in place of hard ones."""
+
+        def soft(weight: Weight | None) -> Weight | None:
+            return LARGE if weight == inf else weight
+
+        defaults, boundaries = self.defaults, self.boundaries
+        weights = {name: LARGE if own == inf else own for name, own in defaults.weights.items()}
+        return replace(
+            self,
+            rules=tuple(replace(rule, weight=soft(rule.weight)) for rule in self.rules),
+            defaults=replace(defaults, weight=min(defaults.weight, LARGE), weights=weights),
+            orders=tuple(replace(order, weight=soft(order.weight)) for order in self.orders),
+            words=tuple(replace(rule, weight=soft(rule.weight)) for rule in self.words),
+            boundaries=boundaries and replace(boundaries, weight=soft(boundaries.weight)),
+        )
+
+    @cached_property
     def field_of_label(self) -> dict[str, int]:
         """By label, the index of the first field that has it."""
         return {f.label: i for i, f in reversed(list(enumerate(self.fields)))}
@@ -360,14 +344,31 @@ class Rules:
         return frozenset(name for kind in self.rows for name in kind.fields)
 
     @cached_property
+    def held(self) -> dict[str, tuple[str, ...]]:
+        """By kind of rows, the fields of the kinds that it is of, if it is one of sections."""
+        kinds = {kind.name: kind for kind in self.rows}
+
+        def inner(kind: RowKind) -> tuple[str, ...]:
+            return () if kind.of is None else (*kinds[kind.of].fields, *inner(kinds[kind.of]))
+
+        return {kind.name: inner(kind) for kind in self.rows}
+
+    @cached_property
+    def has_several_values(self) -> bool:
+        """Whether rules may choose among the values of a field: ``repeat: any``."""
+        return any(f.repeat == "any" for f in self.fields)
+
+    @cached_property
     def placed(self) -> tuple[str, ...]:
         """The fields whose places rules see."""
         return tuple(sorted({name for rule in self.parsed for name in rule.places}))
 
     @cached_property
     def value_keys(self) -> tuple[ValueKey, ...]:
-        """By field, its type, and whether rules see how its value is printed."""
-        return tuple(ValueKey(f.type, f.name in self.printed) for f in self.fields)
+        """By field, what the values of its texts depend on."""
+        return tuple(
+            ValueKey(f.type, f.name in self.printed, f.misreads or 0.0) for f in self.fields
+        )
 
     @cached_property
     def of_texts(self) -> tuple[bool, ...]:
@@ -386,6 +387,11 @@ class Rules:
         return self.weight_of(f, "reads")
 
     @property
+    def required_in_rows(self) -> frozenset[str]:
+        """The fields that every row of their kind should have."""
+        return frozenset(name for kind in self.rows for name in kind.required)
+
+    @property
     def constants(self) -> dict[str, str]:
         """The types of values that no label changes: those given, and the document's classes."""
         return {**self.given, **dict.fromkeys(self.classes, "text")}
@@ -394,7 +400,7 @@ class Rules:
     def printed(self) -> frozenset[str]:
         """The fields of which rules see how the value is printed: its currency, its decimals."""
         both = (e for rule in self.parsed for e in (rule.expression, rule.when) if e is not None)
-        return frozenset(_field_of(name) for e in both for name in e.root.printed)
+        return frozenset(field_of(name) for e in both for name in e.root.printed)
 
     def weight_of(self, f: Field, condition: Condition, own: Weight | None = None) -> Weight:
         """The weight of a condition that a field implies.
@@ -415,8 +421,9 @@ class Rules:
         return weight if weight == inf else min(weight, BOUNDARY_WEIGHT)
 
     def scheme_for(self, labels: tuple[str, ...]) -> Scheme:
-        """The scheme over a model's labels; checked and cached per list of labels."""
-        scheme = self._schemes.get(labels)
+        """The scheme over a model's labels; checked, and cached for all rules with these fields."""
+        key = self.scheme, labels, self._labels
+        scheme = _SCHEMES.get(key)
         if scheme is None:
             scheme = Scheme.named(self.scheme, labels)
             self.check_types(scheme.types)
@@ -426,8 +433,13 @@ class Rules:
                         f"field {f.name!r} has label {f.label!r}, but none of the model's labels "
                         f"can begin a span of it under {self.scheme}"
                     )
-            self._schemes.keep(labels, scheme, scheme.size)
+            _SCHEMES.keep(key, scheme, scheme.size + 100 * len(self.fields))
         return scheme
+
+    @cached_property
+    def _labels(self) -> tuple[tuple[str, bool], ...]:
+        """What schemes need to know of the fields: their labels, and whether they may be absent."""
+        return tuple((f.label, f.optional) for f in self.fields)
 
     def check_types(self, types: tuple[str, ...]) -> None:
         """Raises a ``RulesError`` for a field whose label is not among a model's types."""
@@ -448,97 +460,3 @@ def _rebuild(parts: dict[str, Any]) -> Rules:
 def _weighed(order: Order, weight: Weight) -> Order:
     """The order with a weight: its own, or this one."""
     return order if order.weight is not None else replace(order, weight=weight)
-
-
-def _check_fields(fields: tuple[Field, ...]) -> None:
-    """No two fields have one name, or one label with nothing that tells them apart."""
-    names, labels = set[str](), dict[str, Field]()
-    for f in fields:
-        if f.name in names:
-            raise RulesError(f"field {f.name!r} is defined twice", field=f.name)
-        if f.label in labels and not labels[f.label].is_told_from(f):
-            other = labels[f.label].name
-            raise RulesError(
-                f"field {f.name!r} has label {f.label!r}, as field {other!r} has; if that is "
-                f"meant, give {other!r} a pattern or a place (where) that tells them apart",
-                field=f.name,
-            )
-        names.add(f.name)
-        labels[f.label] = f
-
-
-def _check_span_rules(
-    words: tuple[WordRule, ...],
-    boundaries: Boundaries | None,
-    orders: tuple[Order, ...],
-    fields: tuple[Field, ...],
-) -> None:
-    for rule in words:
-        if not isinstance(rule, WordRule):
-            raise RulesError(f"{shown(rule)} is no rule of words: expected a WordRule")
-        _check_known(rule.only, fields, "words: only")
-    if not isinstance(boundaries, Boundaries | None):
-        raise RulesError(f"boundaries is {shown(boundaries)}, expected Boundaries")
-    for order in orders:
-        if not isinstance(order, Order):
-            raise RulesError(f"{shown(order)} is no order of fields: expected an Order")
-        _check_known(order.fields, fields, "order")
-
-
-def _check_known(names: Iterable[str], fields: Iterable[Field], where: str) -> None:
-    """Raises a ``RulesError`` if one of the names is not that of a field."""
-    known = [f.name for f in fields]
-    for name in names:
-        if name not in known:
-            hint = did_you_mean(name, known)
-            raise RulesError(
-                f"{where}: unknown field {shown(name)}; {hint}fields: {', '.join(known)}"
-            )
-
-
-def _check_rows(rows: tuple[RowKind, ...], fields: Iterable[Field]) -> None:
-    known = {f.name: f for f in fields}
-    names, taken = set[str](), dict[str, str]()
-    for kind in rows:
-        if not isinstance(kind, RowKind):
-            raise RulesError(f"{shown(kind)} is no kind of rows: expected a RowKind")
-        if kind.name in names or kind.name in known:
-            raise RulesError(f"rows {kind.name!r}: the name is defined twice")
-        names.add(kind.name)
-        _check_known(kind.fields, known.values(), f"rows {kind.name!r}")
-        for name in kind.fields:
-            if known[name].default is not None:
-                raise RulesError(f"rows {kind.name!r}: field {name!r} has a default")
-            if name in taken:
-                raise RulesError(
-                    f"field {name!r} is in rows {taken[name]!r} and {kind.name!r}, expected one"
-                )
-            taken[name] = kind.name
-
-
-def _check_weights(weights: Mapping[str, Weight], fields: Iterable[str]) -> None:
-    conditions = [each for each in get_args(Condition) if each not in ("kept", "pinned")]
-    known = {f"{name}:{condition}" for name in fields for condition in conditions}
-    for name in weights:
-        if name in known:
-            continue
-        hint = did_you_mean(name, known)
-        if name.endswith(":kept"):
-            hint = "that a field is kept is hard; "
-        raise RulesError(
-            f"weights: unknown condition {shown(name)}; {hint}expected a field and one of "
-            f"{', '.join(conditions)}, as in {min(known, default='total:reads')!r}"
-        )
-
-
-def _field_of(name: str) -> str:
-    """The field of a name in an expression: that of the row before is the same field."""
-    return name.removeprefix(f"{PREVIOUS}.")
-
-
-def _check_message(message: str, known: Mapping[str, Any]) -> None:
-    for name in re.findall(r"\{([^{}]*)\}", message):
-        if name not in known:
-            raise RulesError(
-                f"message names unknown field {name!r}; fields: {', '.join(sorted(known))}"
-            )

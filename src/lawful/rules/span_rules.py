@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from lawful.errors import RulesError, shown
+from lawful.base.errors import RulesError, shown
+from lawful.rules.judging.reading import Occurrence, Spans
+from lawful.rules.language.patterns import check_pattern, compiled
 from lawful.rules.lexicons import Lexicon
-from lawful.rules.patterns import check_pattern, compiled
-from lawful.rules.reading import Occurrence, Spans
-from lawful.rules.settings import as_names, as_weight, check_writable
+from lawful.rules.number_checks import as_names, as_weight, check_writable
 
 
 @dataclass(frozen=True, slots=True)

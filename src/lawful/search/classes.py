@@ -12,11 +12,10 @@ from dataclasses import dataclass, field, replace
 from math import exp, inf
 from time import perf_counter
 
-from lawful.decoding import Budget, Decoding, Limit
+from lawful.base.clock import is_up
+from lawful.results.decoding import Budget, Decoding, Limit
 from lawful.rules.classes import ClassChoice
 from lawful.search.problem import ROUNDING, Problem
-
-LEAST_SECONDS = 1e-9
 
 
 @dataclass(slots=True)
@@ -71,13 +70,12 @@ class ClassSearch:
                 self.stopped_by = "candidates"
                 return None
             candidates = candidates if last or candidates in (1, inf) else candidates // 2
-        if seconds is not None:
-            seconds = max(LEAST_SECONDS, seconds - (perf_counter() - self.began))
-            if seconds == LEAST_SECONDS and self.tried:
-                self.stopped_by = "seconds"
-                return None
-            seconds = seconds if last else seconds / 2
-        return Budget(candidates, seconds, budget.mass, max_cost)
+        deadline = budget.deadline(self.began)
+        if self.tried and is_up(deadline):
+            self.stopped_by = "seconds"
+            return None
+        share = Budget(candidates, seconds, budget.mass, max_cost).ending(deadline)
+        return share if last or share.seconds is None else replace(share, seconds=share.seconds / 2)
 
 
 def best_of_classes(
@@ -114,5 +112,6 @@ def best_of_classes(
         seconds=perf_counter() - search.began,
         stopped_by=stopped_by,
         clash=tuple(clash) if infeasible else (),
-        clash_minimal=all(p.clash_minimal and set(p.clash) == set(clash) for p in parts),
+        clash_minimal=infeasible
+        and all(p.clash_minimal and set(p.clash) == set(clash) for p in parts),
     )

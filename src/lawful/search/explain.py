@@ -10,13 +10,14 @@ from time import perf_counter
 
 import numpy as np
 
-from lawful.decoding import ClassValue, Correction
-from lawful.labels import Span
-from lawful.pins import PREFIX
-from lawful.rules.judge import Judge
+from lawful.documents.labels import Span
+from lawful.documents.pins import PREFIX
+from lawful.documents.span_scores import SpanScheme, SpanScores
+from lawful.results.decoding import ClassValue, Correction
+from lawful.results.span_corrections import SpanCorrection
+from lawful.rules.definitions import LEGAL
+from lawful.rules.judging.judge import Judge
 from lawful.search.problem import Labels, Problem
-from lawful.span_corrections import SpanCorrection
-from lawful.span_scores import SpanScheme, SpanScores
 
 
 def corrections(
@@ -40,9 +41,9 @@ def corrections(
             because = together
             if len(group) > 1 and together is not None:
                 alone = _reasons(problem, labels, [word], now, until)
-                if alone is not None and together != ("legal",):
+                if alone is not None and together != (LEGAL,):
                     # Putting back only half a span is illegal, which explains nothing.
-                    alone = tuple(reason for reason in alone if reason != "legal")
+                    alone = tuple(reason for reason in alone if reason != LEGAL)
                 because = None if alone is None else tuple(dict.fromkeys((*alone, *together)))
             yield Correction(
                 word=word,
@@ -139,6 +140,8 @@ def class_values(
 def _violations(judge: Judge, labels: Labels, until: float) -> Counter[str] | None:
     """The number of violations of each rule; ``None`` when the time is up."""
     reading, cost = judge.settled(labels, until)
+    if cost.least == inf and judge.is_ambiguous(reading):
+        reading, cost = judge.softened.settled(labels, until)
     if cost.least < cost.most and perf_counter() > until:
         return None
     return judge.violations(reading, until)
@@ -155,7 +158,7 @@ def _reasons(
     back[which] = problem.argmax[which]
     pins = () if problem.pin_labels is None else problem.pin_labels.broken(back, unlike=labels)
     if not problem.scheme.allows_around(back, words):
-        return pins or ("legal",)
+        return pins or (LEGAL,)
     if not problem.judge.tells_apart(labels, back):
         return pins
     then = _violations(problem.judge, back, until)

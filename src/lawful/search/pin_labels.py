@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lawful.labels import Scheme
-from lawful.pins import Pin
-from lawful.rules.pinned import Pinned
+from lawful.documents.labels import Scheme
+from lawful.documents.pins import Pin
+from lawful.rules.judging.pinned import Pinned
 from lawful.rules.rule_set import Rules
 
 Allowed: TypeAlias = NDArray[np.bool_]
@@ -49,15 +49,34 @@ class PinLabels:
         self.allowed: Allowed = np.ones((words, len(scheme)), np.bool_)  # by all pins together
         for _, start, allowed in self._masks:
             self.allowed[start : start + len(allowed)] &= allowed
+        self._refuse_shared(pinned, rules)
         self._starts = [
             pin.words[0]
             for pin, *_ in self._masks
-            if pin.kind == "is" and pin.words is not None and pin.words[0] > 0
+            if pin.is_span and pin.words is not None and pin.words[0] > 0
         ]
+
+    def _refuse_shared(self, pinned: Pinned, rules: Rules) -> None:
+        """Refuses a label that fields share to words that are in a span of none of them."""
+        for sharing in rules.shared_labels.values():
+            refused = np.ones(len(self.allowed), np.bool_)
+            for i in sharing:
+                here = np.zeros_like(refused)
+                for pin in pinned.about_labels():
+                    if pin.field == (name := rules.fields[i].name) and pin.refuses(name):
+                        here[slice(*(pin.words or (None,)))] = True
+                refused &= here
+            of_label = self._scheme.labels_of((rules.fields[sharing[0]].label,))
+            self.allowed[np.ix_(refused, of_label)] = False
+
+    @property
+    def about_shared(self) -> bool:
+        """Whether a pin is about a field that shares its label, so that labels do not tell all."""
+        return any(pin.field in self._shared for pin, *_ in self._masks)
 
     def _mask(self, pin: Pin, words: int) -> _Mask:
         start, end = pin.words or (0, words)
-        if pin.kind == "is":
+        if pin.is_span:
             return self._mask_of_span(pin, start, end, words)
         types = (self._types[pin.field],) if pin.field is not None else self._scheme.types
         if pin.field in self._shared:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from functools import cached_property
+from itertools import islice
 from math import inf
 from typing import Any, TypeAlias
 
@@ -11,20 +12,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lawful import _core
-from lawful.document import Document, check_length
-from lawful.errors import InputError
-from lawful.labels import Scheme, Span
+from lawful.base.errors import InputError
+from lawful.documents.document import Document, check_length
+from lawful.documents.labels import Scheme, Span
+from lawful.documents.pins import Pin
+from lawful.documents.scores import Scores
+from lawful.documents.span_scores import AnyScores, SpanScores
 from lawful.rules.classes import ClassChoice
-from lawful.rules.judge import Judge
+from lawful.rules.judging.judge import Judge
 from lawful.rules.rule_set import Rules
-from lawful.scores import Scores
 from lawful.search.pin_labels import PinLabels
-from lawful.span_scores import SpanScores
 
 Labels: TypeAlias = NDArray[np.integer[Any]]  # (words,); all of a problem's own are uint32
 
 ROUNDING = 1e-9
 """Costs that differ by less than this are equal: sums of the same numbers in another order."""
+
+MAX_NATS = 2.0**22
+"""Costs above this are rounded to more than ``ROUNDING``, so that nothing is proven by them."""
+
+
+MAX_COMPARED = 4096
+"""Labellings that are compared with pins about fields that share a label."""
 
 
 class Problem:
@@ -36,7 +45,7 @@ class Problem:
     """
 
     def __init__(
-        self, document: Document, scores: Scores | SpanScores, rules: Rules, *, keep: bool = True
+        self, document: Document, scores: AnyScores, rules: Rules, *, keep: bool = True
     ) -> None:
         """With ``keep``, ``presence: keep`` applies to the fields of the best legal labelling."""
         _check_type("document", document, Document)
@@ -44,14 +53,13 @@ class Problem:
         _check_type("rules", rules, Rules)
         self.document = document = document.corrected()
         self.scores = scores
+        check_length(document, len(scores), *scores.unit)
         if isinstance(scores, SpanScores):
-            check_length(document, len(scores), "word with span scores", "words with span scores")
             if document.pins and scores.slots:
                 raise InputError(f"document {document.id!r} has pins, but its words are slots")
             rules.check_types(scores.types)
             self.scheme: Scheme = scores.scheme()
         else:
-            check_length(document, len(scores), "row of scores", "rows of scores")
             self.scheme = rules.scheme_for(scores.labels)
             if scores.chain is not None:
                 self.scheme = self.scheme.with_scores(**scores.chain._asdict())
@@ -102,9 +110,33 @@ class Problem:
 
         ``None`` when there is none.
         """
-        if self.pin_labels is not None and self.pin_labels.cuts:
-            return self.pin_labels.best(self.costs)
+        pins = self.pin_labels
+        if pins is not None and pins.about_shared:
+            return self._best_agreeing()
+        if pins is not None and pins.cuts:
+            return pins.best(self.costs)
         return self._best_path(self.costs)
+
+    def _best_agreeing(self) -> Labels | None:
+        """The most probable labelling that agrees with pins about fields that share a label.
+
+        If it is not among the first ``MAX_COMPARED``, the most probable one of these.
+        """
+        first: Labels | None = None
+        stream = _core.paths(self.costs, self.scheme.transitions)
+        for labels, _ in islice(iter(lambda: stream.take(1), None), MAX_COMPARED):
+            if not len(labels):
+                return None
+            found: Labels = labels[0].astype(np.uint32)
+            first = found if first is None else first
+            if all(pin.subject == "value" for pin in self.broken_pins(found)):
+                return found
+        return first
+
+    def broken_pins(self, labels: Labels) -> set[Pin]:
+        """The pins that a labelling breaks by the spans of fields and their values."""
+        judge, pinned = self.judge, self.judge.pinned
+        return set() if pinned is None else pinned.broken(judge.read(labels), judge.values)
 
     @cached_property
     def best_without_pins(self) -> Labels | None:
@@ -127,7 +159,7 @@ class Problem:
 
     def _log_prob(self, labels: Labels) -> float:
         costs = _core.cost_of(self._own_costs, labels)
-        if isinstance(self.scores, SpanScores) or self.scores.chain is None:
+        if self.scores.chain is None:
             return -costs
         return self.scheme.score(labels) - costs
 

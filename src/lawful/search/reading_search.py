@@ -9,35 +9,34 @@ the lattice.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from hashlib import blake2b
 from itertools import chain
 from math import inf
 from time import perf_counter
-from typing import Any, NamedTuple, TypeAlias
-from weakref import WeakKeyDictionary
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lawful import _core
-from lawful.cache import Cache
-from lawful.clock import seconds_left
-from lawful.decoding import Limit
-from lawful.errors import MemoryBudgetError, TimeBudgetError
-from lawful.labels import Scheme
-from lawful.rules.judge import Judge
-from lawful.rules.plan import Plan, Tables
-from lawful.rules.reading import Occurrence, Reading
+from lawful.base.cache import Cache
+from lawful.base.clock import is_up, seconds_left
+from lawful.base.errors import MemoryBudgetError, TimeBudgetError
+from lawful.documents.labels import Scheme
+from lawful.documents.span_scores import SpanScheme
+from lawful.results.decoding import Limit
+from lawful.rules.compiled.plan import Plan, Tables
+from lawful.rules.judging.judge import Judge
+from lawful.rules.judging.reading import Occurrence, Reading
 from lawful.rules.rule_set import Rules
 from lawful.search.problem import ROUNDING
-from lawful.span_scores import SpanScheme
 from lawful.values import type_named
 
 MEMORY = 2**29
 """Bytes that a search may hold; its graph may hold as many again."""
 
-MOST_SPANS = 2**16
+MAX_SPANS, MIN_SPANS = 2**16, 2**10
 SLACKS = (8.0, 16.0, 32.0, 64.0, 128.0, inf)
 """Nats above the best labelling, one after another until the answer is proven; the last one
 includes all spans."""
@@ -45,7 +44,7 @@ includes all spans."""
 SLACKS_OF_SHORT_SPANS = (8.0, 20.0, 40.0, 80.0, 160.0, inf)
 """The same if long spans are left out, so that a larger slack adds little."""
 
-LEAST_SLACK = 0.1
+MIN_SLACK = 0.1
 LAST_SLACK = 128.0  # stands for an infinite slack that has to be reduced
 PATIENCE = 1024
 """Steps that the search tries before it computes bounds on what rules cost."""
@@ -60,16 +59,23 @@ MANY = 192
 """Spans of which so many are unreadable that it pays to leave these out all at once."""
 
 SATURATED = 32.0
-MOST_FOR_ALL, MOST_FOR_PROOF = 128, 192
+MAX_FOR_ALL, MAX_FOR_PROOF = 128, 192
 """If long spans are left out, there are hardly more spans beyond some slack. From this one on, the
 next search has all spans if there were so few values; or so few, and rules refused them at once."""
 
 FEW = 16
 """Extensions of a search that ends so soon that the next one is given far more slack."""
 
+WORK_PER_SPAN, WORK_TO_IMPROVE = 2**11, 2**24
+"""Elementary steps for reading a span, and at most for changing a reading."""
+
+HOPELESS = 2**12
+"""Span values among which a long search seldom ends with a proof; with fewer, more work is done."""
+
 FIRST_WIDTH, LAST_WIDTH = 8, 512
 """Partial readings that the first guess follows at each word, and the last ones."""
 
+Did = TypeVar("Did")
 Labels: TypeAlias = NDArray[np.unsignedinteger[Any]]
 SpanValue: TypeAlias = tuple[int, int, int, int]
 """Field, start, end, and the number of the value, or ``_core.UNREADABLE``."""
@@ -114,20 +120,19 @@ class Lattice:
         return self.core.best
 
     def open_search(
-        self, slack: float, max_cost: float, until: float
+        self, slack: float, max_cost: float, until: float, most: int = MAX_SPANS
     ) -> tuple[_core.Search, list[SpanValue], float]:
         """A search up to a slack, the span values by their index in the search, and the slack.
 
-        The slack is reduced if there would be too many spans. Raises ``TimeBudgetError`` when the
-        time is up.
+        The slack is less if there were more spans than ``most``. Raises ``TimeBudgetError``.
         """
         max_cost += ROUNDING
-        spans = self.spans(min(slack, max_cost), until)
+        spans = self.spans(min(slack, max_cost), until, most)
         while not spans.complete:
             slack = min(slack, max_cost, 2 * LAST_SLACK) / 2
             if slack < ROUNDING:
                 slack = -inf  # even the best labellings have too many spans
-            spans = self.spans(slack, until)
+            spans = self.spans(slack, until, most)
         values, span, price = self.read(spans, until)
         numbers = [number for _, _, _, number in values]
         search = _core.Search(
@@ -148,16 +153,20 @@ class Lattice:
         )
         return search, values, slack
 
-    def places(self, spans: _core.Spans) -> dict[str, NDArray[Any]]:
-        """What rules need to know of each span besides its value, if they do.
-
-        These are the number of its row, whether the row ends with it, and its field if fields share
-        labels.
-        """
+    def places(self, spans: _core.Spans) -> dict[str, Any]:
+        """What rules need to know of spans, if they do; by field, the places that need a value."""
         numbers = self.judge.row_numbers
-        found: dict[str, NDArray[Any]] = {}
+        found: dict[str, Any] = {}
+        kept = self.judge.kept.places
+        if kept and self.plan is not None:
+            found["kept"] = [
+                [(place.start, place.end) for place in kept.get(f.name, ())]
+                for f in self.judge.rules.fields
+            ]
         if numbers is not None and self.plan is not None:
             found["row"], found["closes"] = numbers.of_spans(spans.start, spans.end)
+        if self.judge.page_numbers is not None and self.plan is not None:
+            found["page"] = self.judge.page_numbers.numbers[spans.start]
         if self.judge.rules.shared_labels:
             found["seen_as"] = np.array(
                 [field for field, *_ in self.spans_by_field(spans)], np.uint32
@@ -172,9 +181,9 @@ class Lattice:
             return rows
         return ((self.judge.field_of(*row), *row[1:]) for row in rows)
 
-    def spans(self, slack: float, until: float) -> _core.Spans:
-        """The field spans of all labellings within a slack of the best one."""
-        return _core.Spans(self.core, slack, MOST_SPANS, seconds_left(until))
+    def spans(self, slack: float, until: float, most: int = MAX_SPANS) -> _core.Spans:
+        """The field spans of all labellings within a slack of the best one, if so few."""
+        return _core.Spans(self.core, slack, most, seconds_left(until))
 
     def reading(self, spans: tuple[SpanValue, ...]) -> Reading:
         """The reading that has these span values."""
@@ -257,14 +266,17 @@ class Lattice:
             return (((field, start, end, _core.UNREADABLE), faults),)
         number_of = self.tables.number_of
         first = ((field, start, end, number_of(field, values[0])), faults)
-        price = faults + (judge.rules.fields[field].ambiguity or 0.0)
-        if len(values) == 1 or price == inf:
+        if len(values) == 1:
             return (first,)
-        others = (((field, start, end, number_of(field, value)), price) for value in values[1:])
+        others = (
+            ((field, start, end, number_of(field, value)), faults + price)
+            for choice, value in enumerate(values[1:], 1)
+            if (price := judge.price_of_choice(field, start, end, choice)) != inf
+        )
         return (first, *others)
 
 
-class Candidates:
+class ReadingSearch:
     """Readings by rising cost: ``-log p`` of the labelling plus the penalty known to the search.
 
     With a plan, hard rules prune the search, and readings that the rules cannot tell apart come
@@ -279,6 +291,7 @@ class Candidates:
         lattice: Lattice,
         *,
         extensions: float = inf,
+        work: float = inf,
         until: float = inf,
         max_cost: float = inf,
         guess: bool = False,
@@ -288,9 +301,11 @@ class Candidates:
         self.complete = lattice.best == inf
         self.stopped_by: Limit | None = None
         self.extended = 0
+        self.has_improved = False  # some reading, span by span
         self._ceiling = inf  # readings of a higher cost are not needed
         self.lattice = lattice
         self._extensions = extensions
+        self._work = work
         self._until = until
         self._max_cost = max_cost
         self._guess = guess
@@ -298,6 +313,9 @@ class Candidates:
         self._slacks = slacks or (SLACKS_OF_SHORT_SPANS if self._short else SLACKS)
         self._seen: set[bytes] = set()
         self._search: tuple[_core.Search, list[SpanValue]] | None = None
+        self._share = 1.0  # of the work that counts
+        self._short_of: Limit = "memory"  # where spans are too many
+        self._improved = False  # the reading of the best labels in this search
 
     def stop_above(self, cost: float) -> None:
         """Ends the search at this cost: readings that cost more are not needed."""
@@ -328,7 +346,8 @@ class Candidates:
     def _go(self, wanted: float) -> Generator[Candidate, None, float]:
         """Yields all readings within a slack; returns the next slack."""
         search, values, slack = self._open(wanted)
-        self._search = search, values
+        self._search, self._improved = (search, values), False
+        self._share = min(1.0, (1 + len(values)) / HOPELESS)
         if not self._seen:
             search.nothing_below(self.bound)
         pause: float = FIRST_PAUSE if self._guess else inf
@@ -343,14 +362,14 @@ class Candidates:
             self.bound = max(self.bound, min(search.bound, limit))
             if status is _core.SearchStatus.nothing:
                 self.complete = limit == inf
-                if slack < wanted:
-                    self.stopped_by = "memory"  # too many spans for the wanted slack
+                if slack < wanted:  # too many spans for the wanted one
+                    self.stopped_by = self._short_of
                 larger = self._next_slack(slack, len(values), refused=search.extended < FEW)
                 if self._guess and limit < self._ceiling and (found := self._look_beyond(larger)):
                     yield found
                 return larger
             if status is _core.SearchStatus.paused:
-                if not self._extensions_left():
+                if not self._extensions_left() or self._work <= 0:
                     self.stopped_by = "candidates"
                     return slack
                 if self._guess and (found := self.guess(width, self._until)):
@@ -364,7 +383,7 @@ class Candidates:
 
     def _next_slack(self, slack: float, values: int, *, refused: bool) -> float:
         """The slack after one with so many values, that rules may have refused at once."""
-        few = values < (MOST_FOR_PROOF if refused else MOST_FOR_ALL)
+        few = values < (MAX_FOR_PROOF if refused else MAX_FOR_ALL)
         if few and slack >= SATURATED and self._short:
             return inf
         larger = [more for more in self._slacks if more > slack] or [inf]
@@ -374,35 +393,62 @@ class Candidates:
     def _advance(self, search: _core.Search, pause: float) -> _core.SearchStatus:
         """Searches for the next reading, at most until ``pause`` extensions later."""
         before = search.extended
+        most = int(min(self._extensions_left(), pause, 2**62))
         try:
-            most = int(min(self._extensions_left(), pause, 2**62))
-            return search.next(most, seconds_left(self._until))
+            return self._do(search, search.next, most, until=self._until)
         finally:
             self.extended += search.extended - before
 
+    def _do(self, search: _core.Search, do: Callable[..., Did], *given: Any, until: float) -> Did:
+        """What a method of a search returns, within the time and the work that are left."""
+        before = search.work
+        left = max(0, self._work) / self._share
+        try:
+            return do(*given, seconds_left(until), None if left == inf else int(left))
+        finally:
+            self._work -= self._share * (search.work - before)
+
     def guess(self, width: int, until: float) -> Candidate | None:
         """A good reading, not proven to be the best, from an unfinished search."""
-        if self._search is None or seconds_left(until) == 0.0:
+        if self._search is None or is_up(until):
             return None
-        search, values = self._search
-        return _found(search, values) if search.dive(width, seconds_left(until)) else None
+        search = self._search[0]
+        return self._improve(self._do(search, search.dive, width, until=until), until)
+
+    def _improve(self, found: bool, until: float) -> Candidate | None:
+        """The reading that the search has found, or that of the best labels, changed bit by bit."""
+        search, values = cast(tuple[_core.Search, list[SpanValue]], self._search)
+        if found or not self._improved:
+            self._improved = True
+            before = search.work
+            improved = search.improve(found, seconds_left(until), WORK_TO_IMPROVE)
+            self._work -= self._share * (search.work - before)
+            self.has_improved |= improved
+            found |= improved
+        is_needed = found and search.cost + search.violated < self._ceiling
+        return _found(search, values) if is_needed else None
 
     def _look_beyond(self, slack: float) -> Candidate | None:
         """A good reading with the spans of a search that found none, to keep the next one short."""
-        if self._search is None or seconds_left(self._until) == 0.0:
+        if self._search is None or is_up(self._until):
             return None
-        search, values = self._search
+        search = self._search[0]
         most = min(self.lattice.best + slack, self._ceiling)
-        found = search.dive_beyond(most, FIRST_WIDTH, seconds_left(self._until))
-        return _found(search, values) if found else None
+        found = self._do(search, search.dive_beyond, most, FIRST_WIDTH, until=self._until)
+        return self._improve(found, self._until)
 
     def _open(self, slack: float) -> tuple[_core.Search, list[SpanValue], float]:
+        most = int(min(MAX_SPANS, max(MIN_SPANS, self._work / WORK_PER_SPAN)))
+        self._short_of = "candidates" if most < MAX_SPANS else "memory"
         while True:
             try:
-                return self.lattice.open_search(slack, self._max_cost, self._until)
+                opened = self.lattice.open_search(slack, self._max_cost, self._until, most)
+                self._work -= WORK_PER_SPAN * len(opened[1])
+                return opened
             except MemoryBudgetError:
-                if slack < LEAST_SLACK:
+                if slack < MIN_SLACK:
                     raise
+                self._short_of = "memory"
                 slack = min(slack, 2 * LAST_SLACK) / 4  # retry with fewer spans
 
     def _extensions_left(self) -> int:
@@ -420,25 +466,25 @@ def _digest(spans: tuple[SpanValue, ...]) -> bytes:
     return blake2b(array("I", chain.from_iterable(spans)).tobytes(), digest_size=16).digest()
 
 
-MOST_BYTES = 2**26
-"""Bytes of layouts that are kept per set of rules."""
+MAX_BYTES = 2**26
+"""Bytes of layouts that are kept for all rules together."""
 
-Key: TypeAlias = tuple[tuple[str, ...], frozenset[int]]
+Key: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...], frozenset[int]]
 
-_LAYOUTS: WeakKeyDictionary[Rules, Cache[Key, _core.Layout]] = WeakKeyDictionary()
+_LAYOUTS: Cache[Key, _core.Layout] = Cache(MAX_BYTES)
 
 
 def layout_of(rules: Rules, scheme: Scheme, ignored: frozenset[int]) -> _core.Layout:
     """The core's table of how labels form spans of fields, but of those that are ignored.
 
-    Cached per list of labels.
+    Cached per list of labels, for all rules whose fields have the same labels.
     """
-    layouts = _LAYOUTS.setdefault(rules, Cache(MOST_BYTES))
     labels = scheme.labels
-    layout = layouts.get((labels, ignored))
+    of_fields = tuple(f.label for f in rules.fields)
+    layout = _LAYOUTS.get(key := (rules.scheme, labels, of_fields, ignored))
     if layout is None:
         start, between, end = (table.astype(np.uint8) for table in scheme.allowed)
-        names = [f.label for f in rules.fields]
+        names = list(of_fields)
         names += [type_ for type_ in scheme.types if type_ not in names]
         types = [scheme.type_of(i) for i in range(len(labels))]
         first = [-1 if type_ is None else names.index(type_) for type_ in types]
@@ -448,5 +494,5 @@ def layout_of(rules: Rules, scheme: Scheme, ignored: frozenset[int]) -> _core.La
         layout = _core.Layout(
             start, between, end, np.array(type_of, np.int32), opens, closes, len(rules.fields)
         )
-        layouts.keep((labels, ignored), layout, scheme.size)
+        _LAYOUTS.keep(key, layout, scheme.size + 100 * len(of_fields))
     return layout

@@ -10,10 +10,10 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import NDArray
 
-from lawful.errors import InputError, MemoryBudgetError, shown
-from lawful.rules.judge import FieldValue
+from lawful.base.errors import InputError, MemoryBudgetError, shown
+from lawful.rules.judging.field_reader import FieldValue
 from lawful.search.problem import Problem
-from lawful.search.reading_search import Candidate, Candidates, Labels, Lattice
+from lawful.search.reading_search import Candidate, Labels, Lattice, ReadingSearch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +38,7 @@ class ReadingStream(Iterator[DocumentReading]):
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._candidates = Candidates(Lattice(problem.costs, problem.judge, None))
+        self._candidates = ReadingSearch(Lattice(problem.costs, problem.judge, None))
         self._found = filter(self._agrees, self._candidates)
 
     def __next__(self) -> DocumentReading:

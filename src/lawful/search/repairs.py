@@ -11,8 +11,8 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from lawful.rules.reading import Occurrence, Reading, Spans
-from lawful.rules.rule_set import ParsedRule
+from lawful.rules.judging.reading import Occurrence, Reading, Spans
+from lawful.rules.parsed_rule import ParsedRule
 from lawful.search.problem import Labels, Problem
 
 

@@ -19,11 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lawful import _core
-from lawful.decoding import Budget, Decoding, Limit, Status
-from lawful.errors import MemoryBudgetError, TimeBudgetError
-from lawful.rules.reading import Cost, Reading
+from lawful.base.errors import MemoryBudgetError, TimeBudgetError
+from lawful.results.decoding import Budget, Decoding, Limit, Status
+from lawful.rules.judging.reading import Cost, Reading
 from lawful.search.explain import class_values, corrections, span_corrections
-from lawful.search.problem import ROUNDING, Labels, Problem
+from lawful.search.fallback import fallback
+from lawful.search.problem import MAX_NATS, ROUNDING, Labels, Problem
 
 Chunk: TypeAlias = tuple[NDArray[np.integer[Any]], NDArray[np.float64]]
 """Candidates as arrays: labels (candidates, words) and log-probabilities."""
@@ -67,7 +68,7 @@ class Walk:
     @property
     def deadline(self) -> float:
         """When the whole call must end."""
-        return inf if self.budget.seconds is None else self.began + self.budget.seconds
+        return self.budget.deadline(self.began)
 
     def run(self, chunks: Iterator[Chunk], *, legal: bool, complete: Callable[[], bool]) -> Walk:
         """Judges candidates until they end, the answer is proven, or the budget is spent.
@@ -194,30 +195,26 @@ def walk(
     *,
     legal: bool,
     complete: Callable[[], bool],
-    fallback: Labels | None = None,
+    instead: Labels | None = None,
 ) -> Decoding:
     """The decoding found by a walk over these candidates.
 
     ``chunks`` may be a function of the moment at which the search must end, for candidates that
-    take long to compute. If no candidate is accepted, the answer is ``fallback``, or else the best
-    legal labelling.
+    take long to compute. If no candidate is accepted, the answer is ``instead``, or else the best
+    legal labelling that agrees with the pins.
     """
     found = Walk(problem, budget, perf_counter())
     some = chunks(found.until) if callable(chunks) else chunks
     found.run(some, legal=legal, complete=complete)
-    return conclude(decoder, found, fallback)
+    return conclude(decoder, found, instead)
 
 
-def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decoding:
-    """The result of a walk as a decoding."""
-    problem = found.problem
+def conclude(decoder: str, found: Walk, instead: Labels | None = None) -> Decoding:
+    """The result of a walk as a decoding; ``instead`` is its answer if the walk found none."""
+    problem, deadline = found.problem, found.deadline
     labels = found.best
     if labels is None:
-        labels = problem.best_legal if fallback is None else fallback
-    if labels is None:
-        labels = problem.best_without_pins
-    if labels is None:
-        labels = problem.argmax
+        labels = fallback(problem, deadline) if instead is None else instead
     reading = found.reading
     if reading is None:
         reading, _ = problem.judge.settled(labels, found.until)
@@ -225,6 +222,8 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
     undecided = found.best is not None and not all(check.decided for check in checks)
     if found.proven and undecided:  # a rule of weight 0 costs nothing, but is still undecided
         found = replace(found, proven=False, stopped_by="combinations")
+    if found.proven and -inf < found.worth < -MAX_NATS:
+        found = replace(found, proven=False, stopped_by="rounding")
     violated = [check for check in checks if check.state == "violated"]
     status: Status = "exhausted"
     if found.proven and found.best is None:
@@ -245,8 +244,8 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
         penalty=problem.judge.price(reading) + sum(check.price for check in checks),
         bound=problem.prior + (worth if found.proven else found.most),
         checks=tuple(checks),
-        corrections=tuple(corrections(problem, labels, violations, found.deadline)),
-        span_corrections=tuple(span_corrections(problem, labels, violations, found.deadline)),
+        corrections=tuple(corrections(problem, labels, violations, deadline)),
+        span_corrections=tuple(span_corrections(problem, labels, violations, deadline)),
         tried=found.tried,
         mass=min(found.mass, 1.0),
         seconds=perf_counter() - found.began,
@@ -254,7 +253,8 @@ def conclude(decoder: str, found: Walk, fallback: Labels | None = None) -> Decod
         words=problem.document.words,
         chosen=problem.chosen,
         row_kinds={kind.name: kind.fields for kind in problem.judge.rules.rows},
-        classes=class_values(problem, labels, violations, found.deadline),
+        sections=problem.judge.sections(reading),
+        classes=class_values(problem, labels, violations, deadline),
     )
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
-from lawful.server.limits import BodyLimits, LimitedBody
+from lawful.server.body_limits import BodyLimits, LimitedBody
 
 OF_A_LINE = 200
 """Bytes that a line takes beside its text."""

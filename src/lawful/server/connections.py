@@ -8,6 +8,7 @@ is no HTTP in plain text.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -27,8 +28,31 @@ LINGER_SECONDS = 2.0
 STALL_SECONDS = 30.0
 """Time for a client to read what was sent to it, once buffers are full; then it is cut off."""
 
-MOST_CONNECTIONS = 1000
+MAX_CONNECTIONS = 1000
 """Open connections of a process; one more is answered with 503 and closed."""
+
+OPEN_FILES = 4096
+"""Files and sockets that a process should be able to have open."""
+
+
+def open_files() -> int:
+    """How many files and sockets this process may have open, raised to ``OPEN_FILES`` if it can.
+
+    An event loop that runs out of them writes to its log without end.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows, where sockets are not files
+        return OPEN_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return OPEN_FILES
+    if soft < OPEN_FILES:
+        more = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (more, hard))
+            return more
+    return soft
 
 
 class Connection(H11Protocol):
@@ -49,8 +73,9 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Starts to wait for a request, unless there are too many connections."""
         super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
-            self._refuse(busy(f"there are {MOST_CONNECTIONS:,} connections, which is the maximum"))
+        most = min(MAX_CONNECTIONS, open_files() // 2)
+        if len(self.connections) > most:
+            self._refuse(busy(f"there are {most:,} connections, which is the maximum"))
         else:
             self._start_timer(HEADER_SECONDS, self._headers_late)
 
@@ -122,6 +147,9 @@ class Connection(H11Protocol):
 
     def _refuse(self, problem: HttpProblem) -> None:
         """Answers without the application, and closes."""
+        if self.cycle is not None:
+            self.cycle.disconnected = True  # what the application still says goes nowhere
+            self.cycle.message_event.set()
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.close()  # an answer is under way
             return

@@ -1,104 +1,79 @@
-"""From a file to a scored document: read in a process of its own, scored by the model."""
+"""From a file to its fields: read by a process of its own, scored by a model, decoded."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
 import warnings
-from dataclasses import dataclass, replace
-from importlib.util import find_spec
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from lawful.document import BadLine, Document, Labelled, Scored
-from lawful.errors import LawfulError, MissingExtraError
+from lawful.base.errors import LawfulError, MissingExtraError
+from lawful.documents.document import Document
+from lawful.documents.records import FailedDocument, Labelled
+from lawful.io.hashes import hash_of_model
 from lawful.io.jsonl import parse_documents
-from lawful.models.shipped import MODEL
+from lawful.models.extraction import check_labels, score_document
+from lawful.models.kinds import CallByKind, KindTagger
+from lawful.models.shipped import model_for
 from lawful.models.tagger import BOXLESS, Tagger, from_pretrained
+from lawful.pipeline.call import Call
+from lawful.rules.rule_set import Rules
+from lawful.server.file_reading import FileReading, Tell, silent
 from lawful.server.messages import ExtractForm
 from lawful.server.problems import HttpProblem
-from lawful.server.rule_book import RuleBook
-from lawful.server.running import ending
-from lawful.server.security import TOKEN_VARIABLE
+from lawful.server.rule_book import NamedRules, RuleBook
 from lawful.server.settings import Settings
-from lawful.server.work import UNUSABLE, Answer, DecodeWork, check_size
+from lawful.server.uploads import Upload
+from lawful.server.work import UNUSABLE, Answer, check_size, decoded, limited_call
 
-FILES = {
-    "application/pdf": ".pdf",
-    "image/png": ".png",
-    "image/jpeg": ".jpg",
-    "image/tiff": ".tif",
-    "image/webp": ".webp",
-}
-"""Media types of files, and the ending of each."""
-
-_GRACE = 10.0
-"""Seconds for starting the process that reads a file, besides those for reading it."""
+FILE = "file"
+"""The part of a form that is the file to read."""
 
 
-class Model:
-    """The model of the service, loaded when it is first needed; the threads share it."""
+class Models:
+    """The models of the service, each loaded when it is first needed; the threads share them.
+
+    That is the one that was named, or else the shipped one for the rules, or, where neither is
+    named, those that tell receipts and invoices apart.
+    """
 
     def __init__(self, name: str | None) -> None:
         self._name = name
         self._lock = threading.Lock()
-        self._tagger: Tagger | None = None
+        self._loaded: dict[str, Tagger] = {}
+        self._hashes: dict[str, str] = {}
 
-    def load(self) -> Tagger:
-        """The model; raises a ``LawfulError`` if it cannot be loaded."""
+    def load(self, rules: Rules | None) -> Tagger:
+        """The model for rules; raises a ``LawfulError`` if it cannot be loaded."""
         with self._lock:
-            if self._tagger is None:
-                warnings.filterwarnings("ignore", BOXLESS)
-                self._tagger = from_pretrained(self._name or MODEL)
-            return self._tagger
+            if self._name is None and rules is None:
+                return self._kept("kinds", KindTagger.shipped)
+            name = self._name or str(model_for(rules or Rules([])))
+            return self._kept(name, lambda: from_pretrained(name))
 
-    def score(self, document: Document) -> Scored:
-        """The document with the model's scores."""
-        return next(iter(self.load().predict([document], batch=1)))
+    def _kept(self, name: str, make: Any) -> Tagger:
+        if name not in self._loaded:
+            warnings.filterwarnings("ignore", BOXLESS)
+            self._loaded[name] = make()
+        return self._loaded[name]
 
-
-class FileReading:
-    """The processes that read files. ``stop`` ends them all, from any thread."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._running: set[subprocess.Popen[bytes]] = set()
-        self._stopped = False
-
-    def run(self, command: list[str], seconds: float, **how: Any) -> tuple[bytes, bytes]:
-        """What a command writes to its two outputs.
-
-        Raises a ``TimeoutExpired`` after so many seconds, and 503 once ``stop`` was called.
-        """
+    def are_of(self, entry: NamedRules) -> bool:
+        """Whether trust, if there is any, was fitted to scores of the model for these rules."""
+        wanted = None if entry.trust is None else entry.trust.setting.get("--model")
+        if not wanted:
+            return True
+        name = self._name or str(model_for(entry.rules))
         with self._lock:
-            if self._stopped:
-                raise ending()
-            process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                **how,
-            )  # fmt: skip
-            self._running.add(process)
-        try:
-            with process:
-                try:
-                    found = process.communicate(timeout=seconds)
-                finally:
-                    process.kill()
-        finally:
-            self._running.discard(process)
-        if self._stopped:
-            raise ending()
-        return found
+            if name not in self._hashes:
+                self._hashes[name] = hash_of_model(Path(name))
+            return self._hashes[name] == wanted
 
-    def stop(self) -> None:
-        """Ends all processes; there will be no others."""
-        with self._lock:
-            self._stopped = True
-            for process in tuple(self._running):
-                process.kill()
+    @property
+    def is_named(self) -> bool:
+        """Whether a model was named, which then reads everything."""
+        return self._name is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,68 +83,68 @@ class ExtractWork:
     settings: Settings
     book: RuleBook
     form: ExtractForm
-    model: Model
+    models: Models
     reading: FileReading
-    media_type: str
+    tell: Tell = silent
+
+    def __post_init__(self) -> None:
+        self._call()  # options that are wrong for all documents: said at once
 
     def __call__(self, line: int, text: bytes) -> Answer:
-        work = DecodeWork(self.settings, self.book, self.form)
-        rules = self.book.find(self.form.rules)
+        check_size(self.settings, text)
+        return self._answer(lambda: only(parse_documents([(line, text)])))
+
+    def of_parts(self, parts: Mapping[str, Upload]) -> Answer:
+        """The answer for a file."""
+        file = file_part(parts)
+        return self._answer(lambda: read_part(file, self.form.id, self.reading, self.tell))
+
+    def _call(self) -> tuple[Call, NamedRules | None]:
+        """The call, and its rules unless each document decides."""
+        if self.form.rules is None and self.settings.by_kind and not self.models.is_named:
+            call = CallByKind.of_packs(lambda own: limited_call(self.form, own, self.settings))
+            return call, None
+        entry = self.book.entry(self.form.rules)
+        return limited_call(self.form, entry.rules, self.settings), entry
+
+    def _answer(self, read: Any) -> Answer:
+        call, entry = self._call()
+        rules = None if entry is None else entry.rules
         try:
-            self.model.load()
-            document = self._document(line, text)
-            columns = len(self.model.load().labels)
-            if len(document) * columns > self.settings.cells:
+            tagger = self.models.load(rules)  # before a file is read for nothing
+            if rules is not None:
+                check_labels(rules, tagger, lambda _: None)
+            document = read()
+            if len(document) * len(tagger.labels) > self.settings.cells:
                 detail = f"the document has {len(document):,} words, too many for this service"
                 raise HttpProblem(413, detail)
-            scored = self.model.score(document)
+            xml = not self.models.is_named
+            scored = score_document(document, tagger, call, pool=self.form.pool or "mean", xml=xml)
         except MissingExtraError as error:
             raise HttpProblem(501, str(error)) from None
         except LawfulError as error:
             raise HttpProblem(UNUSABLE, str(error)) from None
-        return work.answer(scored, rules)
-
-    def _document(self, line: int, text: bytes) -> Document:
-        if self.media_type in FILES:
-            return self._read(text)
-        check_size(self.settings, text)
-        return _only(parse_documents([(line, text)]))
-
-    def _read(self, content: bytes) -> Document:
-        """The document of a file, which a process of its own reads: it may crash, or hang."""
-        _check_extra(self.media_type)
-        with TemporaryDirectory(prefix="lawful-") as folder:
-            name = f"document{FILES[self.media_type]}"
-            Path(folder, name).write_bytes(content)
-            command = [
-                sys.executable, "-m", "lawful", "read", name, "--quiet",
-                "--file-seconds", str(self.settings.file_seconds),
-                "--max-pages", str(self.settings.pages),
-            ]  # fmt: skip
-            environment = {k: v for k, v in os.environ.items() if k != TOKEN_VARIABLE}
-            try:
-                seconds = self.settings.file_seconds + _GRACE
-                output, errors = self.reading.run(command, seconds, cwd=folder, env=environment)
-            except subprocess.TimeoutExpired:
-                detail = f"reading the file took more than {self.settings.file_seconds:g} seconds"
-                raise HttpProblem(UNUSABLE, detail) from None
-        if not output:
-            said = errors.decode(errors="replace").strip().splitlines()
-            raise HttpProblem(UNUSABLE, said[-1] if said else "the file cannot be read")
-        found = _only(parse_documents([(1, output)]))
-        return replace(found, id=self.form.id, images=None)
+        if entry is not None and not self.models.are_of(entry):
+            entry = None
+        return decoded(scored, call, self.form, entry)
 
 
-def _only(found: Any) -> Document:
+def file_part(parts: Mapping[str, Upload]) -> Upload:
+    """The file of a form that has nothing else; a problem if it has."""
+    if set(parts) != {FILE}:
+        found = ", ".join(map(repr, parts)) or "nothing"
+        raise HttpProblem(422, f"the form has {found}, expected one part: {FILE!r}")
+    return parts[FILE]
+
+
+def read_part(upload: Upload, id_: str | None, reading: FileReading, tell: Tell) -> Document:
+    """The document of a file, by this id or the file's name."""
+    return reading.read(upload, id_ or upload.name or "document", tell)
+
+
+def only(found: Any) -> Document:
+    """The only document of a text; a problem if there is none."""
     document = next(found)
-    if isinstance(document, BadLine):
+    if isinstance(document, FailedDocument):
         raise HttpProblem(UNUSABLE, document.message, id=document.id)
     return document.document if isinstance(document, Labelled) else document
-
-
-def _check_extra(media_type: str) -> None:
-    """Raises a ``MissingExtraError`` if files of this kind cannot be read here."""
-    if find_spec("pypdfium2") is None:
-        raise MissingExtraError("reading files needs pypdfium2: install the 'pdf' extra")
-    if media_type != "application/pdf" and find_spec("rapidocr") is None:
-        raise MissingExtraError("reading images needs rapidocr: install the 'ocr' extra")

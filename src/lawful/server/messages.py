@@ -1,8 +1,7 @@
 """What requests and answers look like: the structs that parse options and describe the API.
 
-Documents are ``lawful.io.jsonl.DocumentLine``; answers are the lines of ``lawful decode`` and
-``lawful check``, which the structs here describe for the OpenAPI document. Tests hold real answers
-against them.
+Documents are ``lawful.io.document_line.DocumentLine``, and answers about them lines of
+``lawful decode`` and ``lawful check`` (``lawful.results.wire``).
 """
 
 from __future__ import annotations
@@ -13,84 +12,75 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
-from lawful.checking import Source
-from lawful.decoding import Status
-from lawful.errors import shown
-from lawful.io.jsonl import DocumentLine
-from lawful.scores import Pooling
+from lawful.base.errors import shown
+from lawful.candidates.candidates import SMOOTHING
+from lawful.evaluation.checking import Source
+from lawful.io.candidate_lines import CandidateLine
+from lawful.io.document_line import DocumentLine
+from lawful.pipeline.call import DecodeOptions
 from lawful.server.problems import HttpProblem
-
-MOST_ALTERNATIVES = 100
-MOST_CANDIDATES = 10**9
 
 Name = Annotated[
     str | None, Meta(description="Name of the rules; may be left out if the service has only one.")
 ]
-Above0 = Annotated[float, Meta(gt=0, le=1e9)]
 As = Literal["decoding", "entities"]
 
 
-class Form(Struct, forbid_unknown_fields=True, kw_only=True):
-    """Options of all requests about documents."""
+class DecodeForm(DecodeOptions, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """Options of ``/v1/decode``: those of the command line, by the same names."""
 
     rules: Name = None
-
-
-class DecodeForm(Form, kw_only=True):
-    """Options of ``/v1/decode``, by the names of the command line."""
-
-    decoder: Annotated[str, Meta(description="Decoder, such as auto or exact.")] = "auto"
-    candidates: Annotated[
-        Annotated[int, Meta(ge=1, le=MOST_CANDIDATES)] | None,
-        Meta(description="Maximum number of candidates per document."),
-    ] = None
-    seconds: Annotated[
-        Above0 | None,
-        Meta(description="Maximum time per document; the service's own limit if that is less."),
-    ] = None
-    mass: Annotated[
-        Annotated[float, Meta(gt=0, le=1)] | None,
-        Meta(description="Stop when candidates with this share of the probability were tried."),
-    ] = None
-    max_cost: Annotated[
-        Annotated[float, Meta(ge=0, le=1e9)] | None,
-        Meta(description="Maximum log-probability, in nats, to give up for the rules."),
-    ] = None
-    alternatives: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=MOST_ALTERNATIVES,
-            description="Number of the next best decodings with other values.",
-        ),
-    ] = 0
-    by_field: Annotated[
-        bool, Meta(description="Find one span per field instead of labelling all words.")
-    ] = False
-    temperature: Annotated[
-        Above0, Meta(description="Divide log-probabilities by this temperature first.")
-    ] = 1.0
-    pool: Annotated[
-        Pooling | None, Meta(description="Merge word pieces into words before decoding.")
-    ] = None
     as_: Annotated[
         As, Meta(description="Answer with the decoding, or with Hugging Face's list of entities.")
     ] = msgspec.field(name="as", default="decoding")
 
 
-class ExtractForm(DecodeForm, kw_only=True):
+Id = Annotated[
+    Annotated[str, Meta(min_length=1, max_length=500)] | None,
+    Meta(description="Id of the document; by default the name of its file, or else document."),
+]
+
+
+class ExtractForm(DecodeForm, frozen=True, kw_only=True):
     """Options of ``/v1/extract``."""
 
-    id: Annotated[str, Meta(min_length=1, max_length=500, description="Id of the document.")] = (
-        "document"
-    )
+    id: Id = None
 
 
-class CheckForm(Form, kw_only=True):
+class ChooseForm(DecodeOptions, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """Options of ``/v1/choose``: those of the command line, by the same names."""
+
+    rules: Name = None
+    smoothing: Annotated[
+        float,
+        Meta(
+            ge=1e-6, le=1e6,
+            description="Votes that each text, and a missing value, get beside those of the "
+            "samples.",
+        ),
+    ] = SMOOTHING  # fmt: skip
+
+
+NOT_FOR_CANDIDATES = ("by_field", "temperature", "pool")
+"""Options about scores of words, which candidates do not have."""
+
+
+class GroundForm(Struct, forbid_unknown_fields=True, kw_only=True):
+    """Options of ``/v1/ground``."""
+
+    rules: Annotated[
+        str | None, Meta(description="Name of rules, whose fields say the types of values.")
+    ] = None
+    id: Id = None
+
+
+class CheckForm(Struct, forbid_unknown_fields=True, kw_only=True):
     """Options of ``/v1/check``."""
 
+    rules: Name = None
     labels: Annotated[
         Source, Meta(description="Labels to judge: the true, the best, or the best legal ones.")
     ] = "gold"
@@ -101,7 +91,12 @@ FormType = TypeVar("FormType", bound=Struct)
 
 def form_of(request: Request, form: type[FormType]) -> FormType:
     """The options of a request; a problem for one that is unknown, wrong, or given twice."""
-    pairs = request.query_params.multi_items()
+    return form_of_query(request.query_params, form)
+
+
+def form_of_query(query: QueryParams, form: type[FormType]) -> FormType:
+    """The options of a query, in the same way."""
+    pairs = query.multi_items()
     if len({name for name, _ in pairs}) < len(pairs):
         raise HttpProblem(422, "an option is given twice")
     try:
@@ -139,6 +134,58 @@ class InlineDocument(DocumentLine):
     rules: dict[str, Any] | str | UnsetType = UNSET
 
 
+class ChooseRequest(CandidateLine):
+    """Candidates as in a line of ``lawful choose``, and the page that they were read from."""
+
+    document: DocumentLine | UnsetType = UNSET
+
+
+class GroundRequest(Struct):
+    """A page with words and boxes, and the object whose values are looked for."""
+
+    document: DocumentLine
+    values: dict[str, Any]
+
+
+class GroundedValue(Struct, forbid_unknown_fields=True):
+    """A value, and the words that it is printed on; without any, what is most like it."""
+
+    path: list[str | int]
+    value: Any
+    words: list[int]
+    text: str | None
+    box: tuple[float, float, float, float] | None
+    page: int | None
+    probability: float
+    nearest: str | None
+
+
+class GroundedLine(Struct, forbid_unknown_fields=True):
+    """Where the values of an object are printed; ``optimal``: this is proven to be the best."""
+
+    id: str
+    optimal: bool
+    values: list[GroundedValue]
+
+
+JobStatus = Literal["queued", "running", "done", "failed"]
+
+
+class Job(Struct):
+    """A file that is extracted without a request that waits: how far it is, and the answer.
+
+    ``page`` of ``pages`` have been read; their number is there once the file is open.
+    """
+
+    id: str
+    status: JobStatus
+    created: str
+    page: int
+    pages: int | UnsetType = UNSET
+    answer: msgspec.Raw | UnsetType = UNSET
+    problem: msgspec.Raw | UnsetType = UNSET
+
+
 class Problem(Struct):
     """What was found, and what was expected (RFC 9457)."""
 
@@ -159,65 +206,6 @@ class BadLine(Struct, forbid_unknown_fields=True):
     id: str | UnsetType = UNSET
 
 
-class FieldValue(Struct, forbid_unknown_fields=True):
-    """A value of a field: its text, what that means, and where it is."""
-
-    text: str
-    value: str | int | float | None
-    words: tuple[int, int]
-    box: tuple[float, float, float, float] | UnsetType | None = UNSET
-    page: int | UnsetType = UNSET
-    choice: int | UnsetType = UNSET
-    row: int | UnsetType = UNSET
-
-
-class Check(Struct, forbid_unknown_fields=True):
-    """The verdict on a rule, or on a condition that a field implies."""
-
-    id: str
-    state: str
-    message: str
-    price: float | Literal["hard"] | UnsetType = UNSET
-    implied: bool | UnsetType = UNSET
-
-
-class Correction(Struct, forbid_unknown_fields=True, rename={"from_": "from"}):
-    """A word whose label is not the model's first choice."""
-
-    word: int
-    from_: str
-    to: str
-    price: float
-    because: list[str] | None
-
-
-class Decoding(Struct):
-    """The answer for one document: a line of ``lawful decode`` (docs/results.md)."""
-
-    id: str
-    status: Status
-    checked: int
-    rules: int
-    optimal: bool
-    log_prob: float
-    labels: list[str]
-    fields: dict[str, list[FieldValue]]
-    checks: list[Check]
-    corrections: list[Correction]
-    decoder: str
-    bound: float | None
-    penalty: float | Literal["hard"]
-    stopped_by: str | None
-    tried: int
-    mass: float
-    seconds: float
-    margin: float | Literal["Infinity"] | UnsetType | None = UNSET
-    confidence: dict[str, tuple[float, float]] | UnsetType = UNSET
-    alternatives: list[dict[str, Any]] | UnsetType = UNSET
-    pins: list[dict[str, Any]] | UnsetType = UNSET
-    moved: list[dict[str, Any]] | UnsetType | None = UNSET
-
-
 class Entity(Struct, forbid_unknown_fields=True):
     """A span, with the keys of transformers' token-classification pipeline, words and box."""
 
@@ -229,17 +217,6 @@ class Entity(Struct, forbid_unknown_fields=True):
     words: tuple[int, int]
     box: tuple[float, float, float, float] | None
     page: int | None
-
-
-class Checked(Struct, forbid_unknown_fields=True):
-    """The rules' verdict on given labels: a line of ``lawful check``."""
-
-    id: str
-    status: Literal["satisfied", "violated", "unchecked", "undecided"]
-    checked: int
-    rules: int
-    fields: dict[str, list[FieldValue]]
-    checks: list[Check]
 
 
 class RuleField(Struct, forbid_unknown_fields=True):

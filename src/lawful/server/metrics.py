@@ -15,6 +15,7 @@ from prometheus_client import (
     Counter,
     Gauge,
     Histogram,
+    Summary,
     generate_latest,
     multiprocess,
 )
@@ -45,6 +46,12 @@ class Metrics:
         self._words = Counter("lawful_words", "Words of the documents answered.", **more)
         self._proven = Counter(
             "lawful_documents_proven", "Documents whose answer is proven optimal.", **more
+        )
+        self._trust = Summary(
+            "lawful_trust", "Trust in the documents answered, by rules.", ["rules"], **more
+        )
+        self._passed = Counter(
+            "lawful_documents_passed", "Documents that pass, by rules.", ["rules"], **more
         )
         self._in_flight = Gauge(
             "lawful_requests_in_flight", "Requests that are being answered.",
@@ -77,6 +84,9 @@ class Metrics:
         self._documents.labels(path, answer.status).inc()
         self._words.inc(answer.words)
         self._proven.inc(answer.optimal)
+        if answer.rules is not None:
+            self._trust.labels(answer.rules).observe(answer.trust)
+            self._passed.labels(answer.rules).inc(answer.passes)
 
     def text(self) -> bytes:
         """All counts in the text format of Prometheus."""

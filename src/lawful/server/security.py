@@ -10,12 +10,12 @@ from pathlib import Path
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lawful.errors import InputError
+from lawful.base.errors import InputError
 from lawful.server.problems import HttpProblem
 
 TOKEN_VARIABLE = "LAWFUL_TOKEN"  # noqa: S105 - the name of the variable
 SHORTEST_TOKEN = 16
-_MOST_TOKEN_BYTES = 4096
+_MAX_TOKEN_BYTES = 4096
 
 
 def find_token(file: Path | None) -> str | None:
@@ -28,7 +28,7 @@ def find_token(file: Path | None) -> str | None:
         where = str(file)
         try:
             with file.open("rb") as opened:
-                text = opened.read(_MOST_TOKEN_BYTES).decode("utf-8")
+                text = opened.read(_MAX_TOKEN_BYTES).decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "it is not UTF-8"
             raise InputError(f"cannot read the token file {file}: {reason}") from None

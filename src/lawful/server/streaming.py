@@ -14,13 +14,13 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from lawful.io.jsonl import encode
+from lawful.server.body_limits import BodyLimits, too_long
 from lawful.server.body_lines import BodyLine, BodyLines
-from lawful.server.gate import Gate
-from lawful.server.limits import BodyLimits, too_long
+from lawful.server.lifecycle import Drain, ending
 from lawful.server.logs import log_failure
 from lawful.server.problems import DEFECT, HttpProblem
-from lawful.server.running import Drain, ending
 from lawful.server.work import Answer, Work
+from lawful.server.worker_pool import SMALL, WorkerPool
 
 MEDIA_TYPE = "application/x-ndjson"
 TURN_SECONDS = 0.05
@@ -37,14 +37,14 @@ class LineStream(Response):
     def __init__(
         self,
         work: Work,
-        gate: Gate,
+        pool: WorkerPool,
         limits: BodyLimits,
         drain: Drain,
         count: Callable[[Answer], None],
     ) -> None:
         super().__init__(media_type=MEDIA_TYPE)
         del self.headers["content-length"]
-        self._work, self._gate, self._limits, self._drain = work, gate, limits, drain
+        self._work, self._pool, self._limits, self._drain = work, pool, limits, drain
         self._count = count
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -52,13 +52,13 @@ class LineStream(Response):
         lines = BodyLines(receive, self._limits)
         reading = asyncio.create_task(lines.read())
         sender = _Sender(send, self.raw_headers)
-        self._gate.streams += 1
+        self._pool.streams += 1
         try:
             while batch := await lines.take():
                 waiting = deque(batch)
                 while waiting and not lines.gone:
                     turn = partial(_answer_some, self._work, waiting, scope)
-                    answers = await self._gate.run(turn)
+                    answers = await self._pool.run(turn, _size(waiting[0]))
                     for answer in answers:
                         self._count(answer)
                     await sender.send([answer.body for answer in answers])
@@ -71,7 +71,7 @@ class LineStream(Response):
                 raise
             await sender.send([_error_line(lines.number + 1, ending())])
         finally:
-            self._gate.streams -= 1
+            self._pool.streams -= 1
             reading.cancel()
         await sender.end()
 
@@ -101,12 +101,17 @@ class _Sender:
 
 
 def _answer_some(work: Work, waiting: deque[BodyLine], scope: Scope) -> list[Answer]:
-    """Takes lines for a short time and answers them; at least one."""
+    """Takes lines for a short time and answers them; at least one. A large one has its own turn."""
     until = monotonic() + TURN_SECONDS
     answers: list[Answer] = []
-    while waiting and (not answers or monotonic() < until):
+    while waiting and (not answers or (monotonic() < until and _size(waiting[0]) <= SMALL)):
         answers.append(_answer(work, waiting.popleft(), scope))
     return answers
+
+
+def _size(line: BodyLine) -> int:
+    """The bytes of a line; none of one that is too long, and not there."""
+    return len(line.text) if isinstance(line.text, bytes) else 0
 
 
 def _answer(work: Work, line: BodyLine, scope: Scope) -> Answer:

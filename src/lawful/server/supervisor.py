@@ -17,10 +17,10 @@ from multiprocessing.connection import Connection, wait
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from lawful.errors import LawfulError, RulesError
+from lawful.base.errors import LawfulError
+from lawful.server.lifecycle import LAST_SECONDS, Server, address_of, run_app
 from lawful.server.logs import log, start_logs
 from lawful.server.rule_book import RuleBook
-from lawful.server.running import LAST_SECONDS, Server, address_of, run_app
 from lawful.server.settings import Settings
 
 BAD_STARTS = 5
@@ -62,6 +62,7 @@ def _run(
         task.add_done_callback(reloads.discard)
 
     def started(server: Server) -> None:
+        service.begin()
         log("ready", pid=os.getpid())
         if pipe is None:
             server.on_signal("SIGHUP", reload)
@@ -206,8 +207,8 @@ class _Supervisor:
 
     def _reload(self) -> None:
         try:
-            self._book = RuleBook.load(self._settings.rules)
-        except RulesError as error:
+            self._book = RuleBook.load(self._settings.rules, self._settings.trust)
+        except LawfulError as error:
             log("reload refused", level=logging.ERROR, detail=str(error))
             return
         for worker in self._workers:

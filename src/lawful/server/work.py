@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from lawful.batch import Call, Preparation, decode_one
-from lawful.checking import check_record
-from lawful.decoding import Budget, Decoding
-from lawful.document import BadLine, Scored, SpanScored
-from lawful.errors import InputError, LawfulError, RulesError
+from msgspec.structs import replace
+
+from lawful.base.errors import InputError, LawfulError, RulesError
+from lawful.documents.records import FailedDocument, Scored
+from lawful.documents.span_scores import SpanScores
+from lawful.evaluation.checking import check_record
 from lawful.io.jsonl import LineParser, decoding_line, encode
-from lawful.known import compare_known
 from lawful.models.entities import entities, span_entities
+from lawful.pipeline.call import Call, DecodeOptions, decode_one
+from lawful.results.decoding import Decoding
 from lawful.rules.rule_set import Rules
 from lawful.server.messages import CheckForm, DecodeForm
 from lawful.server.problems import HttpProblem
-from lawful.server.rule_book import RuleBook, inline_rules
+from lawful.server.rule_book import NamedRules, RuleBook, inline_rules
 from lawful.server.settings import Settings
+from lawful.server.uploads import Upload
 
 UNUSABLE = 422
 """The status of a document that cannot be decoded: the request's fault, not the service's."""
@@ -32,6 +36,9 @@ class Answer:
     status: str  # of the decoding, or ``error``
     words: int = 0
     optimal: bool = False
+    rules: str | None = None  # their name, if the decoding has trust
+    trust: float = 0.0
+    passes: bool = False
 
 
 class Work(Protocol):
@@ -39,6 +46,13 @@ class Work(Protocol):
 
     def __call__(self, line: int, text: bytes) -> Answer:
         """The answer."""
+
+
+class FileWork(Work, Protocol):
+    """The same, also for files."""
+
+    def of_parts(self, parts: Mapping[str, Upload]) -> Answer:
+        """The answer to a form with files; a file that is the whole body is its part ``file``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,36 +65,41 @@ class DecodeWork:
 
     def __post_init__(self) -> None:
         if self.form.rules is not None or not self.settings.inline_rules:
-            self.call_with(self.book.find(self.form.rules))  # wrong for all documents: said at once
+            # What is wrong for all documents is said at once.
+            limited_call(self.form, self.book.find(self.form.rules), self.settings)
 
     def __call__(self, line: int, text: bytes) -> Answer:
-        rules = _rules_for(self.settings, self.book, self.form.rules, text)
-        return self.answer(_parsed(self.settings, line, text), rules)
+        rules, entry = _rules_for(self.settings, self.book, self.form.rules, text)
+        call = limited_call(self.form, rules, self.settings)
+        return decoded(_parsed(self.settings, line, text), call, self.form, entry)
 
-    def answer(self, record: Scored | SpanScored, rules: Rules) -> Answer:
-        """The answer for a document with scores."""
-        preparation = Preparation(self.form.pool, self.form.temperature)
-        result = decode_one(record, self.call_with(rules), preparation)
-        if isinstance(result, BadLine):
-            raise HttpProblem(UNUSABLE, result.message, id=result.id)
-        scored, decoding = result
-        if self.form.as_ == "entities":
-            body = encode(_entities(scored, decoding, rules))
-        else:
-            known = compare_known(scored.document, decoding, rules)
-            ranked = self.form.alternatives > 0
-            body = decoding_line(decoding, ranked=ranked, known=known).encode()
-        return Answer(body, decoding.status, len(scored.document), decoding.optimal)
 
-    def call_with(self, rules: Rules) -> Call:
-        """The options as a call of the library, with no more time than the service gives."""
-        form = self.form
-        seconds = min(self.settings.seconds, form.seconds or self.settings.seconds)
-        budget = Budget(form.candidates, seconds, form.mass, form.max_cost)
-        try:
-            return Call(rules, form.decoder, budget, form.alternatives, form.by_field)
-        except InputError as error:
-            raise HttpProblem(422, f"options: {error}") from None
+def decoded(record: Scored, call: Call, form: DecodeForm, entry: NamedRules | None) -> Answer:
+    """The answer for a document with scores; ``entry`` says whether it passes."""
+    result = decode_one(record, call)
+    if isinstance(result, FailedDocument):
+        raise HttpProblem(UNUSABLE, result.message, id=result.id)
+    scored, decoding = result
+    if entry is not None:
+        decoding = entry.judged(scored, decoding, call)
+    if form.as_ == "entities":
+        body = encode(_entities(scored, decoding, call.rules))
+    else:
+        body = decoding_line(decoding, ranked=form.alternatives > 0).encode()
+    rules = None if entry is None or decoding.trust is None else entry.name
+    return Answer(
+        body, decoding.status, len(scored.document), decoding.optimal,
+        rules, decoding.trust or 0.0, bool(decoding.passes),
+    )  # fmt: skip
+
+
+def limited_call(form: DecodeOptions, rules: Rules, settings: Settings) -> Call:
+    """The options as a call of the library, with no more time than the service gives."""
+    seconds = min(settings.seconds, form.seconds or settings.seconds)
+    try:
+        return replace(form, seconds=seconds).call(rules)
+    except InputError as error:
+        raise HttpProblem(422, f"options: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +115,18 @@ class CheckWork:
             self.book.find(self.form.rules)
 
     def __call__(self, line: int, text: bytes) -> Answer:
-        rules = _rules_for(self.settings, self.book, self.form.rules, text)
+        rules, _ = _rules_for(self.settings, self.book, self.form.rules, text)
         record = _parsed(self.settings, line, text)
         try:
             found, _ = check_record(record, rules, self.form.labels)
         except LawfulError as error:
             raise HttpProblem(UNUSABLE, str(error), id=record.document.id) from None
-        return Answer(encode(found), found["status"], len(record.document))
+        return Answer(encode(found), found.status, len(record.document))
 
 
-def _rules_for(settings: Settings, book: RuleBook, name: str | None, text: bytes) -> Rules:
+def _rules_for(
+    settings: Settings, book: RuleBook, name: str | None, text: bytes
+) -> tuple[Rules, NamedRules | None]:
     """The rules of a document: its own, or the service's of this name."""
     try:
         own = inline_rules(text, allowed=settings.inline_rules)
@@ -113,7 +134,10 @@ def _rules_for(settings: Settings, book: RuleBook, name: str | None, text: bytes
         raise HttpProblem(422, str(error)) from None
     if own is not None and name is not None:
         raise HttpProblem(422, f"the document has rules, and ?rules={name} names others")
-    return book.find(name) if own is None else own
+    if own is not None:
+        return own, None
+    entry = book.entry(name)
+    return entry.rules, entry
 
 
 class _Parsers(threading.local):
@@ -126,33 +150,36 @@ class _Parsers(threading.local):
 _parsers = _Parsers()
 
 
-def _parsed(settings: Settings, line: int, text: bytes) -> Scored | SpanScored:
+def _parsed(settings: Settings, line: int, text: bytes) -> Scored:
     """The document of a JSON text, within the limit of words × labels."""
     check_size(settings, text)
-    found = _parsers.parser.parse_any(line, text)
-    if isinstance(found, BadLine):
+    found = _parsers.parser.parse(line, text)
+    if isinstance(found, FailedDocument):
         raise HttpProblem(UNUSABLE, found.message, id=found.id)
-    columns = len(found.scores.types if isinstance(found, SpanScored) else found.scores.labels)
+    scores = found.scores
+    columns = len(scores.types if isinstance(scores, SpanScores) else scores.labels)
     if (cells := len(found.document) * columns) > settings.cells:
-        raise _too_many(f"{len(found.document):,} words × {columns:,} labels = {cells:,}", settings)
+        raise too_many(f"{len(found.document):,} words × {columns:,} labels = {cells:,}", settings)
+    if (cells := columns * columns) > settings.cells:  # tables of those that may follow each other
+        raise too_many(f"{columns:,} × {columns:,} labels = {cells:,}", settings)
     return found
 
 
 def check_size(settings: Settings, text: bytes) -> None:
     """Refuses a text with far more values than the limit allows, before they take memory."""
     if (commas := text.count(b",")) > 4 * settings.cells + 100_000:
-        raise _too_many(f"{commas:,} commas", settings)
+        raise too_many(f"{commas:,} commas", settings)
 
 
-def _too_many(found: str, settings: Settings) -> HttpProblem:
-    detail = f"the document has {found}, expected at most {settings.cells:,} words × labels"
+def too_many(found: str, settings: Settings) -> HttpProblem:
+    """413, for a document with so many of something."""
+    detail = f"the document has {found}, expected at most {settings.cells:,}"
     return HttpProblem(413, detail)
 
 
-def _entities(
-    scored: Scored | SpanScored, decoding: Decoding, rules: Rules
-) -> list[dict[str, Any]]:
+def _entities(scored: Scored, decoding: Decoding, rules: Rules) -> list[dict[str, Any]]:
     """The decoding as transformers' token-classification pipeline would write it."""
-    if isinstance(scored, SpanScored):
-        return span_entities(scored.document, scored.scores, decoding.labels)
-    return entities(scored.document, scored.scores, decoding.labels, scheme=rules.scheme)
+    scores = scored.scores
+    if isinstance(scores, SpanScores):
+        return span_entities(scored.document, scores, decoding.labels)
+    return entities(scored.document, scores, decoding.labels, scheme=rules.scheme)

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
-from lawful.errors import RuleFailure, RulesError, shown
+from lawful.base.errors import RuleFailure, RulesError, did_you_mean, shown
 from lawful.values.dates import read_date, read_us_date
 from lawful.values.money import (
     Printed,
@@ -48,7 +48,7 @@ class ValueType:
     hopeless: Callable[[str], bool] | None = None
 
 
-MOST_VALUES = 8
+MAX_VALUES = 8
 """Maximum number of possible values of one text."""
 
 
@@ -67,7 +67,10 @@ def type_named(name: str) -> ValueType:
     """The type of this name; raises a ``RulesError`` that lists the known types."""
     found = TYPES.get(name) if isinstance(name, str) else None
     if found is None:
-        raise RulesError(f"unknown type {shown(name)}; types: {', '.join(TYPES)}")
+        hint = ""
+        if isinstance(name, str):
+            hint = _HINTS.get(name.lower()) or did_you_mean(name, TYPES)
+        raise RulesError(f"unknown type {shown(name)}; {hint}types: {', '.join(TYPES)}")
     return found
 
 
@@ -99,10 +102,10 @@ def register_type(name: str, parse: Callable[[str], Any], *, kind: Kind = "text"
                 f"type {name!r} failed on {text!r}: {type(error).__name__}: {error}"
             ) from error
         values = found if isinstance(found, tuple) else () if found is None else (found,)
-        if len(values) > MOST_VALUES:
+        if len(values) > MAX_VALUES:
             raise RulesError(
                 f"type {name!r} gave {len(values)} possible values of {text!r}, expected at most "
-                f"{MOST_VALUES}"
+                f"{MAX_VALUES}"
             )
         return tuple(_checked(value, kind, name) for value in values)
 
@@ -141,11 +144,33 @@ TYPES: dict[str, ValueType] = {
 
 BUILT_IN = frozenset(TYPES)
 
+_OTHER_WORDS = {
+    "money": "amount price currency total",
+    "number": "decimal float double numeric quantity",
+    "integer": "int",
+    "percent": "percentage rate",
+    "date": "datetime day",
+    "text": "string str",
+}
+_CODES = ("bic", "ean", "iban", "isin", "luhn", "vat_id")
+_HINTS: dict[str, str] = {
+    **{
+        word: f"did you mean {name!r}? "
+        for name, some in _OTHER_WORDS.items()
+        for word in some.split()
+    },
+    **{
+        code: f"write type: text, and a rule with check: {code}(name of the field); "
+        for code in _CODES
+    },
+}
+"""What people who write another type may mean."""
+
 
 def identity(value: Any) -> Any:
     """A key that tells apart values that rules can tell apart: also numbers by their print."""
     if isinstance(value, Printed):
-        return value, value.as_tuple().exponent, value.currency
+        return value, value.decimals, value.currency
     return tuple(map(identity, value)) if isinstance(value, tuple) else value
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from decimal import Context, Decimal
 
 from lawful.values.text import is_long, plain, words
 
-MOST_DIGITS = 18
+MAX_DIGITS = 18
 """Longer runs of digits are codes, not amounts; shorter ones fit in 64 bits."""
 
 _CODES = words(
@@ -34,7 +35,7 @@ CURRENCIES = frozenset((*_CODES, *_MEANS, "kr"))
 _SIGNS = {
     # Marks before|after an amount: its possible signs, the most plausible first. Half a pair of
     # parentheses is usually a pair whose other half OCR lost.
-    **dict.fromkeys(("|", "+|", "[|]", "[|", "|]"), (1,)),
+    **dict.fromkeys(("|", "+|", "|+", "[|]", "[|", "|]"), (1,)),
     **dict.fromkeys(("-|", "|-", "(|)", "-(|)", "(-|)", "[-|]", "-[|]", "(-|", "-|)"), (-1,)),
     **dict.fromkeys(("(|", "|)"), (-1, 1)),
 }
@@ -46,7 +47,7 @@ _PRINTED = re.compile(
 )
 _BEFORE = re.compile(r"[.:=*~·@]*([-+(\[]{0,2})([^-+(\[\]).,:=*~·@]*)[.:]?([-+(\[]{0,2})")
 # A dash after a separator stands for the missing cents (5.000,-); alone it is a minus sign.
-_AFTER = re.compile(r"([.,]--?)?([-)\]]?)([^-()\[\].,:;=*~·]*)([-)\]]?)[.,:;=*~·]*")
+_AFTER = re.compile(r"([.,]--?)?([-+)\]]?)([^-+()\[\].,:;=*~·]*)([-+)\]]?)[.,:;=*~·]*")
 
 _DECIMALS = re.compile(r"([0-9]*)[.,]([0-9]+)")
 _GROUPED = re.compile(
@@ -80,17 +81,32 @@ def read_currency(text: str) -> str | None:
 
 
 class Printed(Decimal):
-    """A number whose printed form counts: it has a currency, and its decimals are as printed."""
+    """A number whose printed form counts: its currency, and the number of its decimals."""
 
-    __slots__ = ("currency",)
+    __slots__ = ("currency", "decimals")
     currency: str | None
+    decimals: int
 
     @classmethod
-    def of(cls, value: Decimal, currency: str | None) -> Printed:
-        """The number with this currency."""
-        made = cls(value)
-        made.currency = currency
-        return made
+    def of(cls, values: tuple[Decimal, ...], text: str, type_: str) -> tuple[Printed, ...]:
+        """The possible values of a text as a type, with how they are printed."""
+        currency = read_currency(text) if type_ == "money" else None
+        # An integer has no decimals itself, even if it is printed as 10.00.
+        printed = values if type_ != "integer" else tuple(_whole_numbers(text))
+        found = []
+        for value, as_printed in zip(values, printed, strict=True):
+            made = cls(value)
+            made.currency = currency
+            made.decimals = decimals_of(as_printed)
+            found.append(made)
+        return tuple(found)
+
+
+def decimals_of(value: Decimal) -> int:
+    """The number of decimals that a number is printed with; of a default, as it is written."""
+    if isinstance(value, Printed):
+        return value.decimals
+    return max(0, -int(value.as_tuple().exponent))
 
 
 def _is_tax_flag(word: str, values: tuple[Decimal, ...]) -> bool:
@@ -136,13 +152,17 @@ def read_integer(text: str) -> tuple[Decimal, ...]:
     """The possible values of a whole number or a quantity."""
     if "%" in text:
         return ()
-    return tuple(Decimal(int(value)) for value in read_number(text) if value == int(value))
+    return tuple(Decimal(int(value)) for value in _whole_numbers(text))
+
+
+def _whole_numbers(text: str) -> Iterator[Decimal]:
+    return (value for value in read_number(text) if value == int(value))
 
 
 # A letter between two digits, or a blank after a decimal point and before another digit.
 _IN_NO_AMOUNT = re.compile(r"[0-9][^0-9A-Za-z]*[A-Za-z][^0-9]*[0-9]|[0-9][.,][0-9]+ [0-9]")
 _LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
-MOST_LETTERS = 2 * max(map(len, CURRENCIES)) + 1
+MAX_LETTERS = 2 * max(map(len, CURRENCIES)) + 1
 """Letters next to an amount: a currency on both sides, and a tax letter; ``prozent`` has fewer."""
 
 
@@ -152,8 +172,8 @@ def is_in_no_amount(text: str) -> bool:
     return (
         is_long(text)
         or _IN_NO_AMOUNT.search(text) is not None
-        or (length > MOST_LETTERS and len(_LETTER.findall(text)) > MOST_LETTERS)
-        or (length > MOST_DIGITS and len(_DIGIT.findall(text)) > MOST_DIGITS)
+        or (length > MAX_LETTERS and len(_LETTER.findall(text)) > MAX_LETTERS)
+        or (length > MAX_DIGITS and len(_DIGIT.findall(text)) > MAX_DIGITS)
     )
 
 
@@ -176,6 +196,8 @@ def _parse_amount(text: str) -> tuple[str, tuple[Decimal, ...], str]:
     signs = _SIGNS.get(f"{opening[1]}{opening[3]}|{closing[2]}{closing[4]}", ())
     if closing[1]:
         values = tuple(value for value in values if value.as_tuple().exponent == 0)
+    if "+" in after:  # 5,00+ is an amount, 5+ is five or more
+        values = tuple(value for value in values if value.as_tuple().exponent == -2)
     if signs != (1,):
         # Zero has no sign, and copy_negate is exact where a minus would round to the context.
         signed = (v if s > 0 or not v else v.copy_negate() for v in values for s in signs)
@@ -185,7 +207,7 @@ def _parse_amount(text: str) -> tuple[str, tuple[Decimal, ...], str]:
 
 def _unsigned(digits: str) -> tuple[Decimal, ...]:
     """The possible values of digits and separators, such as ``1.234,50``."""
-    if len(digits) > MOST_DIGITS and len(digits.translate(_NO_SEPARATORS)) > MOST_DIGITS:
+    if len(digits) > MAX_DIGITS and len(digits.translate(_NO_SEPARATORS)) > MAX_DIGITS:
         return ()
     if digits.isdigit():
         return (Decimal(digits),)

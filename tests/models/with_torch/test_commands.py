@@ -1,6 +1,7 @@
 """``lawful train``, ``predict``, ``extract`` and ``export``, as a person types them."""
 
 import json
+import re
 import subprocess
 import sys
 from contextlib import closing
@@ -55,6 +56,7 @@ def model(work):
         "--rules", work / "rules.yaml", *QUICK,
     )  # fmt: skip
     assert "19 documents to train on, 5 to validate on; 7 labels" in done.stderr
+    assert "at most 6 epochs of 3 batches, about " in done.stderr
     assert "epoch 1 of 6: loss" in done.stderr
     assert f"{work / 'model'}: F1" in done.stderr
     return work / "model"
@@ -64,7 +66,7 @@ def test_training_on_what_people_have_accepted(work, model):
     scored, gold, db = work / "scored.jsonl", work / "gold.jsonl", work / "review.db"
     lawful("predict", work / "pages.jsonl", "--model", model, "--out", scored)
     documents, common = Documents.open(str(scored)), shared(Rules.load(work / "rules.yaml"), "r")
-    queue = Queue(documents, common.rules)
+    queue = Queue(documents, common.sets)
     with closing(Desk(documents, Store(db), common, Pictures(), queue)) as desk:
         for n in range(len(documents)):
             said = [{"words": [0, 2], "text": "one"}] if n == 3 else []
@@ -72,7 +74,7 @@ def test_training_on_what_people_have_accepted(work, model):
             desk.judge(n, seq, "accepted", "ada", confirmed=True)
     lawful("review", "export", scored, "--rules", work / "rules.yaml", "--db", db, "--out", gold)
     assert [each.document.words[:2] for each in read_labelled(gold)][3] == ("one", "")
-    done = lawful("train", gold, "--base", work / "base", "--out", work / "reviewed", "--epochs", 1)
+    done = lawful("train", gold, "--base", work / "base", "--out", work / "reviewed", *QUICK)
     assert "19 documents to train on, 5 to validate on" in done.stderr
 
 
@@ -88,10 +90,10 @@ def test_training_on_values(work):
             values.write(json.dumps({"id": row["id"], **known}) + "\n")
     base = ("train", work / "bare.jsonl", "--base", work / "base", "--truth", work / "values.jsonl")
     done = lawful(
-        *base, "--rules", work / "rules.yaml", "--out", work / "by-values", *QUICK, "--epochs", 2
+        *base, "--rules", work / "rules.yaml", "--out", work / "by-values", *QUICK, "--epochs", 10
     )
     assert "24 documents with true values" in done.stderr
-    assert "round 2, epoch 2: loss" in done.stderr
+    assert " of 10: loss" in done.stderr
     assert "the model of the last round" in done.stderr
     lawful("predict", work / "bare.jsonl", "--model", work / "by-values", "--out", work / "s.jsonl")
     done = lawful(*base, "--out", work / "none", code=2)
@@ -137,9 +139,11 @@ def test_export_and_run_without_torch(work, model):
 
 
 def test_training_that_is_killed_goes_on(work):
+    whole_page = {"id": "one", "words": ["9.00"] * 20, "gold": ["B-total", *["I-total"] * 19]}
+    (work / "odd.jsonl").write_text(json.dumps(whole_page) + "\n")  # nothing is found right there
     command = (
         "train", work / "pages.jsonl", "--base", work / "base", "--out", work / "killed",
-        "--epochs", 4, "--batch", 8,
+        "--validation", work / "odd.jsonl", "--epochs", 4, "--batch", 8,
     )  # fmt: skip
     whole = [sys.executable, "-m", "lawful", *map(str, command)]
     with subprocess.Popen(whole, stderr=subprocess.PIPE, text=True) as process:
@@ -149,13 +153,16 @@ def test_training_that_is_killed_goes_on(work):
         process.terminate()
         rest = process.stderr.read()
     assert process.returncode == 130
-    assert "has the best model so far" in rest
-    assert "continue with --resume" in rest
+    assert "has a model that finds nothing right yet; continue with --resume" in rest
     assert "no output file" not in rest
     assert "unfinished run: resume it" in lawful(*command, code=2).stderr
-    done = lawful(*command, "--resume")
+    done = lawful(*command, "--resume", code=1)  # it is said that nothing was learnt
     assert "epoch 1 of" not in done.stderr
     assert "epoch 4 of 4: loss" in done.stderr
+    said = " ".join(done.stderr.split())
+    assert "F1 0.0 on the validation documents, the best so far" not in said
+    assert re.search("(says O everywhere|finds is right); the loss still falls", said)
+    assert "F1 is 0.0: the model finds nothing right in the validation documents" in said
 
 
 @pytest.mark.parametrize(
@@ -190,7 +197,7 @@ def test_labels_that_are_hardly_learnt_are_said(work):
     (work / "more.jsonl").write_text((work / "pages.jsonl").read_text() + json.dumps(line) + "\n")
     done = lawful(
         "train", work / "more.jsonl", "--validation", work / "pages.jsonl", "--base", work / "base",
-        "--out", work / "rare", "--epochs", 1,
+        "--out", work / "rare", *QUICK,
     )  # fmt: skip
     assert "fewer than 10 times in the training documents, too few to learn from: shop 1" in (
         done.stderr

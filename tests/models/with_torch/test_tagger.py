@@ -5,7 +5,7 @@ import pytest
 
 import lawful
 from lawful import Document, InputError, MissingExtraError, Rules, RulesError, from_pretrained
-from lawful.document import Labelled
+from lawful.documents.records import Labelled
 from lawful.models.entities import entities
 from lawful.rules import Field
 from tests.fixtures.small_models import ODD, encoder, receipts
@@ -13,8 +13,9 @@ from tests.fixtures.small_models import ODD, encoder, receipts
 torch = pytest.importorskip("torch", reason="needs the 'train' extra: make test-models")
 
 from lawful.models.network import Network  # noqa: E402 - what is behind the extra
+from lawful.models.recipe import Recipe  # noqa: E402
 from lawful.models.tokenizer import Tokenizer  # noqa: E402
-from lawful.models.training import Recipe, labels_of, train  # noqa: E402
+from lawful.models.training import labels_of, train  # noqa: E402
 
 PAGES = receipts(24)
 LABELS = labels_of(PAGES)

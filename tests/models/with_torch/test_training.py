@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from lawful import Document, InputError, Rules, Scheme, from_pretrained
-from lawful.document import Labelled
+from lawful.documents.records import Labelled
+from lawful.evaluation.scoreboard import Counts
 from tests.fixtures.small_models import KINDS, encoder, receipts
 from tests.oracles.chains import score_of
 
@@ -18,10 +19,10 @@ from lawful.models import training  # noqa: E402 - what is behind the extra
 from lawful.models.checkpoint import Card, read_card  # noqa: E402
 from lawful.models.crf import ChainHead  # noqa: E402
 from lawful.models.network import Network  # noqa: E402
+from lawful.models.recipe import Recipe  # noqa: E402
 from lawful.models.tokenizer import Tokenizer  # noqa: E402
 from lawful.models.training import (  # noqa: E402
     CHECKPOINT,
-    Recipe,
     entity_f1,
     illegality,
     labels_of,
@@ -156,7 +157,7 @@ def test_an_interruption_at_any_write_leaves_a_model_and_can_be_resumed(
 ):
     """Weights and their checksum are two files, and the process may end between them."""
     rising = iter(range(1, 100))
-    monkeypatch.setattr(training, "entity_f1", lambda *_: next(rising) / 100)
+    monkeypatch.setattr(training, "entity_counts", lambda *_: Counts(next(rising), 50, 50))
     whole = list(fit(bert, tmp_path / "whole"))
     folder = tmp_path / "broken"
     next(run := fit(bert, folder))
@@ -190,9 +191,56 @@ def test_an_interruption_at_any_write_leaves_a_model_and_can_be_resumed(
         assert torch.equal(tensor, weights(folder)[name])
 
 
-def test_it_stops_when_it_gets_no_better(bert, tmp_path):
+def test_it_stops_when_it_gets_no_better(bert, tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "entity_counts", lambda *_: Counts(1, 50, 50))
     recipe = Recipe(epochs=9, batch=8, rate=0.0, new_rate=0.0, patience=2)
     assert len(list(fit(bert, tmp_path, recipe))) == 3  # the first is the best, two are no better
+
+
+def losses(monkeypatch, *values):
+    given = iter(values)
+    monkeypatch.setattr(training._Run, "_epoch", lambda *_: next(given))
+
+
+def test_it_does_not_stop_before_anything_is_learnt_while_the_loss_falls(
+    bert, tmp_path, monkeypatch
+):
+    """Small data sets stay at an F1 of 0 for epochs, in which the loss falls."""
+    losses(monkeypatch, 3.5, 1.5, 0.7, 0.68, 0.55, 0.5, 0.4, 0.41, 0.41)
+    counts = iter(
+        [Counts(0, 0, 9)] * 4 + [Counts(0, 2, 9), Counts(1, 2, 9)] + [Counts(0, 1, 9)] * 3
+    )
+    monkeypatch.setattr(training, "entity_counts", lambda *_: next(counts))
+    epochs = list(fit(bert, tmp_path, Recipe(epochs=9, batch=8, patience=2)))
+    assert [epoch.progress for epoch in epochs] == [True] * 6 + [False] * 2
+    assert [epoch.found for epoch in epochs] == [0, 0, 0, 0, 2, 2, 1, 1]
+
+
+def test_it_stops_when_nothing_is_learnt_and_the_loss_does_not_fall(bert, tmp_path, monkeypatch):
+    losses(monkeypatch, 0.5, 0.499, 0.498, 0.3)
+    monkeypatch.setattr(training, "entity_counts", lambda *_: Counts(0, 0, 9))
+    epochs = list(fit(bert, tmp_path, Recipe(epochs=9, batch=8, patience=2)))
+    assert [epoch.stale for epoch in epochs] == [0, 1, 2]
+
+
+def test_a_run_that_goes_on_knows_the_best_epoch_before(bert, tmp_path, monkeypatch):
+    right = iter([9, 8, 7])
+    monkeypatch.setattr(training, "entity_counts", lambda *_: Counts(next(right), 9, 9))
+    run = fit(bert, tmp_path)
+    assert next(run).progress
+    run.close()
+    epoch = next(fit(bert, tmp_path, resume=True))
+    assert (epoch.number, epoch.progress, epoch.best) == (2, False, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("windows", "batch", "epochs", "patience"),
+    [(1, 4, 400, 100), (24, 4, 67, 16), (100, 8, 31, 7), (400, 32, 31, 7), (645, 32, 20, 5)],
+)
+def test_few_documents_get_small_batches_and_many_epochs(windows, batch, epochs, patience):
+    recipe = Recipe().filled(windows)
+    assert (recipe.batch, recipe.epochs, recipe.patience) == (batch, epochs, patience)
+    assert Recipe(epochs=3, batch=7, patience=9).filled(windows) == Recipe(3, 7, patience=9)
 
 
 def test_running_out_of_memory_keeps_the_best_so_far(bert, tmp_path, monkeypatch):

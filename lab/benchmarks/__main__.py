@@ -1,0 +1,225 @@
+"""``make bench``: the streams compared with other implementations, as ratios.
+
+    python -m lab.benchmarks [--quick] [--out build/benchmarks.json]
+
+Times are medians over repeats in one process; memory is measured in separate processes. Absolute
+times depend on the machine, ratios hardly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+
+import lawful
+from lab.benchmarks import peers
+from tests.fixtures.rows import SIZES, bio_labels, peaked
+
+MILLION = 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table: our time (or bytes) and a peer's."""
+
+    what: str
+    words: int
+    labels: int
+    k: int
+    ours: float
+    peer: str | None  # None if all are too slow or too large to run
+    theirs: float | None
+    unit: str
+
+    @property
+    def ratio(self) -> float | None:
+        """The peer's time (or bytes) divided by ours."""
+        return None if self.theirs is None else self.theirs / self.ours
+
+    def __str__(self) -> str:
+        line = f"{self.what:<20}{self.words:>6}{self.labels:>7}{self.k:>7}{self.ours:>12.3f}"
+        if self.theirs is None or self.ratio is None:
+            return f"{line}{'-':>14} {self.unit}"
+        return f"{line}{self.theirs:>14.2f} {self.unit:<11}{self.peer:<24}{self.ratio:>8.1f}x"
+
+
+def timed(*calls: Callable[[], object], repeats: int) -> list[float]:
+    """The median time of each call in microseconds, after a warm-up call.
+
+    Fast calls are repeated more often, for at least a tenth of a second.
+    """
+    medians = []
+    for call in calls:
+        call()
+        times: list[float] = []
+        while len(times) < repeats or (sum(times) < 0.1 and len(times) < 1000):
+            begin = perf_counter()
+            call()
+            times.append(perf_counter() - begin)
+        medians.append(median(times) * MILLION)
+    return medians
+
+
+def consume(stream: Iterator[object], k: int) -> None:
+    """Takes ``k`` items from a stream, one after another."""
+    deque(islice(stream, k), maxlen=0)
+
+
+def assignments(ks: list[int], repeats: int) -> Iterator[Row]:
+    """The k best assignments, as arrays and one by one, compared with lazy-k."""
+    for words, labels in SIZES:
+        probs = peaked(np.random.default_rng(words), words, labels)
+        for k in ks:
+            theirs, arrays, steps = timed(
+                lambda: peers.lazy_k(probs, k),
+                lambda: lawful.assignments(probs).take(k),
+                lambda: consume(lawful.assignments(probs), k),
+                repeats=repeats,
+            )
+            size = (words, labels, k)
+            yield Row("assignments, arrays", *size, arrays / k, "lazy-k", theirs / k, "us each")
+            yield Row("assignments, steps", *size, steps / k, "lazy-k", theirs / k, "us each")
+
+
+def paths(ks: list[int], repeats: int) -> Iterator[Row]:
+    """The k best BIO paths, compared with a k-best Viterbi and OpenFst."""
+    has_fst = find_spec("pynini") is not None
+    for words, labels in SIZES:
+        probs = peaked(np.random.default_rng(words), words, labels)
+        costs = -np.log(probs)
+        scheme = lawful.Scheme.named("BIO", bio_labels(labels))
+        n_best = peers.open_fst(costs) if has_fst else None
+        for k in ks:
+            size = (words, labels, k)
+            calls = [lambda: lawful.paths(probs, scheme).take(k)]
+            names = []
+            if words * labels * k * 4 <= 2**30:  # its back-pointers must fit
+                calls.append(lambda: peers.k_best_viterbi(costs, k))
+                names.append("k-best Viterbi (NumPy)")
+            if n_best is not None and words * k <= 2**22:
+                calls.append(lambda: n_best(k))
+                names.append("OpenFst n-best")
+            ours, *theirs = timed(*calls, repeats=repeats)
+            if not names:
+                yield Row("paths, arrays", *size, ours / k, None, None, "us each")
+            for name, time in zip(names, theirs, strict=True):
+                yield Row("paths, arrays", *size, ours / k, name, time / k, "us each")
+
+
+def first_candidate(repeats: int) -> Iterator[Row]:
+    """Time to the first candidate, including checks of the input."""
+    for words, labels in SIZES:
+        probs = peaked(np.random.default_rng(words), words, labels)
+        costs = -np.log(probs)
+        scheme = lawful.Scheme.named("BIO", bio_labels(labels))
+        size = (words, labels, 1)
+        ours, theirs = timed(
+            lambda: next(lawful.assignments(probs)),
+            lambda: peers.lazy_k(probs, 1),
+            repeats=repeats,
+        )
+        yield Row("first assignment", *size, ours, "lazy-k", theirs, "us")
+        (ours,) = timed(lambda: next(lawful.paths(probs, scheme)), repeats=repeats)
+        (theirs,) = timed(lambda: peers.pulp_cbc(costs), repeats=repeats)
+        yield Row("first legal path", *size, ours, "PuLP+CBC", theirs, "us")
+
+
+def memory(k: int) -> Iterator[Row]:
+    """Peak resident growth per candidate."""
+
+    def measure(method: str, words: int, labels: int, k: int) -> float:
+        command = [
+            sys.executable,
+            "-m",
+            "lab.benchmarks.memory",
+            method,
+            *map(str, (words, labels, k)),
+        ]
+        return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+    for words, labels in SIZES:
+        theirs = measure("lazy-k", words, labels, k)
+        for method in ("assignments", "paths"):
+            ours = measure(method, words, labels, k)
+            yield Row(f"memory, {method}", words, labels, k, ours, "lazy-k", theirs, "bytes each")
+
+
+def threads(k: int, repeats: int) -> Iterator[Row]:
+    """Two streams in two threads, compared with the same two one after the other."""
+    words, labels = SIZES[-1]
+    probs = peaked(np.random.default_rng(words), words, labels)
+
+    def work() -> None:
+        stream = lawful.assignments(probs)
+        out = stream.take(1024)
+        for _ in range(k // 1024):
+            stream.take(1024, out=out)
+
+    def together() -> None:
+        workers = [threading.Thread(target=work) for _ in range(2)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+
+    ours, theirs = timed(together, lambda: (work(), work()), repeats=repeats)
+    yield Row(
+        "two threads", words, labels, k, ours / k, "one after the other", theirs / k, "us each"
+    )
+
+
+def import_time(repeats: int) -> Iterator[Row]:
+    """``import lawful`` compared with ``import numpy``, each in a new interpreter."""
+
+    def load(module: str) -> Callable[[], object]:
+        return lambda: subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
+
+    ours, theirs = timed(load("lawful"), load("numpy"), repeats=3 * repeats)
+    yield Row("import", 0, 0, 0, ours, "import numpy", theirs, "us")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small k, few repeats")
+    parser.add_argument("--out", type=Path, default=Path("build/benchmarks.json"))
+    arguments = parser.parse_args()
+    ks = [2**10] if arguments.quick else [2**10, 2**13, 2**16]
+    repeats = 3 if arguments.quick else 5
+
+    rows: list[Row] = []
+    header = ("what", "words", "labels", "k", "ours", "theirs", "", "peer", "ratio")
+    print("{:<20}{:>6}{:>7}{:>7}{:>12}{:>14} {:<11}{:<24}{:>9}".format(*header))
+    for section in (
+        assignments(ks, repeats),
+        paths(ks, repeats),
+        first_candidate(repeats),
+        memory(ks[-1]),
+        threads(ks[-1], repeats),
+        import_time(repeats),
+    ):
+        for row in section:
+            rows.append(row)
+            print(row, flush=True)
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    machine = {"python": platform.python_version(), "machine": platform.machine()}
+    records = [asdict(row) | {"ratio": row.ratio} for row in rows]
+    arguments.out.write_text(json.dumps({**machine, "rows": records}, indent=1))
+    print(f"written to {arguments.out}")
+
+
+if __name__ == "__main__":
+    main()

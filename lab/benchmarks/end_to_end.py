@@ -1,0 +1,182 @@
+"""From files to fields: pages per second, the share of each stage, and what people do instead.
+
+    python -m lab.benchmarks.end_to_end             # receipts that it draws
+    python -m lab.benchmarks.end_to_end --folder ../shared/data/adbuy/pdf --rules receipt
+
+PDF files, photos (with the extra ``ocr``) and their words as JSON lines are read, scored and
+decoded, one after the other in this process, and by ``lawful extract`` with one worker and two. In
+the same run, PDFium's text and pdfplumber's (if it is installed) are searched for the largest
+amount by a regular expression.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter, process_time
+
+from lawful_models import RECEIPT as MODEL
+
+from lab import receipts as demo
+from lab.receipts.drawing import draw_pdf, photograph
+from lawful import Document, InputError, decode, from_pretrained
+from lawful.io.jsonl import parse_documents, read_lines, write_documents
+from lawful.packs import rules_named
+from lawful.readers import Reader, files_in
+from lawful.readers.ocr import Ocr
+
+HAS_OCR = find_spec("rapidocr") is not None
+AMOUNT = re.compile(r"\d{1,3}(?:[.,]\d{3})*[.,]\d{2}\b")
+
+
+def draw(folder: Path, pdfs: int, photos: int) -> None:
+    """Draws receipts as files, the first ones as photos, too."""
+    for number, page in enumerate(demo.generate(pdfs)):
+        path = folder / "pdf" / f"{page.document.id}.pdf"
+        draw_pdf(page.document, path)
+        if number < photos:
+            photograph(path, folder / "photo" / f"{page.document.id}.jpg", seed=number)
+
+
+class TimedOcr(Ocr):
+    """OCR that adds up its CPU time."""
+
+    seconds = 0.0
+
+    def read(self, pixels, scale=1.0):  # noqa: ANN001, ANN201 - as in Ocr
+        start = process_time()
+        try:
+            return super().read(pixels, scale)
+        finally:
+            self.seconds += process_time() - start
+
+
+def pages_of(document: Document) -> int:
+    return len(document.sizes or ()) or 1 + max(document.pages or (0,))
+
+
+def stages(files: Sequence[Path], rules_name: str) -> tuple[Counter[str], list[Document]]:
+    """CPU time of each stage, one file after the other in this process; what was read."""
+    ocr = TimedOcr(threads=1)
+    reader, tagger, rules = Reader(engine=ocr), from_pretrained(MODEL), rules_named(rules_name)
+    next(iter(tagger.predict([reader.read(files[0])])))  # loads libraries
+    ocr.seconds = 0.0
+    spent: Counter[str] = Counter()
+    documents = []
+    for file in files:
+        times = [process_time()]
+        try:
+            document = reader.read(file)
+        except InputError as error:
+            print(f"  left out: {error}")
+            continue
+        documents.append(document)
+        times.append(process_time())
+        scored = next(iter(tagger.predict([document])))
+        times.append(process_time())
+        decode(scored.document, scored.scores, rules)
+        times.append(process_time())
+        for name, (start, end) in zip(("reading", "model", "search"), pairwise(times), strict=True):
+            spent[name] += end - start
+    spent["reading"] -= ocr.seconds
+    spent["OCR"] = ocr.seconds
+    return spent, documents
+
+
+def by_command(inputs: Path, rules: str, workers: int) -> float:
+    """Seconds on the clock of ``lawful extract``, with its start and without a cache."""
+    start = perf_counter()
+    command = [sys.executable, "-m", "lawful", "extract", inputs, "--rules", rules, "--quiet"]
+    subprocess.run(
+        [*command, "--no-cache", "--workers", str(workers)], stdout=subprocess.DEVNULL, check=False
+    )
+    return perf_counter() - start
+
+
+def by_pdfium(file: Path) -> str:
+    import pypdfium2
+
+    pdf = pypdfium2.PdfDocument(file)
+    try:
+        return "\n".join(page.get_textpage().get_text_range() for page in pdf)
+    finally:
+        pdf.close()
+
+
+def by_pdfplumber(file: Path) -> str:
+    import pdfplumber
+
+    with pdfplumber.open(file) as pdf:
+        return "\n".join(page.extract_text() or "" for page in pdf.pages)
+
+
+def instead(files: Sequence[Path], read: Callable[[Path], str]) -> float:
+    """CPU time of reading texts and searching them for the largest amount."""
+    start = process_time()
+    for file in files:
+        max(AMOUNT.findall(read(file)), key=len, default="")
+    return process_time() - start
+
+
+def measure(kind: str, files: Sequence[Path], folder: Path, rules: str) -> None:
+    """Prints what files of a kind take, and their words as JSON lines."""
+    spent, documents = stages(files, rules)
+    pages, total = sum(map(pages_of, documents)), sum(spent.values())
+    print(f"{kind}: {len(files)} files, {pages} pages, {pages / total:.1f} pages a CPU second")
+    for name, seconds in spent.items():
+        print(f"  {name:8} {1000 * seconds / pages:8.1f} ms a page, {seconds / total:4.0%}")
+    seconds = [by_command(folder, rules, workers) for workers in (1, 2)]
+    for workers, each in enumerate(seconds, 1):
+        print(f"  lawful extract --workers {workers}: {pages / each:.1f} pages/s")
+    lines = folder / "words.jsonl"
+    write_documents(lines, documents)
+    start = process_time()
+    count = sum(1 for _ in parse_documents(read_lines(lines)))
+    print(
+        f"  as JSON lines: {1000 * (process_time() - start) / pages:.2f} ms a page ({count} lines)"
+    )
+    lines.unlink()
+    if kind == "photo":
+        return
+    for name, module, read in (
+        ("PDFium and a regular expression", "pypdfium2", by_pdfium),
+        ("pdfplumber and a regular expression", "pdfplumber", by_pdfplumber),
+    ):
+        if find_spec(module) is None:
+            print(f"  {name}: not installed")
+        else:
+            print(f"  {name}: {1000 * instead(files, read) / pages:.1f} ms a page")
+
+
+def main() -> None:
+    """Prints the measurements."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--folder", type=Path, help="PDF files to measure instead")
+    parser.add_argument("--rules", default="receipt")
+    parser.add_argument("--pdfs", type=int, default=100)
+    parser.add_argument("--photos", type=int, default=8 if HAS_OCR else 0)
+    arguments = parser.parse_args()
+    with TemporaryDirectory() as work:
+        folder = Path(work)
+        for kind in ("pdf", "photo"):
+            (folder / kind).mkdir()
+        if arguments.folder is None:
+            draw(folder, arguments.pdfs, arguments.photos)
+        else:
+            for file in files_in(arguments.folder):
+                (folder / "pdf" / file.name).symlink_to(file.resolve())
+        for kind in ("pdf", "photo"):
+            if files := list(files_in(folder / kind)):
+                measure(kind, files, folder / kind, arguments.rules)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,286 @@
+"""Rules of rows: their search on long receipts, and what they do for real receipts.
+
+    python -m lab.benchmarks.rows [--rows 10 20 50 100] [--pages 5] [--seconds 5]
+        [--rules all|product|rows]
+    python -m lab.benchmarks.rows --shared
+
+The first decodes generated receipts under a product per row and two sums, and has OR-tools solve
+the same problem over spans (``tests.oracles.referee``), with the same time limit. On ``doubtful``
+receipts the model is unsure of every tenth word; on ``broken`` ones, the true labels of four rows
+also violate the product; on ``wrong sum`` ones, the printed subtotal is not the sum.
+
+The second needs ``../shared``, which is not part of the project: CORD and models' outputs on it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from math import inf
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from lab.datasets import RULES
+from lab.datasets.cord import read_cord
+from lawful import Budget, Document, Field, Labelled, Rule, Rules, Scored, decode
+from lawful.documents.reading_order import printed_lines
+from lawful.evaluation.scoreboard import Counts
+from lawful.evaluation.survey import scheme_of
+from lawful.rules import RowKind
+from lawful.rules.judging.judge import Judge
+from tests.fixtures.outputs import OUTPUTS, SHARED, read_outputs, require_outputs
+from tests.fixtures.searches import TROUBLES, row_rules, rows_of_four
+
+# Generated receipts.
+
+
+def time_searches(rules: Rules, rows: list[int], pages: int, seconds: float) -> None:
+    """Prints times of the exact search and of CP-SAT."""
+    from tests.oracles.referee import referee
+
+    print(
+        f"{'receipts':<11}{'rows':>5}{'median ms':>11}{'worst ms':>10}{'proven':>8}"
+        f"{'tried/row':>11}{'CP-SAT ms':>11}{'worst ms':>10}{'proven':>8}  both proven, same worth"
+    )
+    for trouble in TROUBLES:
+        for count in rows:
+            ours, theirs, tried, proven, settled, same = [], [], [], 0, 0, [0, 0]
+            for seed in range(pages):
+                document, scores = rows_of_four(count, trouble, seed)
+                begin = perf_counter()
+                found = decode(document, scores, rules, budget=Budget(inf, seconds))
+                ours.append(1000 * (perf_counter() - begin))
+                tried.append(found.tried / count)
+                begin = perf_counter()
+                verdict = referee(document, scores, rules, seconds=seconds)
+                theirs.append(1000 * (perf_counter() - begin))
+                proven += found.optimal
+                settled += verdict.status == "optimal"
+                if found.optimal and verdict.status == "optimal":
+                    same[0] += abs(found.worth - verdict.worth) < 1e-4
+                    same[1] += 1
+            print(
+                f"{trouble:<11}{count:>5}{median(ours):>11.1f}{max(ours):>10.0f}"
+                f"{proven / pages:>8.0%}{median(tried):>11.1f}{median(theirs):>11.0f}"
+                f"{max(theirs):>10.0f}{settled / pages:>8.0%}  {same[0]} of {same[1]}",
+                flush=True,
+            )
+
+
+# Real receipts.
+
+ITEM = RowKind("item", ("count", "unit_price", "items"))
+PAPER = Rules.load(RULES["cord"])
+FIELDS = [
+    *PAPER.fields,
+    Field("count", "menu.cnt", "number"),
+    Field("unit_price", "menu.unitprice", "money"),
+]
+
+
+def cord_rules(*, page: bool, **row: Any) -> Rules:
+    """The paper's rules for CORD, or none, and the rule of rows if it has settings."""
+    rules = list(PAPER.rules) if page else []
+    if row:
+        rules.append(Rule("items == count * unit_price", id="item", each="item", **row))
+    return Rules(FIELDS, rules, rows=[ITEM])
+
+
+def rows_of(judge: Judge, labels: tuple[str, ...]) -> Counter[tuple[Any, ...]]:
+    """The rows of a labelling as count, unit price and price; those without any are left out."""
+    found: Counter[tuple[Any, ...]] = Counter()
+    index = {f.name: i for i, f in enumerate(judge.rules.fields)}
+    members = [index[name] for name in ITEM.fields]
+    for row in judge.rows(ITEM, judge.read(judge.scheme.indices(labels))):
+        values = []
+        for i in members:
+            spans = row.spans.get(i, ())
+            texts = (judge.values(i, span.start, span.end)[:1] for span in spans)
+            values.append(next((text[0] for text in texts if text), None))
+        if any(value is not None for value in values):
+            found[tuple(values)] += 1
+    return found
+
+
+def judge_gold(receipts: list[Labelled]) -> None:
+    """Prints on how many rows of the true labels the product holds."""
+    rules = cord_rules(page=False, weight=10)
+    scheme = scheme_of(receipts, rules)
+    rows: Counter[tuple[Any, ...]] = Counter()
+    ids = 0
+    for each in receipts:
+        ids += len({id_ for id_ in each.document.rows or () if id_ is not None})
+        rows += rows_of(Judge(each.document, rules, scheme), each.gold)
+    full = {row: count for row, count in rows.items() if None not in row}
+    holds = sum(count for (n, each, price), count in full.items() if n * each == price)
+    near = sum(count for (n, each, price), count in full.items() if abs(n * each - price) <= 1)
+    print(
+        f"CORD has {ids:,} items; {sum(full.values())} rows print count, unit price and price.\n"
+        f"price == count * unit price on {holds} of them ({holds / sum(full.values()):.1%}), "
+        f"within one rupiah on {near}"
+    )
+
+
+def judge_lines(receipts: list[Labelled]) -> None:
+    """Prints how often the numbers of an item are on one printed line, and lines with two items."""
+    items = together = lines = merged = 0
+    annotated = [0, 0]  # items on one row by the data set, and of these also by our lines
+    rows_of_words = dict(annotated_rows())
+    for each in receipts:
+        line_of = printed_lines(each.document)
+        row_of = rows_of_words[each.document.id]
+        by_item: dict[int, dict[str, set[int]]] = {}
+        for word, (label, item) in enumerate(
+            zip(each.gold, each.document.rows or (), strict=False)
+        ):
+            type_ = label.partition("-")[2]
+            if item is not None and type_ in ("menu.cnt", "menu.unitprice", "menu.price"):
+                by_item.setdefault(item, {}).setdefault(type_, set()).add(word)
+        owners: Counter[int | None] = Counter()
+        for parts in by_item.values():
+            words = set[int]().union(*parts.values())
+            there = {line_of[word] for word in words}
+            owners.update(there)
+            if len(parts) > 1:
+                items += 1
+                together += len(there) == 1
+                if len({row_of[word] for word in words}) == 1:
+                    annotated[0] += 1
+                    annotated[1] += len(there) == 1
+        lines += len(owners)
+        merged += sum(count > 1 for count in owners.values())
+    print(
+        f"of {items} items with two or three of these numbers, {together} have them on one printed "
+        f"line ({together / items:.1%});\n{annotated[0]} have them on one row by the data set's "
+        f"own rows, {annotated[1]} of these on one printed line;\n"
+        f"{merged} of {lines} lines have numbers of two items"
+    )
+
+
+def annotated_rows() -> Iterator[tuple[str, list[int]]]:
+    """By receipt, the number of the printed row of every word, as people annotated it."""
+    for split in ("train", "dev", "test"):
+        path = SHARED / "data" / "cord" / f"{split}.jsonl.gz"
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            for line in map(json.loads, lines):
+                yield line["id"], line["row_id"]
+
+
+@dataclass(slots=True)
+class RowBoard:
+    """Decoded rows compared with true ones, each as a whole and value by value."""
+
+    rows: Counts = field(default_factory=Counts)  # all values are right
+    full_rows: Counts = field(default_factory=Counts)  # of rows that have all three
+    values: Counts = field(default_factory=Counts)
+    times: list[float] = field(default_factory=list)
+
+    def add(self, found: Counter[tuple[Any, ...]], true: Counter[tuple[Any, ...]]) -> None:
+        """Counts one receipt."""
+        _count(self.rows, found, true)
+        _count(self.full_rows, *(Counter({r: n for r, n in each.items() if None not in r})
+                                 for each in (found, true)))  # fmt: skip
+        for i in range(len(ITEM.fields)):
+            of_field = (Counter(r[i] for r in each.elements() if r[i] is not None)
+                        for each in (found, true))  # fmt: skip
+            _count(self.values, *of_field)
+
+
+def _count(counts: Counts, found: Counter[Any], true: Counter[Any]) -> None:
+    counts.right += (found & true).total()
+    counts.found += found.total()
+    counts.true += true.total()
+
+
+def with_rows(name: str, receipts: list[Labelled], by: str) -> Iterator[tuple[Scored, Document]]:
+    """A model's outputs with row ids or boxes, and the documents with row ids.
+
+    The outputs lack both; their words are those of the data set, in the same order, without blanks
+    inside them.
+    """
+    known = {each.document.id: each.document for each in receipts}
+    for page in map(Scored.to_words, read_outputs(name)):
+        size = len(page.document)
+        whole = known[page.document.id.partition("/")[2]]
+        words, ids = whole.words[:size], (whole.rows or (None,) * size)[:size]
+        boxes = (whole.boxes or ())[:size]
+        true = Document(whole.id, words, rows=ids)
+        given = true if by == "ids" else Document(whole.id, words, boxes)
+        yield replace(page, document=given), true
+
+
+SETTINGS: tuple[tuple[str, Rules], ...] = (
+    ("no rules", cord_rules(page=False)),
+    ("row rule", cord_rules(page=False, weight=10)),
+    ("page rules", cord_rules(page=True)),
+    ("both", cord_rules(page=True, weight=10)),
+    ("both, weight 3", cord_rules(page=True, weight=3)),
+    ("both, weight 6", cord_rules(page=True, weight=6)),
+    ("both, weight 20", cord_rules(page=True, weight=20)),
+    ("both, unchecked 0.25", cord_rules(page=True, weight=10, unchecked=0.25)),
+    ("both, unchecked 0.5", cord_rules(page=True, weight=10, unchecked=0.5)),
+    ("both, unchecked 1", cord_rules(page=True, weight=10, unchecked=1)),
+    ("both, unchecked 2", cord_rules(page=True, weight=10, unchecked=2)),
+    ("both, tolerance 1", cord_rules(page=True, weight=10, tolerance=1)),
+)
+
+
+def judge_outputs(receipts: list[Labelled]) -> None:
+    """Prints F1 of rows and of their values, for rows by ids and by printed lines."""
+    print(
+        f"\n{'outputs':<13}{'rows by':<9}{'rules':<22}{'row F1':>8}{'full row F1':>13}"
+        f"{'value F1':>10}{'median ms':>11}{'worst ms':>10}"
+    )
+    for name in (name for name, data in OUTPUTS.items() if data == "cord"):
+        for by in ("ids", "lines"):
+            pages = list(with_rows(name, receipts, by))
+            for setting, rules in (("gold labels", SETTINGS[0][1]), *SETTINGS):
+                board = RowBoard()
+                for page, true in pages:
+                    assert page.gold is not None  # noqa: S101 - outputs have gold labels
+                    begin = perf_counter()
+                    labels = page.gold
+                    if setting != "gold labels":
+                        labels = decode(page.document, page.scores, rules).labels
+                    board.times.append(1000 * (perf_counter() - begin))
+                    scheme = rules.scheme_for(page.scores.labels)
+                    found = rows_of(Judge(page.document, rules, scheme), labels)
+                    board.add(found, rows_of(Judge(true, rules, scheme), page.gold))
+                print(
+                    f"{name:<13}{by:<9}{setting:<22}{board.rows.f1:>8.2%}{board.full_rows.f1:>13.2%}"
+                    f"{board.values.f1:>10.2%}{median(board.times):>11.2f}{max(board.times):>10.1f}",
+                    flush=True,
+                )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--shared", action="store_true", help="real receipts, not generated ones")
+    parser.add_argument("--rows", type=int, nargs="+", default=[10, 20, 50, 100])
+    parser.add_argument("--pages", type=int, default=5, help="receipts per size")
+    parser.add_argument("--seconds", type=float, default=5.0, help="time limit per receipt")
+    parser.add_argument(
+        "--rules",
+        choices=("all", "product", "rows"),
+        default="all",
+        help="product: without the sums; rows: also without the fields outside the rows",
+    )
+    arguments = parser.parse_args()
+    if not arguments.shared:
+        rules = row_rules(arguments.rules)
+        time_searches(rules, arguments.rows, arguments.pages, arguments.seconds)
+        return
+    require_outputs(parser)
+    receipts = list(read_cord(SHARED / "data" / "cord" / "raw"))
+    judge_gold(receipts)
+    judge_lines(receipts)
+    judge_outputs(receipts)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What everything else rests on: errors, optional imports, clocks and bounded caches."""

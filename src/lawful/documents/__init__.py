@@ -1,0 +1,5 @@
+"""Documents: words, labels, scores and pins."""
+
+from lawful.documents.scores import ScoreKind
+
+__all__ = ["ScoreKind"]

@@ -1,0 +1,44 @@
+"""Texts of candidates as the words of a document, with their places on the page they are from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from lawful.documents.document import Box, Document
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedTexts(Document):
+    """A document whose words are candidates, each where its text stands on a page.
+
+    ``lines`` are the numbers of the page's printed lines, ``None`` for a text that is printed
+    nowhere: it has no box and no page, so that no rule about its place can be checked.
+    """
+
+    lines: tuple[int | None, ...] = field(default=(), compare=False)
+
+    @classmethod
+    def of(
+        cls,
+        texts: Document,
+        boxes: Sequence[Box] | None,
+        pages: Sequence[int],
+        lines: Sequence[int | None],
+    ) -> PlacedTexts:
+        """The texts with their places; the boxes and pages of those printed nowhere are any."""
+        known = {each.name: getattr(texts, each.name) for each in fields(Document)}
+        places = {"boxes": boxes and tuple(boxes), "pages": tuple(pages)}
+        return cls(**(known | places), lines=tuple(lines))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PlacedTexts, tuple(getattr(self, name) for name in self.__match_args__)
+
+    def box(self, start: int, end: int) -> Box | None:
+        """The box around a text."""
+        return None if self.lines[start] is None else Document.box(self, start, end)
+
+    def page(self, start: int) -> int | None:
+        """The page of a text."""
+        return None if self.lines[start] is None else Document.page(self, start)

@@ -1,0 +1,1 @@
+"""Decodings and labels compared with the truth."""

@@ -1,0 +1,412 @@
+"""Labels of words from true values: which of the words that carry a value are the field.
+
+All spans that carry a value are candidates. An exact search chooses among them: chosen spans do not
+overlap, every field whose value is printed has one, and the rules hold, as far as they can. Without
+a model, all candidates are equally probable, and what more than one choice explains stays open.
+With a model's scores, the most probable choice is taken where it is better by a margin.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import exp, inf
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from lawful.decoders import decode
+from lawful.documents.document import Document
+from lawful.documents.records import UNKNOWN, Labelled, Scored
+from lawful.documents.scores import Scores
+from lawful.documents.span_scores import SpanScores
+from lawful.grounding.matches import Occurrences, Span, possible_values
+from lawful.learn.align.implied_values import Run, Tied, find_tied
+from lawful.learn.align.reading import Truth
+from lawful.learn.align.rows import match_rows
+from lawful.learn.align.surroundings import Contexts, Surroundings
+from lawful.results.decoding import Budget
+from lawful.rules.definitions import Field, Rule
+from lawful.rules.rule_set import Rules
+
+State: TypeAlias = Literal["labelled", "ambiguous", "not found"]
+
+PRESENT = 1000.0
+"""Nats that a printed value weighs: more than all else, but two fields may share a span."""
+
+LARGEST = 15.0
+"""Log-odds of a span, at most; so no model forbids a candidate."""
+
+MAX_TOGETHER = 8
+"""Spans of the fields of a rule about places, of which any number may be chosen."""
+
+MAX_READINGS = 2**14
+"""Partial readings of a search; what is not proven within them stays open."""
+
+MARGIN = 2.0
+"""Nats by which a choice must be better than any other, if a model has scored the words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """A document with the labels that its true values give to words.
+
+    The label of a word is ``?`` if it is open: the word carries a value, but it may be another word
+    that is the field. ``states`` says what became of each field that has a value.
+    """
+
+    labelled: Labelled
+    states: Mapping[str, State]
+    tied: frozenset[str] = frozenset()  # fields without a known value, labelled through a rule
+
+
+def align(
+    document: Document,
+    truth: Truth,
+    rules: Rules,
+    scores: Scores | None = None,
+    *,
+    margin: float = MARGIN,
+    every: bool = False,
+) -> Aligned:
+    """The document with labels for the words that carry true values.
+
+    Without ``scores``, only what is certain is labelled: by the values, or by the rules. With
+    ``every``, all occurrences of a value that no other field may have are labelled.
+    """
+    odds = None if scores is None else partial(_odds_of_scores, scores.marginals())
+    return _Page(Occurrences(document), truth, rules, odds).align(margin, every)
+
+
+def align_all(
+    documents: Iterable[Document],
+    truths: Mapping[str, Truth],
+    rules: Rules,
+    *,
+    margin: float = MARGIN,
+) -> list[Aligned]:
+    """Documents with labels, chosen by what is usually printed around the values of a field.
+
+    Documents without truth are left out.
+    """
+    pages = [
+        _Page(Occurrences(document), truths[document.id], rules)
+        for document in documents
+        if document.id in truths
+    ]
+    around = [Surroundings(page.occurrences) for page in pages]
+    contexts = Contexts.learn(
+        [(p.occurrences, each, p.all_known()) for p, each in zip(pages, around, strict=True)], rules
+    )
+    for page, each in zip(pages, around, strict=True):
+        page.log_odds = partial(_odds_of_contexts, contexts, each)
+    return [page.align(margin, every=False) for page in pages]
+
+
+def align_scored(
+    scored: Iterable[Scored], truths: Mapping[str, Truth], rules: Rules, *, margin: float = MARGIN
+) -> list[Aligned]:
+    """Documents with labels, chosen by a model's scores; those without truth are left out."""
+    return [
+        align(each.document, truths[each.document.id], rules, each.word_scores, margin=margin)
+        for each in scored
+        if each.document.id in truths
+    ]
+
+
+LogOdds: TypeAlias = Callable[[Span, Field], float]
+"""How much more probable a span is the field than no field."""
+
+
+def _odds_of_scores(scores: Scores, span: Span, f: Field) -> float:
+    """By a model's scores of words; 0 if it does not know the label."""
+    index = {name: i for i, name in enumerate(scores.labels)}
+    total = 0.0
+    for word in range(*span):
+        inside = index.get(f"{'I' if word > span[0] else 'B'}-{f.label}")
+        if inside is None:
+            return 0.0
+        row = np.maximum(scores.log_probs[word], -LARGEST)
+        total += float(row[inside] - row[index["O"]])
+    return max(min(total, LARGEST), -LARGEST)
+
+
+def _odds_of_contexts(
+    contexts: Contexts, surroundings: Surroundings, span: Span, f: Field
+) -> float:
+    return contexts.log_odds(surroundings, span, f.name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """A value of a field that spans are chosen for: the only one, or one of a list.
+
+    ``count`` is how many spans a value of a list has; any number, but not none, otherwise.
+    """
+
+    field: Field
+    number: int = 0
+    count: int | None = None
+
+    @property
+    def name(self) -> str:
+        return self.field.name if self.count is None else f"{self.field.name}__{self.number}"
+
+
+Odds: TypeAlias = dict[tuple[Span, _Slot], float]
+"""By candidate, how much more probable it is than that the span is no field."""
+
+
+class _Page:
+    """A document that is being aligned."""
+
+    def __init__(
+        self,
+        occurrences: Occurrences,
+        truth: Truth,
+        rules: Rules,
+        log_odds: LogOdds | None = None,
+    ) -> None:
+        self.document, self.truth, self.rules = occurrences.document, truth, rules
+        self.log_odds = log_odds
+        self.fields: dict[str, Field] = {f.name: f for f in rules.fields}
+        self.occurrences = occurrences
+        self.odds: Odds = {}
+        self.states: dict[str, State] = {}
+        self.fixed: dict[Span, str] = {}  # spans of rows
+        self.open: dict[int, None] = {}  # words that stay open
+        self.tied = self._find_tied()
+
+    def all_known(self) -> Truth:
+        """The true values, and those that follow from them."""
+        tied = {name: (value,) for name, value in self.tied.values.items()}
+        return replace(self.truth, values={**self.truth.values, **tied})
+
+    def align(self, margin: float, every: bool) -> Aligned:
+        self._match_rows()
+        self._find_values()
+        self._add_tied(margin)
+        chosen = self._choose(margin, every)
+        labels = ["O"] * len(self.document)
+        for (start, end), name in chosen:
+            for word in range(start, end):
+                labels[word] = f"{'I' if word > start else 'B'}-{self.fields[name].label}"
+        taken = {word for span, _ in chosen for word in range(*span)}
+        for word in self.open:
+            if word not in taken:
+                labels[word] = UNKNOWN
+        labelled = {name for _, name in chosen}
+        for name, state in self.states.items():
+            if state != "not found":
+                self.states[name] = "labelled" if name in labelled else "ambiguous"
+        tied = {*self.tied.values, *self.tied.runs} & labelled
+        return Aligned(Labelled(self.document, tuple(labels)), dict(self.states), frozenset(tied))
+
+    def _match_rows(self) -> None:
+        for rows in self.truth.rows.values():
+            for row in match_rows(self.occurrences, rows, self.fields):
+                for name, span in row.spans.items():
+                    if row.is_sure:
+                        self.fixed[span] = name
+                    else:
+                        self._leave_open([span])
+                self._leave_open(row.others)
+            for name in {name for row in rows for name in row}:
+                found = name in self.fixed.values()
+                self.states[name] = "labelled" if found else "not found"
+        for word in [word for span in self.fixed for word in range(*span)]:
+            self.open.pop(word, None)
+
+    def _leave_open(self, spans: Iterable[Span]) -> None:
+        self.open |= {word: None for span in spans for word in range(*span)}
+
+    def _is_free(self, span: Span) -> bool:
+        return all(span[1] <= start or end <= span[0] for start, end in self.fixed)
+
+    def _find_values(self) -> None:
+        for name, values in self.truth.values.items():
+            f = self.fields[name]
+            self.states[name] = "not found"
+            for number, (value, times) in enumerate(Counter(values).items()):
+                spans = self.occurrences.find(value, f.type)
+                self._add(f, number, times, spans)
+
+    def _add(self, f: Field, number: int, times: int, spans: Iterable[Span]) -> None:
+        free = list(filter(self._is_free, spans))
+        if free:
+            self.states[f.name] = "ambiguous"
+        slot = _Slot(f, number, min(times, len(free)) if f.many else None)
+        self.odds |= {(span, slot): self._log_odds(span, f) for span in free}
+
+    def _log_odds(self, span: Span, f: Field) -> float:
+        return 0.0 if self.log_odds is None else self.log_odds(span, f)
+
+    def _find_tied(self) -> Tied:
+        """What follows from the true values of single fields."""
+        known = {
+            name: value
+            for name, values in self.truth.values.items()
+            if not self.fields[name].many and self.fields[name].kind == "number"
+            for value in [self._value(name, values[0])]
+            if value is not None
+        }
+        of_rows = {name for rows in self.truth.rows.values() for row in rows for name in row}
+        listed = set(self.truth.values) | of_rows
+        return find_tied(self.occurrences, self.rules, known, listed)
+
+    def _add_tied(self, margin: float) -> None:
+        """Adds candidates of fields without values that rules tie to those with values."""
+        for name, value in self.tied.values.items():
+            spans = self.occurrences.find(value, self.fields[name].type)
+            self._add(self.fields[name], 0, 1, spans)
+        for name, values in self.tied.several.items():
+            for value in values:
+                self._leave_open(self.occurrences.find(value, self.fields[name].type))
+            self.states[name] = "ambiguous"
+        for name, runs in self.tied.runs.items():
+            self._add_run(name, runs, margin)
+
+    def _add_run(self, name: str, runs: tuple[Run, ...], margin: float) -> None:
+        """Labels the run that a list must be: the only one, or the most probable one."""
+        runs = tuple(run for run in runs if all(map(self._is_free, run)))
+        if not runs:
+            return
+        self.states[name] = "ambiguous"
+        worth = [sum(self._log_odds(span, self.fields[name]) for span in run) for run in runs]
+        best, *others = sorted(range(len(runs)), key=worth.__getitem__, reverse=True)
+        sure = self.log_odds is not None and others and worth[best] >= worth[others[0]] + margin
+        if not others or sure:
+            self.fixed |= dict.fromkeys(runs[best], name)
+        else:
+            for run in runs:
+                self._leave_open(run)
+
+    def _value(self, name: str, value: Any) -> Any:
+        """The value of a field as a number, if it is printed and has only one."""
+        printed = self.occurrences.all_of(self.fields[name].type)
+        found = list(possible_values(value, self.fields[name].type))
+        there = [each for each in found if each in printed or -each in printed]
+        return there[0] if len(there) == 1 else found[0] if len(found) == 1 else None
+
+    def _choose(self, margin: float, every: bool) -> list[tuple[Span, str]]:
+        """The spans that are labelled; words of the other candidates are left open."""
+        fixed = list(self.fixed.items())
+        odds = {key: value for key, value in self.odds.items() if self._is_free(key[0])}
+        if not odds:
+            return fixed
+        if every:
+            chosen = [key for key in odds if not _rivals(key, odds, any_span=False)]
+            least = -inf
+        else:
+            chosen = self._search(odds, margin)
+            least = -inf if self.log_odds is None else -margin
+        self._leave_open(
+            key[0] for key, value in odds.items() if value > least and key not in chosen
+        )
+        return fixed + [(span, slot.field.name) for span, slot in chosen]
+
+    def _search(self, odds: Odds, margin: float) -> list[tuple[Span, _Slot]]:
+        """The best spans, as far as they are better by a margin than the best without them."""
+        search = _Search(self.document, self.rules, odds)
+        best = search.best()
+        chosen = []
+        for key in best.chosen:
+            if _rivals(key, odds, any_span=True):
+                # A search that reached its limit may have missed a better choice.
+                other = search.best(but=key) if best.optimal else best
+                if not other.optimal or best.worth - other.worth < margin:
+                    continue
+            chosen.append(key)
+        return chosen
+
+
+def _rivals(key: tuple[Span, _Slot], odds: Odds, *, any_span: bool) -> bool:
+    """Whether words of the span have other candidates, or its value has another span."""
+    span, slot = key
+    return any(
+        other != key and (_overlap(other[0], span) or (any_span and other[1] == slot))
+        for other in odds
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The best spans, and their worth: log-odds minus the penalty of the rules."""
+
+    chosen: tuple[tuple[Span, _Slot], ...]
+    worth: float
+    optimal: bool
+
+
+class _Search:
+    """The exact search for the best spans among candidates."""
+
+    def __init__(self, document: Document, rules: Rules, odds: Odds) -> None:
+        self._slots = {slot.name: slot for _, slot in odds}
+        self._document = replace(document, pins=())
+        self._rules = _demanding(rules, odds)
+        self._odds = odds
+
+    def best(self, *, but: tuple[Span, _Slot] | None = None) -> _Choice:
+        """The best choice, or the best one without this candidate."""
+        candidates = [
+            (*span, slot.name, 1 / (1 + exp(-value)))
+            for (span, slot), value in self._odds.items()
+            if (span, slot) != but
+        ]
+        scores = SpanScores(candidates, len(self._document), tuple(self._slots))
+        found = decode(self._document, scores, self._rules, budget=Budget(MAX_READINGS))
+        worth = found.worth - scores.log_none
+        return _Choice(tuple(self._spans(found.labels)), worth, found.optimal)
+
+    def _spans(self, labels: Sequence[str]) -> Iterator[tuple[Span, _Slot]]:
+        start = None
+        for word, label in enumerate((*labels, "O")):
+            if start is not None and not label.startswith("I-"):
+                yield (start, word), self._slots[labels[start][2:]]
+                start = None
+            if label.startswith("B-"):
+                start = word
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def _demanding(rules: Rules, odds: Odds) -> Rules:
+    """Every value has a span, and the rules about places hold; a label per value.
+
+    Equations say nothing here: the values of all candidates are known. If a rule about places has
+    many candidates, its fields have one span each: such rules are judged in Python, for one choice
+    after the other, and there are 2^n choices of any number of n spans.
+    """
+    candidates = Counter(slot for _, slot in odds)
+    single = {slot.name for slot in candidates if slot.count is None}
+    kept = [
+        (rule, parsed)
+        for rule, parsed in zip(rules.rules, rules.parsed, strict=True)
+        if parsed.places and parsed.names <= single and parsed.each is None
+    ]
+    spans = {slot.name: count for slot, count in candidates.items()}
+    alone = {
+        name
+        for _, parsed in kept
+        if sum(spans[name] for name in parsed.names) > MAX_TOGETHER
+        for name in parsed.names
+    }
+    fields = [
+        replace(slot.field, name=slot.name, label=slot.name, presence="required", many=False,
+                repeat="any", optional=False, default=None, ambiguity=0.0)
+        for slot in candidates
+    ]  # fmt: skip
+    counted = {slot.name: slot.count for slot in candidates if slot.count is not None}
+    counts = [
+        Rule(f"count({name}) == {count}", weight=PRESENT)
+        for name, count in (counted | dict.fromkeys(sorted(alone), 1)).items()
+    ]
+    orders = [order for order in rules.orders if set(order.fields) <= single]
+    weights = {f"{slot.name}:required": PRESENT for slot in candidates}
+    defaults = replace(rules.defaults, weights=weights)
+    return Rules(fields, [*(rule for rule, _ in kept), *counts], orders=orders, defaults=defaults)

@@ -1,0 +1,1 @@
+"""Many documents: records to decodings, in this process or in workers."""

@@ -1,1 +1,0 @@
-"""The receipt model that comes with the package, and the receipts that it learned from."""

@@ -1,0 +1,1 @@
+"""Readings judged by rules, in Python: the reference."""

@@ -1,0 +1,1 @@
+"""The expression language of rules: its parser, its tree and its functions."""

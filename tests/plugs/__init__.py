@@ -1,0 +1,1 @@
+"""Tests of the plugs: lawful where people have their documents, models and pipelines."""

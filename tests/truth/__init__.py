@@ -1,1 +1,0 @@
-"""Values instead of labels."""
