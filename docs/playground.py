@@ -19,7 +19,6 @@ from typing import Any
 
 import lawful
 from lawful.io.jsonl import encode
-from lawful.packs import DEMO
 from lawful.review import __file__ as review
 from lawful.review import desk as desks
 from lawful.review.desk import Desk
@@ -27,6 +26,7 @@ from lawful.review.documents import Documents
 from lawful.review.pictures import Pictures
 from lawful.review.serving import open_desk, shared
 from lawful.review.store import Store
+from lawful.rules.packs import DEMO
 
 COUNT = 12
 """Documents of the recording."""

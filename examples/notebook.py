@@ -13,10 +13,10 @@ import matplotlib.pyplot as plt
 from lawful_models import RECEIPT
 
 import lawful
-from lawful.packs import DEMO
 from lawful.readers import Reader
 from lawful.readers.images import picture_of
 from lawful.report import show
+from lawful.rules.packs import DEMO
 
 # %% [markdown]
 # ## A document

@@ -162,7 +162,7 @@ def test_the_command_line_session_in_the_readme_is_real(tmp_path):
     sessions = (ROOT / "README.md").read_text().split("```console\n")[1:]
     (session,) = (s.split("```")[0] for s in sessions if s.startswith("$ lawful decode"))
     for name in ("documents.jsonl.gz", "rules.yaml"):
-        shutil.copy(ROOT / "src/lawful/packs/demo" / name, tmp_path)
+        shutil.copy(ROOT / "src/lawful/rules/packs/demo" / name, tmp_path)
     timed = re.compile(r"[\d.]+ ms")
     for each in session.split("$ lawful ")[1:]:
         command, *shown = each.splitlines()

@@ -16,10 +16,10 @@ from lawful_models import RECEIPT
 import lawful
 from lab import receipts as demo
 from lawful.cli.counts import Tally, counts_of
-from lawful.packs import DEMO, PACKS
 from lawful.readers import Reader
 from lawful.report.notebook import draw_words
 from lawful.results.decoding import Decoding
+from lawful.rules.packs import DEMO, PACKS
 
 HERE = Path(__file__).parent
 PAGE = "receipt-00010"

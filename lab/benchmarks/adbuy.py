@@ -32,13 +32,13 @@ import numpy as np
 
 from lawful import Budget, Decoding, Document, Field, Rules, Scores, decode
 from lawful.candidates.field_spans import field_spans
+from lawful.candidates.grounding.matches import Occurrences, distance, fold
 from lawful.documents.document import Box
 from lawful.documents.scores import log_softmax
 from lawful.documents.span_scores import SpanScores
-from lawful.grounding.matches import Occurrences, distance, fold
 from lawful.learn.align import Truth
-from lawful.packs import PACKS
 from lawful.readers.page import Page, Word, make_document
+from lawful.rules.packs import PACKS
 from lawful.values import read
 from tests.fixtures.outputs import SHARED
 

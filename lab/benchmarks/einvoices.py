@@ -29,10 +29,10 @@ from typing import Any
 from lawful import Document
 from lawful.evaluation.einvoices import Audit, audit
 from lawful.evaluation.printed import AMOUNTS, place_amounts
-from lawful.packs import rules_named
 from lawful.readers import Reader
 from lawful.readers.einvoice import EInvoice, read_einvoice
 from lawful.readers.reader import FileDocument
+from lawful.rules.packs import rules_named
 from tests.helpers import ROOT
 
 SHARED = ROOT.parent / "shared" / "data" / "facturx"

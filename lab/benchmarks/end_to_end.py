@@ -29,9 +29,9 @@ from lab import receipts as demo
 from lab.receipts.drawing import draw_pdf, photograph
 from lawful import Document, InputError, decode, from_pretrained
 from lawful.io.jsonl import parse_documents, read_lines, write_documents
-from lawful.packs import rules_named
 from lawful.readers import Reader, files_in
 from lawful.readers.ocr import Ocr
+from lawful.rules.packs import rules_named
 
 HAS_OCR = find_spec("rapidocr") is not None
 AMOUNT = re.compile(r"\d{1,3}(?:[.,]\d{3})*[.,]\d{2}\b")

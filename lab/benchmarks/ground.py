@@ -30,9 +30,9 @@ import numpy as np
 
 from lab.datasets.cord import read_cord
 from lawful import Document, ground
+from lawful.candidates.grounding.leaves import Leaf, leaves_of
+from lawful.candidates.grounding.matches import Occurrences
 from lawful.documents.reading_order import reading_order
-from lawful.grounding.leaves import Leaf, leaves_of
-from lawful.grounding.matches import Occurrences
 from lawful.values import read
 from tests.helpers import ROOT
 

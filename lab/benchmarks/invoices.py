@@ -24,9 +24,9 @@ from lawful_models import INVOICE as MODEL
 
 from lawful import Rules, decode
 from lawful.models.tagger import KIND, from_pretrained
-from lawful.packs import PACKS
 from lawful.readers import Reader
 from lawful.results.decoding import Decoding
+from lawful.rules.packs import PACKS
 from tests.fixtures.outputs import SHARED
 
 AMOUNTS = {

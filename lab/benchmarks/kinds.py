@@ -22,9 +22,9 @@ from lab.datasets.wildreceipt import read_wildreceipt
 from lawful import Document, Labelled, Rules, decode
 from lawful.models.kinds import INVOICE, CallByKind, KindTagger, kind_of
 from lawful.models.tagger import Tagger
-from lawful.packs import PACKS
 from lawful.pipeline.call import Call, decode_one
 from lawful.readers import Reader
+from lawful.rules.packs import PACKS
 from tests.fixtures.outputs import SHARED
 
 

@@ -33,7 +33,7 @@ from lawful.documents.records import Labelled
 from lawful.evaluation.scoreboard import Scoreboard, best_legal
 from lawful.models.shipped import base_named
 from lawful.models.tagger import Tagger, from_pretrained
-from lawful.packs import rules_named
+from lawful.rules.packs import rules_named
 from tests.fixtures.outputs import SHARED
 
 DATA = SHARED / "data"

@@ -21,7 +21,7 @@ from lawful_models import RECEIPT as MODEL
 from lab import receipts as demo
 from lawful import Box, Document, decode, from_pretrained
 from lawful.documents.reading_order import printed_lines
-from lawful.packs import rules_named
+from lawful.rules.packs import rules_named
 
 PAGES = 40
 NAMES = ["Nasi", "Goreng", "Ayam", "Teh", "Manis", "Kopi", "Susu", "Mie", "Bakso", "Sate", "Roti"]

@@ -23,7 +23,7 @@ from time import process_time
 import numpy as np
 
 from lawful import decode
-from lawful.packs import rules_named
+from lawful.rules.packs import rules_named
 
 PACKS = {"facturx": "invoice", "adbuy": "receipt"}
 

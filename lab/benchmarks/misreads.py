@@ -29,8 +29,8 @@ from lab.receipts.drawing import draw_pdf, photograph
 from lawful import Document, Rules, Scored, Scores, decode
 from lawful.io.jsonl import document_line, parse_documents
 from lawful.models.tagger import Tagger, from_pretrained
-from lawful.packs import PACKS
 from lawful.readers import Reader
+from lawful.rules.packs import PACKS
 from lawful.values import read
 from tests.fixtures.outputs import SHARED
 

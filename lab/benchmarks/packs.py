@@ -26,7 +26,7 @@ from lab.datasets.cord import read_cord
 from lab.receipts.labels import CORD, WILDRECEIPT, renamed
 from lawful import Document, Labelled, Rules
 from lawful.evaluation.survey import judge_gold
-from lawful.packs import PACKS
+from lawful.rules.packs import PACKS
 from lawful.values import read
 from tests.fixtures.outputs import SHARED, read_gold, require_outputs
 

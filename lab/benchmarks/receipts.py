@@ -27,8 +27,8 @@ from lawful import Labelled, MissingExtraError, Rules, decode
 from lawful.documents.reading_order import reading_order
 from lawful.evaluation.scoreboard import Counts, Scoreboard, best_legal
 from lawful.models.tagger import Tagger, from_pretrained
-from lawful.packs import PACKS
 from lawful.readers import Reader
+from lawful.rules.packs import PACKS
 from tests.fixtures.outputs import SHARED
 
 WILD_FIELDS = ("total", "subtotal", "tax")

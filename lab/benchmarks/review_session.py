@@ -22,7 +22,7 @@ from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
-from lawful.packs import PACKS
+from lawful.rules.packs import PACKS
 from lawful.values import type_named
 from tests.web import browser as chromium
 from tests.web.conftest import Review

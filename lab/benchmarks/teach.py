@@ -34,14 +34,14 @@ from time import process_time
 
 from lab.benchmarks import adbuy, invoices
 from lawful import Budget, Decoding, Document, Rules, decode
+from lawful.candidates.grounding.matches import Occurrences
 from lawful.documents.document import Box
 from lawful.documents.span_scores import SpanScores
-from lawful.grounding.matches import Occurrences
 from lawful.learn.align import Truth
 from lawful.models.quick import QuickTagger
 from lawful.models.teaching import Teacher
-from lawful.packs import PACKS
 from lawful.readers import Reader
+from lawful.rules.packs import PACKS
 from tests.fixtures.outputs import SHARED
 
 DATA = SHARED / "data"

@@ -44,10 +44,10 @@ from lawful.llm.extraction import Asking
 from lawful.llm.schemas import schema_of_rules
 from lawful.models.shipped import receipt_model
 from lawful.models.tagger import from_pretrained
-from lawful.packs import PACKS
 from lawful.pipeline.call import Call, DecodeOptions
 from lawful.readers import Reader
 from lawful.results.decoding import Decoding
+from lawful.rules.packs import PACKS
 from tests.fixtures import outputs
 
 WORDS = tuple(DOUBTS).index("words")

@@ -22,7 +22,7 @@ from lab.datasets.cord import read_cord
 from lawful import Labelled, Rules
 from lawful.documents.records import UNKNOWN
 from lawful.learn.align import Aligned, Truth, align, align_all
-from lawful.packs import PACKS
+from lawful.rules.packs import PACKS
 from lawful.values import read
 from tests.fixtures.outputs import SHARED
 

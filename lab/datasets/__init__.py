@@ -1,7 +1,7 @@
 """Published data sets: one reader each, and the paper's rules for it as a rule file.
 
 Importing this makes both known by name: the readers to ``lawful.readers.labelled.READERS``, the
-rules to ``lawful.packs.PACKS``.
+rules to ``lawful.rules.packs.PACKS``.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 from lab.datasets.cord import read_cord
 from lab.datasets.docile import read_docile
 from lab.datasets.wildreceipt import read_wildreceipt
-from lawful.packs import PACKS
 from lawful.readers.labelled import READERS
+from lawful.rules.packs import PACKS
 
 __all__ = ["RULES"]
 

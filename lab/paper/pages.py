@@ -15,8 +15,8 @@ from lawful.documents.records import Labelled, Scored
 from lawful.evaluation.scoreboard import gold_obeys
 from lawful.evaluation.split import split_documents
 from lawful.io.jsonl import read_jsonl, read_labelled
-from lawful.packs import rules_named
 from lawful.rules.definitions import PAPER
+from lawful.rules.packs import rules_named
 from lawful.rules.rule_set import Rules
 
 GENERATED = 200

@@ -22,7 +22,7 @@ from lawful.documents.document import Document
 from lawful.documents.records import Scored
 from lawful.documents.scores import Scores
 from lawful.io.jsonl import scored_line
-from lawful.packs import DEMO
+from lawful.rules.packs import DEMO
 
 __all__ = ["LABELS", "RULES", "draw_receipt", "generate", "json_line", "shipped"]
 

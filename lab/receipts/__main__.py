@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lab import receipts
 from lab.receipts.drawing import draw_pdf, photograph
-from lawful.packs import DEMO
+from lawful.rules.packs import DEMO
 
 PAGES = 48
 PRINTED, PHOTOGRAPHED = (0, 17, 21), (2,)

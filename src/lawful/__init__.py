@@ -25,6 +25,9 @@ if TYPE_CHECKING:  # the tables below once more, as type checkers want them
     from lawful.base.errors import TimeBudgetError as TimeBudgetError
     from lawful.candidates.candidates import Candidates as Candidates
     from lawful.candidates.choose import choose as choose
+    from lawful.candidates.grounding.ground import ground as ground
+    from lawful.candidates.grounding.results import Grounded as Grounded
+    from lawful.candidates.grounding.results import Grounding as Grounding
     from lawful.decoders import decode as decode
     from lawful.documents.document import Box as Box
     from lawful.documents.document import Document as Document
@@ -38,9 +41,6 @@ if TYPE_CHECKING:  # the tables below once more, as type checkers want them
     from lawful.documents.span_scores import SpanScores as SpanScores
     from lawful.evaluation.report import Report as Report
     from lawful.evaluation.report import evaluate as evaluate
-    from lawful.grounding.ground import ground as ground
-    from lawful.grounding.results import Grounded as Grounded
-    from lawful.grounding.results import Grounding as Grounding
     from lawful.io.jsonl import read_jsonl as read_jsonl
     from lawful.io.jsonl import write_jsonl as write_jsonl
     from lawful.models.extraction import extract as extract
@@ -91,8 +91,8 @@ _MODULES = {
     "documents.scores": ["Scores"],
     "documents.span_scores": ["SpanScores"],
     "evaluation.report": ["Report", "evaluate"],
-    "grounding.ground": ["ground"],
-    "grounding.results": ["Grounded", "Grounding"],
+    "candidates.grounding.ground": ["ground"],
+    "candidates.grounding.results": ["Grounded", "Grounding"],
     "io.jsonl": ["read_jsonl", "write_jsonl"],
     "models.extraction": ["extract"],
     "models.tagger": ["Tagger", "from_pretrained"],

@@ -6,7 +6,7 @@ import pytest
 
 import lawful
 from lab import receipts as demo
-from lawful.packs import DEMO
+from lawful.rules.packs import DEMO
 
 
 @pytest.fixture(params=["pandas", "polars"])

@@ -170,7 +170,7 @@ def test_pieces_are_scored_as_words():
 
 
 def test_the_sessions_in_the_docs_are_real(tmp_path):
-    copytree(ROOT / "src/lawful/packs/demo", tmp_path / "demo")
+    copytree(ROOT / "src/lawful/rules/packs/demo", tmp_path / "demo")
     sessions = (ROOT / "docs/evaluation.md").read_text().split("```console\n")[1:]
     assert sessions
     for session in sessions:

@@ -11,8 +11,8 @@ from itertools import combinations, product
 import pytest
 
 from lawful import Box, Document, Field, InputError, Rules, Scores
+from lawful.candidates.grounding.matches import Occurrences, distance
 from lawful.documents.records import UNKNOWN
-from lawful.grounding.matches import Occurrences, distance
 from lawful.learn.align import Truth, align, align_all
 from lawful.learn.align.rows import match_rows
 from lawful.rules import RowKind

@@ -15,7 +15,7 @@ import lawful
 from lab.receipts.drawing import Text, pdf_of
 from lawful import FailedDocument, Rules
 from lawful.models.shipped import invoice_model, model_for, receipt_model
-from lawful.packs import PACKS
+from lawful.rules.packs import PACKS
 
 pytest.importorskip("pypdfium2", reason="needs the 'pdf' extra")
 pytest.importorskip("onnxruntime", reason="needs the 'onnx' extra")

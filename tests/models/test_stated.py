@@ -13,10 +13,10 @@ from lawful import Rules
 from lawful.cli.trust_options import Trusting
 from lawful.learn.trust import DOUBTS, Trust
 from lawful.models.stated import stated
-from lawful.packs import rules_named
 from lawful.pipeline.call import Call
 from lawful.readers import Reader
 from lawful.results.promise import Promise
+from lawful.rules.packs import rules_named
 from tests.fixtures import pdfs
 from tests.fixtures.einvoices import PRINTED, UBL, XML
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lawful import Document, InputError, extract, from_pretrained
-from lawful.grounding.matches import Occurrences
+from lawful.candidates.grounding.matches import Occurrences
 from lawful.learn.align import Truth
 from lawful.models.linear import Example, fit
 from lawful.models.quick import QuickTagger

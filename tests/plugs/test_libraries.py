@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 import lawful
-from lawful.packs import DEMO
+from lawful.rules.packs import DEMO
 from tests.plugs.loading import (
     ANSWERS,
     BILL,

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 import lawful
-from lawful.packs import DEMO
+from lawful.rules.packs import DEMO
 from tests.fixtures.einvoices import XML
 from tests.helpers import ROOT
 from tests.plugs.loading import PLUGS, served

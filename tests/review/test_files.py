@@ -10,7 +10,7 @@ pytest.importorskip("pypdfium2")
 
 from lab import receipts as demo
 from lab.receipts.drawing import draw_pdf
-from lawful.packs import PACKS
+from lawful.rules.packs import PACKS
 from tests.helpers import demo_lines, run
 from tests.review.process import reviewing
 

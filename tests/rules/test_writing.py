@@ -8,9 +8,9 @@ import pytest
 
 from lawful import Field, Rule, Rules
 from lawful.base.errors import RulesError
-from lawful.packs import PACKS
 from lawful.rules import Boundaries, Order, RuleDefaults, WordRule
 from lawful.rules.judging.rows import RowKind
+from lawful.rules.packs import PACKS
 from lawful.rules.to_file import rules_data, rules_text
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from lawful.base.errors import InputError, RulesError
 from lawful.candidates.candidates import TOLERANCE, Candidates
+from lawful.candidates.grounding.leaves import fields_of
 from lawful.candidates.placed import Spot, Wanted, places_of
 from lawful.candidates.same import same
 from lawful.candidates.samples import Path
@@ -28,7 +29,6 @@ from lawful.documents.document import Box, Document
 from lawful.documents.labels import Span
 from lawful.documents.placed_texts import PlacedTexts
 from lawful.documents.span_scores import SpanScores
-from lawful.grounding.leaves import fields_of
 from lawful.results.decoding import Budget, Decoding
 from lawful.rules.definitions import Field, Rule
 from lawful.rules.judging.places import line_numbers

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from lawful.candidates.grounding.leaves import Leaf
+from lawful.candidates.grounding.page import Page
+from lawful.candidates.grounding.placing import prices
 from lawful.documents.document import Box, Document
-from lawful.grounding.leaves import Leaf
-from lawful.grounding.page import Page
-from lawful.grounding.placing import prices
 from lawful.rules.rule_set import Rules
 
 NOT_PRINTED = 5.0

@@ -11,7 +11,7 @@ from collections.abc import Hashable
 from decimal import Decimal
 from functools import lru_cache
 
-from lawful.grounding.matches import fold
+from lawful.candidates.grounding.matches import fold
 from lawful.values import read, unprinted
 
 _PLAIN = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.(?:[0-9]{1,2}|[0-9]{4,9}))?")

@@ -16,12 +16,12 @@ from typing import Any, TypeAlias
 
 from lawful.base.errors import InputError, shown
 from lawful.candidates.field_spans import field_spans
+from lawful.candidates.grounding.leaves import fields_of
 from lawful.candidates.samples import Path, Sample, listed_alike, read_samples
 from lawful.candidates.slots import NO_ROW, Question, Silence, Slot, meanings, questions
 from lawful.documents.document import Document
 from lawful.documents.scores import Scores
 from lawful.documents.span_scores import SpanScores
-from lawful.grounding.leaves import fields_of
 from lawful.rules.rule_set import Rules
 
 Reliability: TypeAlias = Mapping[str, float | Mapping[str, float]]

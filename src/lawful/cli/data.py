@@ -22,11 +22,11 @@ from lawful.evaluation.survey import GoldVerdicts, Survey, judge_gold, survey
 from lawful.io.atomic import atomic_text, make_folder
 from lawful.io.jsonl import read_labelled, read_lines, write_documents, write_labelled
 from lawful.io.paths import check_there, read_bytes
-from lawful.packs import PACKS, rules_named
 from lawful.readers.formats import FORMATS
 from lawful.readers.labelled import READERS, reader_named
 from lawful.readers.page import make_document
 from lawful.results.known import Known
+from lawful.rules.packs import PACKS, rules_named
 
 app = typer.Typer(help="Convert, describe and split data sets.", no_args_is_help=True, cls=Group)
 

@@ -15,11 +15,11 @@ from lawful.documents.document import Document
 from lawful.documents.records import Scored
 from lawful.io.atomic import atomic_text, make_folder
 from lawful.models.tagger import Tagger
-from lawful.packs import DEMO
 from lawful.readers import Reader
 from lawful.readers.images import picture_of
 from lawful.report.page import write_report
 from lawful.results.decoding import Decoding
+from lawful.rules.packs import DEMO
 from lawful.rules.rule_set import Rules
 from lawful.values import format_value, read
 

@@ -18,10 +18,10 @@ from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import read_jsonl
 from lawful.models.shipped import receipt_model
 from lawful.models.tagger import from_pretrained
-from lawful.packs import DEMO
 from lawful.report.page import write_report
 from lawful.results.decoding import Decoding
 from lawful.rules.definitions import PAPER
+from lawful.rules.packs import DEMO
 from lawful.rules.rule_set import Rules
 from lawful.values import format_value
 

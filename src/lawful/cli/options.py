@@ -11,9 +11,9 @@ from typer.core import TyperCommand, TyperGroup
 from lawful.base.errors import InputError, RulesError, did_you_mean
 from lawful.documents.scores import Pooling
 from lawful.models.tagger import Backend
-from lawful.packs import PACKS
 from lawful.readers import OcrMode
 from lawful.readers.pdf import PASSWORD_VARIABLE
+from lawful.rules.packs import PACKS
 from lawful.rules.python_files import load_python
 from lawful.rules.rule_set import Rules
 

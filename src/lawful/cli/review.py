@@ -42,7 +42,6 @@ from lawful.models.extraction import check_labels
 from lawful.models.kinds import rules_by_kind
 from lawful.models.shipped import RULES, model_for, rules_for
 from lawful.models.tagger import Tagger
-from lawful.packs import PACKS
 from lawful.pipeline.batch import score_records
 from lawful.pipeline.call import Call
 from lawful.readers import Limits, Reader
@@ -64,6 +63,7 @@ from lawful.review.queue import Queue
 from lawful.review.serving import check_extra, open_desk, serve, shared
 from lawful.review.store import Store
 from lawful.review.tasks import Tasks
+from lawful.rules.packs import PACKS
 
 app = typer.Typer(
     help="Review documents in the browser, and export what was found.", cls=ReviewGroup

@@ -43,11 +43,11 @@ from lawful.learn.truth import MIN_PAGES
 from lawful.models.checkpoint import ONNX, QUICK, WEIGHTS
 from lawful.models.shipped import RULES_FILE, base_named, model_for
 from lawful.models.teaching import MOST, Taught, Teacher
-from lawful.packs import rules_named
 from lawful.pipeline.workers import Idle
 from lawful.readers import Reader
 from lawful.review.accepted import accepted_in
 from lawful.review.store import Store
+from lawful.rules.packs import rules_named
 from lawful.rules.rule_set import Rules
 from lawful.rules.to_file import rules_data, rules_text
 

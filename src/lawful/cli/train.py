@@ -26,7 +26,7 @@ from lawful.io.jsonl import read_labelled
 from lawful.models.coverage import Coverage, hold_out
 from lawful.models.pretrained import check_source
 from lawful.models.shipped import base_named
-from lawful.packs import rules_named
+from lawful.rules.packs import rules_named
 from lawful.rules.rule_set import Rules
 
 if TYPE_CHECKING:

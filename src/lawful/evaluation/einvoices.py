@@ -12,12 +12,12 @@ from lawful.documents.document import Document
 from lawful.documents.records import FailedDocument
 from lawful.evaluation.en16931 import check_arithmetic
 from lawful.evaluation.printed import check_print
-from lawful.packs import rules_named
 from lawful.pipeline.workers import in_order
 from lawful.readers.einvoice import EInvoice, read_einvoice
 from lawful.readers.many import Item, ReadFile
 from lawful.readers.reader import FileDocument, Reader, files_in, kind_of
 from lawful.rules.judging.checks import Check
+from lawful.rules.packs import rules_named
 
 Status: TypeAlias = Literal["sound", "contradictory", "unchecked"]
 

@@ -14,10 +14,10 @@ from decimal import Decimal
 from math import inf, log10
 from typing import Any
 
+from lawful.candidates.grounding.leaves import Leaf, Names, Path, leaves_of
+from lawful.candidates.grounding.matches import Match, Occurrences
+from lawful.candidates.grounding.page import Page
 from lawful.documents.document import Document
-from lawful.grounding.leaves import Leaf, Names, Path, leaves_of
-from lawful.grounding.matches import Match, Occurrences
-from lawful.grounding.page import Page
 from lawful.readers.einvoice import EInvoice
 from lawful.rules.judging.checks import Check
 from lawful.rules.rule_set import Rules

@@ -16,9 +16,9 @@ import msgspec
 import numpy as np
 
 from lawful.base.errors import InputError
+from lawful.candidates.grounding.matches import plain_value, possible_values
 from lawful.candidates.same import same
 from lawful.documents.records import FailedDocument
-from lawful.grounding.matches import plain_value, possible_values
 from lawful.io.jsonl import BAD_TEXT, check_line, read_lines
 from lawful.learn.align import Truth
 from lawful.learn.promise import Reviewed

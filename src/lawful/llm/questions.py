@@ -16,10 +16,10 @@ from typing import Any
 
 from lawful.candidates.answers import read_answer
 from lawful.candidates.choose import LaidOut
+from lawful.candidates.grounding.leaves import fields_of
 from lawful.candidates.samples import Path
 from lawful.documents.records import Scored
 from lawful.documents.span_scores import SpanScores
-from lawful.grounding.leaves import fields_of
 from lawful.llm.page_text import Line
 from lawful.llm.schemas import Schema
 from lawful.pipeline.call import Call

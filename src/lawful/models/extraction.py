@@ -18,7 +18,6 @@ from lawful.models.kinds import INVOICE, CallByKind, KindTagger
 from lawful.models.shipped import model_for, rules_for
 from lawful.models.stated import stated
 from lawful.models.tagger import Tagger, from_pretrained
-from lawful.packs import rules_named
 from lawful.pipeline.batch import (
     checked_workers,
     decode_records,
@@ -29,6 +28,7 @@ from lawful.pipeline.workers import Idle
 from lawful.readers import Item, Reader
 from lawful.readers.many import read_files_or_idle
 from lawful.results.decoding import Decoding
+from lawful.rules.packs import rules_named
 from lawful.rules.rule_set import Rules
 
 FilePath: TypeAlias = str | Path

@@ -25,9 +25,9 @@ from lawful.models.tagger import (
     from_pretrained,
     parts_of,
 )
-from lawful.packs import PACKS
 from lawful.pipeline.call import Call
 from lawful.results.decoding import Decoding
+from lawful.rules.packs import PACKS
 from lawful.rules.rule_set import Rules
 
 RECEIPT, INVOICE, OTHER = "receipt", "invoice", "other"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lawful.base.extras import needed
 from lawful.models.checkpoint import CARD, CONFIG, read_card
-from lawful.packs import PACKS
+from lawful.rules.packs import PACKS
 from lawful.rules.rule_set import Rules
 
 RULES = PACKS["receipt"]

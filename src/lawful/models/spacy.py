@@ -17,7 +17,7 @@ from lawful.base.errors import InputError
 from lawful.decoders import decode
 from lawful.documents.document import Document
 from lawful.documents.span_scores import SpanScores
-from lawful.packs import rules_named
+from lawful.rules.packs import rules_named
 from lawful.rules.rule_set import Rules
 
 

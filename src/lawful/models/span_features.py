@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lawful.grounding.key_words import alike, concept_of, words_of
+from lawful.candidates.grounding.key_words import alike, concept_of, words_of
 from lawful.models.spans import (
     BEGINNING,
     ENDING,

@@ -12,9 +12,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from lawful.candidates.grounding.matches import fold
 from lawful.documents.document import Document
 from lawful.documents.reading_order import cell_starts, printed_lines, upright
-from lawful.grounding.matches import fold
 from lawful.values import read, type_named, unprinted
 
 Ints = NDArray[np.int64]

@@ -10,10 +10,10 @@ from lawful.candidates.stated import Stated
 from lawful.documents.document import Document
 from lawful.documents.records import Labelled
 from lawful.evaluation.printed import check_print
-from lawful.packs import rules_named
 from lawful.readers.einvoice import EInvoice
 from lawful.readers.reader import FileDocument
 from lawful.rules.judging.checks import Check
+from lawful.rules.packs import rules_named
 from lawful.rules.rule_set import Rules
 from lawful.values import type_named
 

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from lawful.base.errors import InputError
 from lawful.candidates.field_spans import field_spans
+from lawful.candidates.grounding.matches import Occurrences, fold, possible_values
 from lawful.decoders import decode
 from lawful.documents.document import Document
 from lawful.documents.records import UNKNOWN, Labelled
 from lawful.documents.scores import Scores
-from lawful.grounding.matches import Occurrences, fold, possible_values
 from lawful.learn.align import Aligned, Truth, align
 from lawful.models.linear import Example, Floats, fit
 from lawful.models.quick import FieldModel, QuickTagger, TaughtField, span_scores

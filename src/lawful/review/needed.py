@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
-from lawful.packs import PACKS
 from lawful.results.decoding import Decoding
 from lawful.rules.definitions import Field
+from lawful.rules.packs import PACKS
 from lawful.rules.rule_set import Rules
 
 NEEDS: Mapping[str, tuple[str, ...]] = {

@@ -10,10 +10,10 @@ import msgspec
 
 from lawful.base.errors import LawfulError, MissingExtraError
 from lawful.candidates.choose import ready
+from lawful.candidates.grounding.ground import ground
+from lawful.candidates.grounding.leaves import leaves_of
 from lawful.documents.document import Document
 from lawful.documents.records import FailedDocument, Scored
-from lawful.grounding.ground import ground
-from lawful.grounding.leaves import leaves_of
 from lawful.io.candidate_lines import parse_candidates
 from lawful.io.jsonl import BAD_TEXT, check_line, decoding_line, encode, parse_documents
 from lawful.pipeline.call import decode_one

@@ -13,7 +13,7 @@ from lab.receipts.noise import Noise, photographed
 from lawful import Rules
 from lawful.documents.labels import Scheme
 from lawful.evaluation.checking import check_record
-from lawful.packs import PACKS
+from lawful.rules.packs import PACKS
 from lawful.values import read
 
 SCHEME = Scheme.named("BIO", LABELS)

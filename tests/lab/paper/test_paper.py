@@ -26,8 +26,8 @@ from lawful.cli.output import Interrupted
 from lawful.documents.records import Labelled
 from lawful.evaluation.split import PARTS
 from lawful.io.jsonl import write_labelled
-from lawful.packs import rules_named
 from lawful.results.decoding import Budget
+from lawful.rules.packs import rules_named
 from tests.fixtures import outputs
 from tests.helpers import needs_shared, run
 

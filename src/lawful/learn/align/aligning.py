@@ -17,12 +17,12 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from lawful.candidates.grounding.matches import Occurrences, Span, possible_values
 from lawful.decoders import decode
 from lawful.documents.document import Document
 from lawful.documents.records import UNKNOWN, Labelled, Scored
 from lawful.documents.scores import Scores
 from lawful.documents.span_scores import SpanScores
-from lawful.grounding.matches import Occurrences, Span, possible_values
 from lawful.learn.align.implied_values import Run, Tied, find_tied
 from lawful.learn.align.reading import Truth
 from lawful.learn.align.rows import match_rows

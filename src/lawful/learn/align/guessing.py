@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from lawful.base.errors import InputError, shown
-from lawful.grounding.key_words import alike, words_of
-from lawful.grounding.matches import fold
+from lawful.candidates.grounding.key_words import alike, words_of
+from lawful.candidates.grounding.matches import fold
 from lawful.io.jsonl import check_line, read_lines
 from lawful.learn.align.reading import ID, csv_rows, is_csv, month_first
 from lawful.learn.truth import new_name, type_of

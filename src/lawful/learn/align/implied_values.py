@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from lawful.candidates.grounding.matches import Occurrences, Span, plain_value
 from lawful.documents.document import Document
 from lawful.documents.reading_order import upright
-from lawful.grounding.matches import Occurrences, Span, plain_value
 from lawful.rules.language.comparisons import Comparison
 from lawful.rules.language.functions import Sum
 from lawful.rules.language.nodes import COUNT, Node

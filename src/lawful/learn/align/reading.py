@@ -21,9 +21,9 @@ from typing import Any
 import msgspec
 
 from lawful.base.errors import InputError, did_you_mean, shown
+from lawful.candidates.grounding.matches import possible_values
 from lawful.documents.document import Document
 from lawful.documents.records import FailedDocument
-from lawful.grounding.matches import possible_values
 from lawful.io.jsonl import check_line, read_lines
 from lawful.rules.definitions import Field
 from lawful.rules.rule_set import Rules

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lawful.grounding.matches import Occurrences, Span
+from lawful.candidates.grounding.matches import Occurrences, Span
 from lawful.rules.definitions import Field
 
 

@@ -16,8 +16,8 @@ from math import exp, log
 
 import numpy as np
 
+from lawful.candidates.grounding.matches import Occurrences, Span, fold
 from lawful.documents.reading_order import upright
-from lawful.grounding.matches import Occurrences, Span, fold
 from lawful.learn.align.reading import Truth
 from lawful.rules.definitions import Field
 from lawful.rules.rule_set import Rules

@@ -8,8 +8,8 @@ from itertools import product
 
 import pytest
 
-from lawful.grounding import placing
-from lawful.grounding.placing import Place, Seeker, cost_of, place, prices
+from lawful.candidates.grounding import placing
+from lawful.candidates.grounding.placing import Place, Seeker, cost_of, place, prices
 
 
 def pages(seed):

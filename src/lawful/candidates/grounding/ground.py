@@ -12,12 +12,12 @@ from math import exp
 from typing import Any
 
 from lawful.base.errors import InputError, shown
+from lawful.candidates.grounding.leaves import Leaf, is_object, leaves_of
+from lawful.candidates.grounding.matches import Span
+from lawful.candidates.grounding.page import Page
+from lawful.candidates.grounding.placing import Seeker, prices
+from lawful.candidates.grounding.results import Grounded, Grounding
 from lawful.documents.document import Document
-from lawful.grounding.leaves import Leaf, is_object, leaves_of
-from lawful.grounding.matches import Span
-from lawful.grounding.page import Page
-from lawful.grounding.placing import Seeker, prices
-from lawful.grounding.results import Grounded, Grounding
 from lawful.rules.rule_set import Rules
 
 TRUST = 2.5

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from lawful.candidates.grounding.matches import Occurrences, Span, fold
 from lawful.documents.document import Document
 from lawful.documents.reading_order import upright
-from lawful.grounding.matches import Occurrences, Span, fold
 
 BEFORE = 5
 """Words before a place that may be its key words."""

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lawful.candidates.grounding.key_words import Meaning
+from lawful.candidates.grounding.leaves import Leaf, fields_of
+from lawful.candidates.grounding.matches import Match, Occurrences, fold
+from lawful.candidates.grounding.placing import Place, Placing, Seeker, place
+from lawful.candidates.grounding.wording import Wording
 from lawful.documents.document import Box, Document
 from lawful.documents.reading_order import cell_starts, line_centres, upright
-from lawful.grounding.key_words import Meaning
-from lawful.grounding.leaves import Leaf, fields_of
-from lawful.grounding.matches import Match, Occurrences, fold
-from lawful.grounding.placing import Place, Placing, Seeker, place
-from lawful.grounding.wording import Wording
 from lawful.rules.definitions import Field
 from lawful.rules.judging.places import Places
 from lawful.rules.rule_set import Rules

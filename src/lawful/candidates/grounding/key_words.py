@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from lawful.grounding.matches import fold
+from lawful.candidates.grounding.matches import fold
 
 _CONCEPTS = """
 subtotal: subtotal, sub total, sub ttl, subttl, zwischensumme, sous total, sub jumlah, line

@@ -10,9 +10,9 @@ from itertools import product
 import pytest
 
 from lawful import Box, Document, Field, InputError, Rules, ground
-from lawful.grounding.leaves import leaves_of
-from lawful.grounding.page import Page
-from lawful.grounding.placing import cost_of, place
+from lawful.candidates.grounding.leaves import leaves_of
+from lawful.candidates.grounding.page import Page
+from lawful.candidates.grounding.placing import cost_of, place
 from tests.fixtures.pages import block
 
 RECEIPT = """Kedai Kopi Sinar

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from lawful import Box, Document, Rules, Scores, decode
-from lawful.packs import PACKS as NAMED
-from lawful.packs import rules_named
 from lawful.review.needed import NEEDS
 from lawful.rules.compiled.plan import plan_of
+from lawful.rules.packs import PACKS as NAMED
+from lawful.rules.packs import rules_named
 from tests.helpers import ROOT, run
 
 PACKS = {name: path for name, path in NAMED.items() if path.parent.name == "packs"}

@@ -8,8 +8,8 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
+from lawful.candidates.grounding.leaves import Path
 from lawful.documents.document import Box
-from lawful.grounding.leaves import Path
 
 
 @dataclass(frozen=True, slots=True)
