@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from lab.invoices.writer import Writer
-from lab.receipts.dice import Dice
+from lab.receipts.dice import Dice, texts
 from lab.receipts.layout import Print
 
 
@@ -59,18 +59,9 @@ class Other(Writer):
         dice = self.dice
         self.top()
         self.line((self.case(dice.pick(self.words["reference"])), None), size=self.size * 1.5)
-        keys = (
-            "customer_number",
-            "date",
-            "phone",
-            "reference",
-            "to",
-            "ship",
-            "order_number",
-            "tax_number",
-            "period",
-            "bank",
-            "buyer_vat",
+        keys = texts(
+            "customer_number|date|phone|reference|to|ship|order_number|tax_number|period|bank"
+            "|buyer_vat"
         )
         for _ in range(dice.whole(6, 28)):
             value = dice.pick(
@@ -126,16 +117,7 @@ class Other(Writer):
         self.line(
             (
                 dice.pick(
-                    (
-                        "Saldo",
-                        "Balance",
-                        "Solde",
-                        "Kontoauszug",
-                        "Statement",
-                        "Relevé",
-                        "Extracto",
-                        "Afschrift",
-                    )
+                    texts("Saldo|Balance|Solde|Kontoauszug|Statement|Relevé|Extracto|Afschrift")
                 ),
                 None,
             ),
@@ -162,15 +144,9 @@ class Other(Writer):
         self.line(
             (
                 dice.pick(
-                    (
-                        "CONTRACT",
-                        "Schedule",
-                        "Station order",
-                        "Broadcast Agreement",
-                        "Flight plan",
-                        "Agenda",
-                        "Fahrplan",
-                        "Planning",
+                    texts(
+                        "CONTRACT|Schedule|Station order|Broadcast Agreement|Flight plan"
+                        "|Agenda|Fahrplan|Planning"
                     )
                 ),
                 None,
@@ -182,17 +158,9 @@ class Other(Writer):
             self.line(
                 (
                     dice.pick(
-                        (
-                            "Advertiser",
-                            "Product",
-                            "Flight",
-                            "Agency",
-                            "Estimate",
-                            "Station",
-                            "Market",
-                            "Daypart",
-                            "Salesperson",
-                            "Revision",
+                        texts(
+                            "Advertiser|Product|Flight|Agency|Estimate|Station|Market|Daypart"
+                            "|Salesperson|Revision"
                         )
                     )
                     + ":",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from lab.receipts.dice import Dice
+from lab.receipts.dice import Dice, texts
 from lab.receipts.money import MoneyStyle, format_money
 
 LANGUAGES = (("de", 3.0), ("en", 3.0), ("fr", 3.0), ("es", 1.5), ("it", 1.5), ("nl", 1.5))
@@ -125,25 +125,10 @@ class Phrases:
         dice = self.dice
         year = dice.whole(2010, 2028)
         return dice.pick(
-            (
-                "{n}",
-                "{n}",
-                "{p}{n}",
-                "{p}-{n}",
-                "{y}-{n}",
-                "{y}/{n}",
-                "{p}-{y}-{n}",
-                "{p}{y}{n}",
-                "{p}/{y}/{m:02}/{n}",
-                "{n}/{y}",
-                "{p} {n}",
-                "{y}{m:02}{n}",
-                "{n}-{c}",
-                "{p}{n}/{c}",
-                "{p} {n}/{y}",
-                "{y}.{n}",
-                "{n}.{n2}.{c}",
-                "#{n}",
+            texts(
+                "{n}|{n}|{p}{n}|{p}-{n}|{y}-{n}|{y}/{n}|{p}-{y}-{n}|{p}{y}{n}"
+                "|{p}/{y}/{m:02}/{n}|{n}/{y}|{p} {n}|{y}{m:02}{n}|{n}-{c}|{p}{n}/{c}"
+                "|{p} {n}/{y}|{y}.{n}|{n}.{n2}.{c}|#{n}"
             )
         ).format(
             n=dice.digits(dice.whole(2, 8)),
@@ -151,27 +136,7 @@ class Phrases:
             c=dice.whole(1, 99),
             y=year,
             m=dice.whole(1, 12),
-            p=dice.pick(
-                (
-                    "F",
-                    "RE",
-                    "INV",
-                    "R",
-                    "FA",
-                    "FAC",
-                    "A",
-                    "RG",
-                    "INVOICE",
-                    "FT",
-                    "VF",
-                    "TEST",
-                    "KD",
-                    "PO",
-                    "SO",
-                    "CT",
-                    "AB",
-                )
-            ),
+            p=dice.pick(texts("F|RE|INV|R|FA|FAC|A|RG|INVOICE|FT|VF|TEST|KD|PO|SO|CT|AB")),
         )
 
     def person(self) -> str:
@@ -225,15 +190,9 @@ class Phrases:
         mail = f"{desk}@{host}"
         phone = self.coded(
             dice.pick(
-                (
-                    "+49 ### ######",
-                    "0#### / #####",
-                    "01 ## ## ## ##",
-                    "+33 # ## ## ## ##",
-                    "(###) ###-####",
-                    "0##-#######",
-                    "+39 0# #######",
-                    "####/######",
+                texts(
+                    "+49 ### ######|0#### / #####|01 ## ## ## ##|+33 # ## ## ## ##"
+                    "|(###) ###-####|0##-#######|+39 0# #######|####/######"
                 )
             )
         )

@@ -10,6 +10,11 @@ import numpy as np
 T = TypeVar("T")
 
 
+def texts(text: str) -> tuple[str, ...]:
+    """The texts between bars, with their blanks."""
+    return tuple(text.split("|"))
+
+
 class Dice:
     """The random choices of one document, which depend only on the seed and its number.
 

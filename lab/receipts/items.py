@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.receipts.bills import Bill, Line
-from lab.receipts.layout import Cell, Row
-from lab.receipts.layout_cells import after, at_left, at_right
+from lab.receipts.dice import texts
+from lab.receipts.layout import Cell, Row, after, at_left, at_right
 from lab.receipts.phrases import Phrases
 
 
@@ -35,20 +35,7 @@ class ItemRows(Phrases):
         self.times = dice.pick(("x", "X", "@", "x", " x", "*", " @", "PCS x", "EA @"))
         self.shows_one = dice.chance(0.5)
         self.count_style = dice.pick(
-            (
-                "{}",
-                "{}",
-                "{}",
-                "{}x",
-                "{} x",
-                "x{}",
-                "{}X",
-                "{}.00",
-                "{}.0",
-                "{} PCS",
-                "{} EA",
-                "({})",
-            )
+            texts("{}|{}|{}|{}x|{} x|x{}|{}X|{}.00|{}.0|{} PCS|{} EA|({})")
         )
         self.equals = dice.chance(0.1)
         if headed:

@@ -26,6 +26,26 @@ class Cell(NamedTuple):
 Row: TypeAlias = tuple[Cell, ...]
 
 
+def at_left(text: str, field: str | None = None, at: float = 0.0) -> Cell:
+    """A text that starts at this share of the width."""
+    return Cell(text, field, "left", at)
+
+
+def at_right(text: str, field: str | None = None, at: float = 1.0) -> Cell:
+    """A text that ends at this share of the width."""
+    return Cell(text, field, "right", at)
+
+
+def centred(text: str, field: str | None = None) -> Cell:
+    """A text in the middle of the row."""
+    return Cell(text, field, "centre")
+
+
+def after(text: str, field: str | None = None) -> Cell:
+    """A text directly after the one before it."""
+    return Cell(text, field, "next")
+
+
 @dataclass(frozen=True, slots=True)
 class Paper:
     """The size of the paper, in pixels; ``height`` is None for a roll."""

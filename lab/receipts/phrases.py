@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from lab.receipts import words as lists
 from lab.receipts.bills import Bill, Habits
-from lab.receipts.dice import Dice
+from lab.receipts.dice import Dice, texts
 from lab.receipts.money import MoneyStyle, format_money
 from lab.receipts.vocabulary import ENGLISH, MINUS_SIGNS, Market
 
@@ -20,12 +20,12 @@ SHOPS: tuple[tuple[tuple[str, Habits], float], ...] = (
 _ONSETS = (*"bcdfghjklmnprstvwz", "br", "ch", "st", "tr", "kl")
 _CODAS = ("", "n", "r", "s", "l", "t", "x")
 
-_ORDINARY_DATES = (
-    "{month:02}/{day:02}/{year}", "{month:02}/{day:02}/{short:02}", "{month}/{day}/{year}",
-    "{day:02}/{month:02}/{year}", "{day:02}-{month:02}-{year}", "{day:02}-{month:02}-{short:02}",
-    "{year}-{month:02}-{day:02}", "{day:02}.{month:02}.{year}", "{name} {day}, {year}",
-    "{day} {name} {year}", "{day:02}-{name}-{short:02}", "{name}{day:02}'{short:02}",
-    "{day:02}{name}{short:02}", "{year}/{month:02}/{day:02}", "{day:02} {name} {short:02}",
+_ORDINARY_DATES = texts(
+    "{month:02}/{day:02}/{year}|{month:02}/{day:02}/{short:02}|{month}/{day}/{year}"
+    "|{day:02}/{month:02}/{year}|{day:02}-{month:02}-{year}|{day:02}-{month:02}-{short:02}"
+    "|{year}-{month:02}-{day:02}|{day:02}.{month:02}.{year}|{name} {day}, {year}"
+    "|{day} {name} {year}|{day:02}-{name}-{short:02}|{name}{day:02}'{short:02}"
+    "|{day:02}{name}{short:02}|{year}/{month:02}/{day:02}|{day:02} {name} {short:02}"
 )  # fmt: skip
 
 

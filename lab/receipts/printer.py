@@ -13,7 +13,18 @@ from itertools import cycle, islice
 from typing import Literal
 
 from lab.receipts.dice import Dice
-from lab.receipts.layout import Cell, Paper, Print, Row, count_words, set_rows
+from lab.receipts.layout import (
+    Cell,
+    Paper,
+    Print,
+    Row,
+    after,
+    at_left,
+    at_right,
+    centred,
+    count_words,
+    set_rows,
+)  # fmt: skip
 from lab.receipts.money import MoneyStyle, format_money
 from lab.receipts.purchase import Extras, Item, Purchase, settle
 from lab.receipts.vocabulary import MARKETS, MINUS_SIGNS, Market
@@ -111,22 +122,6 @@ def _paper(dice: Dice, template: Template) -> Paper:
         height=template.height,
         tilt=dice.between(-0.006, 0.006),
     )
-
-
-def _left(text: str, field: str | None = None, at: float = 0.0) -> Cell:
-    return Cell(text, field, "left", at)
-
-
-def _right(text: str, field: str | None = None, at: float = 1.0) -> Cell:
-    return Cell(text, field, "right", at)
-
-
-def _centre(text: str, field: str | None = None) -> Cell:
-    return Cell(text, field, "centre")
-
-
-def _next(text: str, field: str | None = None) -> Cell:
-    return Cell(text, field, "next")
 
 
 def _money(hundredths: int, style: MoneyStyle) -> str:
@@ -243,70 +238,70 @@ class _Writer:
 
     def head(self) -> Iterator[Row]:
         chance = self.dice.chance
-        yield (_centre(self.shop(), "shop.name"),)
+        yield (centred(self.shop(), "shop.name"),)
         if self.bare:
             return
         if chance(0.85):
-            yield (_centre(self.street(), "shop.address"),)
+            yield (centred(self.street(), "shop.address"),)
             yield (Cell(self.town(), "shop.address", "centre", continues=True),)
         if chance(0.6):
-            yield (_centre(self.phone()),)
+            yield (centred(self.phone()),)
         if chance(0.25):
-            yield (_centre(self.dice.pick(self.language.greetings)),)
+            yield (centred(self.dice.pick(self.language.greetings)),)
         yield ()
         if chance(0.9):
-            key = (_left(self.key("date")),) if chance(0.4) else ()
-            yield (*key, (_next if key else _left)(self.date(), "date"), _right(self.time()))
+            key = (at_left(self.key("date")),) if chance(0.4) else ()
+            yield (*key, (after if key else at_left)(self.date(), "date"), at_right(self.time()))
         if chance(0.6):
-            yield (_left(f"{self.key('receipt')} {self.number()}"),)
+            yield (at_left(f"{self.key('receipt')} {self.number()}"),)
         if chance(0.55):
-            yield (_left(f"{self.key('cashier')} {self.person()}"),)
+            yield (at_left(f"{self.key('cashier')} {self.person()}"),)
         if self.template.name == "restaurant" and chance(0.7):
-            yield (_left(f"{self.key('table')} {self.dice.whole(1, 40)}"),)
+            yield (at_left(f"{self.key('table')} {self.dice.whole(1, 40)}"),)
 
     def invoice_head(self, purchase: Purchase) -> Iterator[Row]:
         chance = self.dice.chance
         title = self.dice.pick(self.language.keys["invoice"])
-        yield (_left(self.shop(), "shop.name"), _right(title))
+        yield (at_left(self.shop(), "shop.name"), at_right(title))
         if self.bare:
             return
-        yield (_left(self.street(), "shop.address"),)
+        yield (at_left(self.street(), "shop.address"),)
         yield (Cell(self.town(), "shop.address", continues=True),)
         if chance(0.8):
-            yield (_left(self.phone()),)
+            yield (at_left(self.phone()),)
         yield ()
         yield (
-            _left(self.dice.pick(self.language.keys["bill_to"])),
-            _left(self.key("receipt"), at=0.6),
-            _right(self.number()),
+            at_left(self.dice.pick(self.language.keys["bill_to"])),
+            at_left(self.key("receipt"), at=0.6),
+            at_right(self.number()),
         )
         # The customer's address looks like the shop's, but has no label.
         yield (
-            _left(f"{self.person()} {self.person()[0]}."),
-            _left(self.key("date"), at=0.6),
-            _right(self.date(), "date"),
+            at_left(f"{self.person()} {self.person()[0]}."),
+            at_left(self.key("date"), at=0.6),
+            at_right(self.date(), "date"),
         )
-        yield (_left(self.street()),)
-        due = (_left(self.key("repeat"), at=0.6), self.amount(purchase.total, "total"))
-        yield (_left(self.town()), *(due if chance(0.25) else ()))
+        yield (at_left(self.street()),)
+        due = (at_left(self.key("repeat"), at=0.6), self.amount(purchase.total, "total"))
+        yield (at_left(self.town()), *(due if chance(0.25) else ()))
         yield ()
         if chance(0.5):
-            yield (_left(self.dice.pick(self.language.greetings)),)
+            yield (at_left(self.dice.pick(self.language.greetings)),)
 
     # The rows of items and amounts.
 
     def amount(self, amount: int, field: str | None) -> Cell:
-        return _right(_money(amount, self.sum_style), field)
+        return at_right(_money(amount, self.sum_style), field)
 
     def items(self, purchase: Purchase) -> Iterator[Row]:
         if self.invoice and not self.bare:
             yield self.table_row(*map(Cell, self.language.keys["columns"]))
         counted = self.template.name == "supermarket" or self.dice.chance(0.6)
         for place, item in enumerate(purchase.items, start=1):
-            name = _left(item.name, "item.name")
-            count = _left(str(item.count), "item.count")
+            name = at_left(item.name, "item.name")
+            count = at_left(str(item.count), "item.count")
             unit = Cell(_money(item.unit, self.item_style))
-            price = _right(_money(item.price, self.item_style), "item.price")
+            price = at_right(_money(item.price, self.item_style), "item.price")
             if self.invoice:
                 yield self.table_row(Cell(str(place)), name, count, unit, price)
             elif self.template.name == "restaurant":
@@ -315,7 +310,7 @@ class _Writer:
                 yield (name, price)
             elif counted:
                 yield (name,)
-                yield (count._replace(at=0.08), _next(f"{self.times} {unit.text}"), price)
+                yield (count._replace(at=0.08), after(f"{self.times} {unit.text}"), price)
             else:
                 yield (
                     count._replace(text=count.text + self.times),
@@ -351,7 +346,7 @@ class _Writer:
         for key, field, amount in lines:
             if amount is not None:
                 text = self.key(key, purchase.tax_rate)
-                yield (_left(text, at=at), self.amount(amount, field))
+                yield (at_left(text, at=at), self.amount(amount, field))
 
     # The foot.
 
@@ -362,40 +357,40 @@ class _Writer:
         if not self.invoice:
             if chance(0.3):
                 pieces = sum(item.count for item in purchase.items)
-                yield (_left(self.key("pieces")), _next(str(pieces)))
+                yield (at_left(self.key("pieces")), after(str(pieces)))
             if purchase.card is not None:
-                yield (_left(f"**** **** **** {self.dice.digits(4)}"),)
-                yield (_left(f"AUTH {self.dice.digits(6)}"),)
+                yield (at_left(f"**** **** **** {self.dice.digits(4)}"),)
+                yield (at_left(f"AUTH {self.dice.digits(6)}"),)
                 if chance(0.5):
-                    yield (_left(self.key("repeat")), self.amount(purchase.total, "total"))
+                    yield (at_left(self.key("repeat")), self.amount(purchase.total, "total"))
             elif chance(0.1):
-                yield (_left(self.key("repeat")), self.amount(purchase.total, "total"))
+                yield (at_left(self.key("repeat")), self.amount(purchase.total, "total"))
             if chance(0.2):
-                yield (_left(self.key("points")), _right(str(self.dice.whole(2, 250))))
+                yield (at_left(self.key("points")), at_right(str(self.dice.whole(2, 250))))
             yield ()
         first = 0 if self.invoice else self.dice.whole(0, len(self.language.thanks) - 1)
         for thanks in self.language.thanks[first : first + self.dice.whole(1, 2)]:
-            yield (_centre(thanks),)
+            yield (centred(thanks),)
         if chance(0.3):
             yield from self.notice(self.dice.whole(8, 30))
         if chance(0.25):
-            yield (_centre(self.dice.digits(13)),)
+            yield (centred(self.dice.digits(13)),)
 
     def included(self, purchase: Purchase) -> Iterator[Row]:
         """Rows about the tax that is included in the total; their amounts have no labels."""
         rate = purchase.tax_rate
         net = round(purchase.total / (1 + rate / 100))
         tax = _money(purchase.total - net, self.plain_style)
-        yield (_left(self.key("included", rate)), _right(tax))
+        yield (at_left(self.key("included", rate)), at_right(tax))
         if self.dice.chance(0.3):
-            before = _right(_money(net, self.plain_style), at=0.45)
-            after = _right(_money(purchase.total, self.plain_style))
-            yield (_left("A"), before, _right(tax, at=0.72), after)
+            before = at_right(_money(net, self.plain_style), at=0.45)
+            gross = at_right(_money(purchase.total, self.plain_style))
+            yield (at_left("A"), before, at_right(tax, at=0.72), gross)
 
     def notice(self, words: int) -> Iterator[Row]:
         """Rows of small print with exactly this many words."""
         text = cycle(self.language.notices.split())
         across = 12 if self.invoice else 4
         while words > 0:
-            yield (_centre(" ".join(islice(text, min(across, words)))),)
+            yield (centred(" ".join(islice(text, min(across, words)))),)
             words -= across

@@ -10,25 +10,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from lab.receipts import vocabulary as markets
 from lab.receipts import words as lists
 from lab.receipts.bills import Bill, Line, buy
 from lab.receipts.dice import Dice
 from lab.receipts.items import ItemRows
-from lab.receipts.layout import Cell, Paper, Print, Row, set_rows
-from lab.receipts.layout_cells import after, at_left, at_right, centred
-from lab.receipts.vocabulary import (
-    FRANCE,
-    GERMANY,
-    INDONESIA,
-    MALAYSIA,
-    SPAIN,
-    UNITED_KINGDOM,
-    UNITED_STATES,
-)
+from lab.receipts.layout import (
+    Cell,
+    Paper,
+    Print,
+    Row,
+    after,
+    at_left,
+    at_right,
+    centred,
+    set_rows,
+)  # fmt: skip
 
 _MARKETS = (
-    (UNITED_STATES, 8.0), (UNITED_KINGDOM, 3.0), (MALAYSIA, 6.0), (INDONESIA, 4.0),
-    (GERMANY, 2.0), (FRANCE, 2.0), (SPAIN, 2.0),
+    (markets.UNITED_STATES, 8.0), (markets.UNITED_KINGDOM, 3.0), (markets.MALAYSIA, 6.0), (markets.INDONESIA, 4.0),
+    (markets.GERMANY, 2.0), (markets.FRANCE, 2.0), (markets.SPAIN, 2.0),
 )  # fmt: skip
 
 
