@@ -16,6 +16,7 @@ from typing import Any
 from typer.main import get_command
 
 from lawful.cli.app import app
+from lawful.cli.commands import commands_of
 
 PAGE = Path(__file__).with_name("cli.md")
 MARK = "<!-- What follows is made by docs/make_cli.py. -->\n"
@@ -25,7 +26,7 @@ SHARED = 2
 
 def commands(group: Any, path: str = "lawful") -> Iterator[tuple[str, Any]]:
     """All commands with their names in full, in the order of the help pages."""
-    for name, command in group.commands.items():
+    for name, command in commands_of(group).items():
         if hasattr(command, "commands"):
             yield from commands(command, f"{path} {name}")
         else:

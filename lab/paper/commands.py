@@ -19,8 +19,9 @@ from lab.paper.methods import METHODS, Method, methods_named
 from lab.paper.pages import Pages, Semantics, Units, load
 from lab.paper.store import Record, Store
 from lawful.base.errors import InputError, MissingExtraError
-from lawful.cli.options import RULE_NAMES, Command, Group, Seed, flag
-from lawful.cli.output import Interrupted, messages, say, warn
+from lawful.cli.commands import Command, Group, flag
+from lawful.cli.options import RULE_NAMES, Seed
+from lawful.cli.terminal import Interrupted, messages, say, warn
 from lawful.evaluation.split import Part
 from lawful.io.atomic import atomic_text, make_folder
 from lawful.results.decoding import Budget

@@ -16,6 +16,7 @@ from typer.main import get_command
 
 import lawful
 from lawful.cli.app import app
+from lawful.cli.commands import commands_of
 from lawful.rules.file_schema import json_schema
 from lawful.rules.language.functions import FUNCTIONS
 from tests.docs.pages import DOCS, PAGES, blocks
@@ -117,12 +118,14 @@ def test_commands_and_their_options_exist(block, line):
     words = shlex.split(line, comments=True)[2:]
     command, parents = get_command(app), []
     while hasattr(command, "commands") and words and words[0] in command.commands:
-        command = command.commands[words.pop(0)]
+        command = commands_of(command)[words.pop(0)]
         parents.append(command.name)
     assert parents, f"there is no command {line!r}"
     options = {name for p in command.params for name in (*p.opts, *p.secondary_opts)}
     if hasattr(command, "commands"):  # a group that takes a file, such as `lawful rules FILE`
-        options |= {name for c in command.commands.values() for p in c.params for name in p.opts}
+        options |= {
+            name for c in commands_of(command).values() for p in c.params for name in p.opts
+        }
     options |= {"-h", "--help"}
     used = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
     assert used <= options, f"lawful {' '.join(parents)} has no {used - options}"

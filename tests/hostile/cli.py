@@ -20,7 +20,7 @@ from pathlib import Path
 
 from lab import receipts as demo
 from lawful.cli import app
-from lawful.cli.output import messages
+from lawful.cli.terminal import messages
 from tests.hostile.mutations import MARKS, damaged_bytes, json_bytes
 
 COMMANDS = (

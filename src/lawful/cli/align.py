@@ -11,8 +11,9 @@ from typing import Annotated
 import typer
 
 from lawful.cli.options import BackendOption, Device, rules_option
-from lawful.cli.output import plural, results_console, say, warn
+from lawful.cli.output import plural
 from lawful.cli.scoring import load_tagger
+from lawful.cli.terminal import results_console, say, warn
 from lawful.cli.truth_files import Columns, TruthOption, labels_in_words, read_known, table_of
 from lawful.io.jsonl import write_labelled
 from lawful.learn.align import align_all, align_scored

@@ -20,40 +20,43 @@ import typer
 
 import lawful
 from lawful.base.errors import LawfulError, RulesWarning
-from lawful.cli import (
-    DEFECT,
-    INTERRUPTED,
-    align,
-    calibrate,
-    check,
-    choose,
-    data,
-    debug,
-    decode,
-    demo,
-    einvoice,
-    evaluate,
-    explain,
-    export,
-    extract,
-    learn,
-    mine,
-    predict,
-    read,
-    review,
-    rules,
-    serve,
-    teach,
-    train,
-    trust,
-)
-from lawful.cli.groups import with_groups
-from lawful.cli.options import Command, FileGroup, Group, flag
-from lawful.cli.output import Interrupted, show_error, warn
-from lawful.cli.terminal import escaped
+from lawful.cli import DEFECT, INTERRUPTED
+from lawful.cli.commands import Group, Listed, flag
+from lawful.cli.terminal import Interrupted, escaped, show_error, warn
+
+COMMANDS = """
+extract: Extract field values: read files, ask a model what their words are, decode under rules.
+read: Read files into documents: words in reading order, boxes, pages and their sizes.
+einvoice: Audit e-invoices: the XML against the page and against the arithmetic of EN 16931.
+decode: Decode scored documents under rules: labels, field values, checks and corrections.
+choose: Choose among candidates per field under rules: samples, guesses, or results of services.
+explain: Explain one decoding: the model's answer, the changes, their cost, the alternatives.
+check: Check labels against rules, without decoding.
+evaluate: Compare decodings with gold labels: values, entities, rules, and changes.
+calibrate: Fit a temperature on documents with gold labels, and measure it on the others.
+teach: Teach a model from files and true values, in seconds, without a GPU.
+align: Label the words that carry true values, for training.
+train: Fine-tune an encoder on documents with gold labels, and keep the best epoch.
+predict: Score documents with a model, for lawful decode to read.
+export: Export a model to ONNX, so that it runs without torch.
+serve: Serve decoding over HTTP: documents as JSON lines in, decodings out.
+demo: Decode the shipped receipts, show what changed, and compare ways of decoding.
+rules: Check rule files, and learn rules from true labels.
+review: Review documents in the browser, and export what was found.
+trust: Promise an error rate of the documents that pass, and watch it.
+data: Convert, describe and split data sets.
+"""
+"""The commands and the first sentences of their help, so that none is imported to list them."""
+
+
+class Commands(Group):
+    """The commands of ``lawful``."""
+
+    listed = tuple(Listed(*line.split(": ", 1)) for line in COMMANDS.strip().splitlines())
+
 
 app = typer.Typer(
-    cls=Group,
+    cls=Commands,
     help="Find the most probable labelling that obeys your rules.",
     epilog="Exit codes: 0, every document is satisfied; 1, some are not, or no rule could be "
     "checked on them (unless --unchecked pass); 2, unusable input or rules; 70, a defect.",
@@ -62,40 +65,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for function, example in (
-    (extract.extract, extract.EXAMPLE),
-    (read.read, read.EXAMPLE),
-    (einvoice.einvoice, einvoice.EXAMPLE),
-    (decode.decode, decode.EXAMPLE),
-    (choose.choose, choose.EXAMPLE),
-    (explain.explain, explain.EXAMPLE),
-    (check.check, check.EXAMPLE),
-    (evaluate.evaluate, evaluate.EXAMPLE),
-    (calibrate.calibrate, calibrate.EXAMPLE),
-    (teach.teach, teach.EXAMPLE),
-    (align.align, align.EXAMPLE),
-    (train.train, train.EXAMPLE),
-    (predict.predict, predict.EXAMPLE),
-    (export.export, export.EXAMPLE),
-    (serve.serve, serve.EXAMPLE),
-    (demo.demo, demo.EXAMPLE),
-):
-    app.command(cls=Command, epilog=f"Example: {example}")(with_groups(function))
-rule_files = typer.Typer(
-    help="Check rule files, and learn rules from true labels.",
-    cls=FileGroup,
-)
-for name, command, text in (
-    ("show", rules.show, rules.EXAMPLE),
-    ("mine", mine.mine_rules, mine.EXAMPLE),
-    ("debug", debug.debug_rules, debug.EXAMPLE),
-    ("learn", learn.learn_weights, learn.EXAMPLE),
-):
-    rule_files.command(name, cls=Command, epilog=f"Example: {text}")(command)
-app.add_typer(rule_files, name="rules")
-app.add_typer(review.app, name="review")
-app.add_typer(trust.app, name="trust")
-app.add_typer(data.app, name="data")
 
 
 @app.callback(invoke_without_command=True)

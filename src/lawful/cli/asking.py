@@ -12,8 +12,9 @@ import typer
 
 from lawful.base.errors import InputError
 from lawful.cli.options import load_rules
-from lawful.cli.output import plural, say, warn
+from lawful.cli.output import plural
 from lawful.cli.scoring import load_tagger
+from lawful.cli.terminal import say, warn
 from lawful.documents.document import Document
 from lawful.documents.records import FailedDocument, Labelled
 from lawful.documents.scores import Scores

@@ -32,8 +32,9 @@ from lawful.cli.options import (
     load_rules,
     rules_option,
 )
-from lawful.cli.output import Progress, plural, reporting, say
+from lawful.cli.output import Progress, plural, reporting
 from lawful.cli.score_tables import Skipped, read_pages, score_table
+from lawful.cli.terminal import say
 from lawful.documents.records import Scored
 from lawful.evaluation.calibration import (
     BINS,

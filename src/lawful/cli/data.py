@@ -12,9 +12,11 @@ import typer
 from rich.table import Table
 
 from lawful.base.errors import InputError
+from lawful.cli.commands import Command, Group, flag
 from lawful.cli.counts import Tally, counts_of_known
-from lawful.cli.options import RULE_NAMES, Command, Group, LinesOut, Seed, flag
-from lawful.cli.output import plural, results_console, say
+from lawful.cli.options import RULE_NAMES, LinesOut, Seed
+from lawful.cli.output import plural
+from lawful.cli.terminal import results_console, say
 from lawful.documents.document import Document
 from lawful.documents.records import Labelled
 from lawful.evaluation.split import PARTS, split_documents

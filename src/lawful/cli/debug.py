@@ -14,7 +14,8 @@ from rich.console import Console
 
 from lawful.base.errors import InputError
 from lawful.cli.options import PythonFile, Quiet, Report, RuleFile, Seed, load_rules
-from lawful.cli.output import plural, reporting, say
+from lawful.cli.output import plural, reporting
+from lawful.cli.terminal import say
 from lawful.documents.records import Labelled
 from lawful.evaluation.scoreboard import scheme_of
 from lawful.io.atomic import atomic_text

@@ -28,7 +28,8 @@ from lawful.cli.options import (
     Workers,
     ending_format,
 )
-from lawful.cli.output import Progress, plural, say
+from lawful.cli.output import Progress, plural
+from lawful.cli.terminal import say
 from lawful.documents.records import FailedDocument
 from lawful.evaluation.einvoices import Audit, audit_files, einvoices_in
 from lawful.io.atomic import atomic_text

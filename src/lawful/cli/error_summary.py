@@ -11,7 +11,8 @@ from typing import TypeVar
 from lawful.base.errors import InputError
 from lawful.cli.counts import BAD
 from lawful.cli.options import BadLines
-from lawful.cli.output import plural, warn
+from lawful.cli.output import plural
+from lawful.cli.terminal import warn
 from lawful.documents.records import FailedDocument
 
 Item = TypeVar("Item")

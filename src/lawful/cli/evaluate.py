@@ -14,6 +14,7 @@ import typer
 from rich.table import Table
 
 from lawful.base.errors import InputError, LawfulError
+from lawful.cli.commands import flag
 from lawful.cli.counts import BAD
 from lawful.cli.error_summary import Complaints
 from lawful.cli.groups import DEFAULTS
@@ -25,11 +26,11 @@ from lawful.cli.options import (
     Report,
     RuleFile,
     Workers,
-    flag,
     load_rules,
 )
-from lawful.cli.output import Progress, plural, reporting, say, warn
+from lawful.cli.output import Progress, plural, reporting
 from lawful.cli.score_tables import Skipped, score_table, with_gold
+from lawful.cli.terminal import say, warn
 from lawful.documents.records import FailedDocument, Scored
 from lawful.evaluation.report import Report as Evaluation
 from lawful.evaluation.report import boards_record, percent

@@ -22,7 +22,7 @@ from lawful.cli.options import (
     RuleFile,
     load_rules,
 )
-from lawful.cli.output import results_console
+from lawful.cli.terminal import results_console
 from lawful.documents.records import Scored
 from lawful.io.jsonl import read_jsonl
 from lawful.pipeline.call import Call, DecodeOptions

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from lawful.base.extras import needed
-from lawful.cli.options import flag
-from lawful.cli.output import say
+from lawful.cli.commands import flag
+from lawful.cli.terminal import say
 
 EXAMPLE = "lawful export my-model --out my-model-onnx --int8"
 

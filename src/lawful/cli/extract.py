@@ -59,9 +59,10 @@ from lawful.cli.options import (
     load_rules,
     rules_option,
 )
-from lawful.cli.output import Progress, leave, summarise, warn
+from lawful.cli.output import Progress, leave, summarise
 from lawful.cli.runs import open_run, write_results
 from lawful.cli.scoring import UnscoredFile, load_kind_tagger, load_tagger
+from lawful.cli.terminal import warn
 from lawful.cli.trust_options import Trusting
 from lawful.cli.writers import writer_for
 from lawful.models.extraction import check_labels, decode_each

@@ -11,7 +11,7 @@ import msgspec
 
 from lawful.base.errors import InputError
 from lawful.cli.folders import Files, digest_of
-from lawful.cli.output import warn
+from lawful.cli.terminal import warn
 from lawful.io.jsonl import Line, parse_documents, read_lines
 from lawful.pipeline.workers import Idle
 from lawful.readers import Item, Limits, OcrMode, Reader, Selection, files_in, kind_of

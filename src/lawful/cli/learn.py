@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from lawful.cli.commands import flag
 from lawful.cli.options import (
     BadLinesOption,
     Documents,
@@ -20,11 +21,11 @@ from lawful.cli.options import (
     Quiet,
     RuleFile,
     Seed,
-    flag,
     load_rules,
 )
-from lawful.cli.output import plural, reporting, say
+from lawful.cli.output import plural, reporting
 from lawful.cli.score_tables import Skipped, read_pages, score_table
+from lawful.cli.terminal import say
 from lawful.io.atomic import atomic_text
 from lawful.learn.learned_file import learned_text
 from lawful.learn.weights import FOLDS, Learned, Measure, learn

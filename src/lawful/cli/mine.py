@@ -10,8 +10,10 @@ import typer
 from rich.table import Table
 
 from lawful.base.errors import InputError
-from lawful.cli.options import RULE_NAMES, Out, Quiet, Seed, flag, rule_path
-from lawful.cli.output import plural, results_console, say
+from lawful.cli.commands import flag
+from lawful.cli.options import RULE_NAMES, Out, Quiet, Seed, rule_path
+from lawful.cli.output import plural
+from lawful.cli.terminal import results_console, say
 from lawful.evaluation.split import sample
 from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import read_labelled

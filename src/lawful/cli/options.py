@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
 from lawful.base.errors import InputError, RulesError, did_you_mean
+from lawful.cli.commands import flag
 from lawful.documents.scores import Pooling
 from lawful.models.tagger import Backend
 from lawful.readers import OcrMode
@@ -30,9 +30,6 @@ ENDINGS: dict[str, Format] = {
 _OTHERS = frozenset((".npz", ".xlsx", ".xls", ".ods", ".tsv", ".arrow", ".feather", ".pdf"))
 """Ends of names of files that nothing here writes; with any other, it is JSON lines."""
 
-OUTPUTS = ("out", "review_out")
-"""Options that name output files."""
-
 RULE_NAMES = ", ".join(PACKS)
 _POOLINGS = ", ".join(get_args(Pooling))
 
@@ -41,75 +38,6 @@ _MODEL = "Model"
 _FILES = "Reading files"
 _TRUST = "Trust"
 _PARQUET = "Parquet files"
-
-
-class Command(TyperCommand):
-    """A command that never writes over its input; its help page shows flags without a type."""
-
-    def get_help_option(self, ctx: Any) -> Any:
-        return _without_type(super().get_help_option(ctx))
-
-    def invoke(self, ctx: Any) -> Any:
-        """Runs the command, unless its output is one of its input files."""
-        outputs = {name: out for name in OUTPUTS if (out := ctx.params.get(name)) is not None}
-        for option, out in outputs.items():
-            for name, value in ctx.params.items():
-                for given in value if isinstance(value, list | tuple) else [value]:
-                    if name not in OUTPUTS and _is_same_file(out, given):
-                        raise InputError(
-                            f"--{option.replace('_', '-')} {out} is the input file {given}: choose "
-                            "another name"
-                        )
-        return super().invoke(ctx)
-
-
-class Group(TyperGroup):
-    """A group of commands whose help page shows flags without a type."""
-
-    def get_help_option(self, ctx: Any) -> Any:
-        return _without_type(super().get_help_option(ctx))
-
-
-class FileGroup(Group):
-    """A group whose command ``show`` need not be named: ``lawful rules FILE``."""
-
-    unnamed = "show"
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Adds that command unless one is named, or help is asked for."""
-        if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
-            args = [self.unnamed, *args]
-        return super().parse_args(ctx, args)
-
-
-class ReviewGroup(FileGroup):
-    """A group whose command ``open`` need not be named: ``lawful review FILE``."""
-
-    unnamed = "open"
-
-
-def _is_same_file(out: Any, given: Any) -> bool:
-    """Whether two options name one regular file."""
-    paths = [Path(each) for each in (out, given) if isinstance(each, str | Path) and each != "-"]
-    return len(paths) == 2 and all(map(_is_file, paths)) and paths[0].samefile(paths[1])
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # an option that is no path
-        return False
-
-
-def _without_type(option: Any) -> Any:
-    if option is not None:
-        option.metavar = ""
-    return option
-
-
-def flag(*names: str, **how: Any) -> Any:
-    """An option that takes no value."""
-    return typer.Option(*names, metavar="", **how)
 
 
 def rule_path(given: Path | None) -> Path | None:

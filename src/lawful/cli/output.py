@@ -16,41 +16,12 @@ from rich.progress import Progress as Bar
 
 from lawful.cli.counts import BAD, PASS, REVIEW, SURE, TRUSTED, UNSURE, Tally
 from lawful.cli.options import Unchecked
-from lawful.cli.terminal import Terminal
+from lawful.cli.terminal import messages, results_console, say
 from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import Line
 from lawful.results.promise import Promise
 
 Item = TypeVar("Item")
-
-messages = Terminal(stderr=True, highlight=False, emoji=False, soft_wrap=True)
-
-
-def results_console(*, stderr: bool = False) -> Console:
-    """A console for tables and text, without markup; 120 columns wide if not a terminal."""
-    console = Terminal(stderr=stderr, highlight=False, emoji=False, markup=False)
-    if not console.is_terminal:
-        console.width = 120  # a file or a pipe
-    return console
-
-
-def say(message: str) -> None:
-    """Prints a message."""
-    messages.print(message, markup=False)
-
-
-def warn(message: str) -> None:
-    """Prints a warning."""
-    messages.print(message, style="yellow", markup=False)
-
-
-def show_error(message: str) -> None:
-    """Prints the error that ends the command."""
-    messages.print(f"lawful: {message}", style="red", markup=False)
-
-
-class Interrupted(Exception):  # noqa: N818 - no error
-    """Ctrl-C, with a message about the results that are kept."""
 
 
 def plural(count: int, noun: str = "document") -> str:

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from lawful.base.errors import InputError
+from lawful.cli.commands import flag
 from lawful.cli.counts import BAD, SCORED, Tally
 from lawful.cli.error_summary import Complaints
 from lawful.cli.options import (
@@ -25,7 +26,6 @@ from lawful.cli.options import (
     Quiet,
     Resume,
     UnscoredDocuments,
-    flag,
 )
 from lawful.cli.output import Progress, summarise
 from lawful.cli.runs import open_run, write_results

@@ -13,10 +13,10 @@ from typing import Annotated, Literal, TypeAlias
 import typer
 
 from lawful.base.errors import InputError, LawfulError
+from lawful.cli.commands import Command, ReviewGroup, flag
 from lawful.cli.inputs import Inputs, make_reader, open_cache
 from lawful.cli.options import (
     CacheFolder,
-    Command,
     Model,
     NoCache,
     OcrOption,
@@ -24,15 +24,14 @@ from lawful.cli.options import (
     Password,
     PythonFile,
     RawCsv,
-    ReviewGroup,
     RuleFile,
     TrustFile,
-    flag,
     load_rules,
     rules_option,
 )
-from lawful.cli.output import plural, say, warn
+from lawful.cli.output import plural
 from lawful.cli.scoring import UnscoredFile, load_kind_tagger, load_tagger
+from lawful.cli.terminal import say, warn
 from lawful.cli.trust_options import Trusting
 from lawful.documents.records import FailedDocument, Scored
 from lawful.io.atomic import atomic_text

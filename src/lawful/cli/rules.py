@@ -12,8 +12,9 @@ import typer
 from rich.table import Table
 
 from lawful.base.errors import InputError
-from lawful.cli.options import RULE_NAMES, PythonFile, flag, load_rules, rule_path
-from lawful.cli.output import results_console, say
+from lawful.cli.commands import FileGroup, Listed, flag
+from lawful.cli.options import RULE_NAMES, PythonFile, load_rules, rule_path
+from lawful.cli.terminal import results_console, say
 from lawful.decoders.auto import Auto
 from lawful.rules.compiled.plan import plan_of
 from lawful.rules.file_schema import json_schema
@@ -27,6 +28,32 @@ _WAYS = {
     "compiled": "inside the search",
     "python": "in Python, on each reading that the search proposes",
 }
+
+
+class RuleFiles(FileGroup):
+    """The commands of ``lawful rules``."""
+
+    listed = (
+        Listed("show", "Validate a rule file and list its fields and rules.", "rules:show"),
+        Listed(
+            "mine",
+            "Propose rules that hold in true labels, as a rule file with figures.",
+            "mine:mine_rules",
+        ),
+        Listed(
+            "debug",
+            "Find pages whose true labels break a rule, grouped by cause, and rules of no use.",
+            "debug:debug_rules",
+        ),
+        Listed(
+            "learn",
+            "Learn the weights of rules, if unseen documents show that this is a gain.",
+            "learn:learn_weights",
+        ),
+    )
+
+
+app = typer.Typer(help="Check rule files, and learn rules from true labels.", cls=RuleFiles)
 
 
 def show(

@@ -17,7 +17,8 @@ from lawful.cli.counts import BAD, REVIEW, Tally
 from lawful.cli.error_summary import Complaints
 from lawful.cli.folders import MANIFEST, FolderOutput
 from lawful.cli.options import BadLines
-from lawful.cli.output import Interrupted, plural, say, warn
+from lawful.cli.output import plural
+from lawful.cli.terminal import Interrupted, say, warn
 from lawful.documents.document import Document
 from lawful.documents.records import FailedDocument, Scored
 from lawful.io.atomic import make_folder

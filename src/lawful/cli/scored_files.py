@@ -15,8 +15,9 @@ from lawful.cli.counts import BAD, Tally
 from lawful.cli.error_summary import Complaints
 from lawful.cli.folders import PARQUET, Files, FolderOutput
 from lawful.cli.options import BadLines
-from lawful.cli.output import Progress, warn
+from lawful.cli.output import Progress
 from lawful.cli.runs import write_results
+from lawful.cli.terminal import warn
 from lawful.cli.trust_options import Trusting
 from lawful.cli.writers import Writer, tallied
 from lawful.documents.records import FailedDocument

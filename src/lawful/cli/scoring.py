@@ -6,7 +6,8 @@ import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from lawful.cli.output import plural, warn
+from lawful.cli.output import plural
+from lawful.cli.terminal import warn
 from lawful.documents.document import Document
 from lawful.documents.records import FailedDocument, Labelled
 from lawful.models.kinds import KindTagger

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from lawful.base.extras import needed
-from lawful.cli.options import RULE_NAMES, Quiet, flag, rule_path
+from lawful.cli.commands import flag
+from lawful.cli.options import RULE_NAMES, Quiet, rule_path
 from lawful.readers.cache import ReadCache
 
 EXAMPLE = "lawful serve --rules invoice=rules.yaml --port 8000"

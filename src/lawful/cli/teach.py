@@ -12,6 +12,7 @@ from rich.table import Table
 
 from lawful.base.errors import InputError, shown
 from lawful.base.extras import needed
+from lawful.cli.commands import flag
 from lawful.cli.inputs import Inputs, make_reader, open_cache
 from lawful.cli.options import (
     RULE_NAMES,
@@ -25,9 +26,9 @@ from lawful.cli.options import (
     Password,
     Quiet,
     Workers,
-    flag,
 )
-from lawful.cli.output import Progress, plural, results_console, say, warn
+from lawful.cli.output import Progress, plural
+from lawful.cli.terminal import results_console, say, warn
 from lawful.cli.training_progress import Forecast
 from lawful.cli.truth_files import Columns, TruthOption, columns_of, complain, matched
 from lawful.documents.document import Document

@@ -1,4 +1,4 @@
-"""Texts of documents, labels and rules on a terminal: control characters are shown escaped."""
+"""Messages and tables on a terminal, where control characters of any text are shown escaped."""
 
 from __future__ import annotations
 
@@ -26,3 +26,33 @@ class Terminal(Console):
     def render_str(self, text: str, **options: Any) -> Text:
         """Every string that is printed, also in tables, becomes a ``Text`` here."""
         return super().render_str(escaped(text), **options)
+
+
+messages = Terminal(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+
+
+def results_console(*, stderr: bool = False) -> Console:
+    """A console for tables and text, without markup; 120 columns wide if not a terminal."""
+    console = Terminal(stderr=stderr, highlight=False, emoji=False, markup=False)
+    if not console.is_terminal:
+        console.width = 120  # a file or a pipe
+    return console
+
+
+def say(message: str) -> None:
+    """Prints a message."""
+    messages.print(message, markup=False)
+
+
+def warn(message: str) -> None:
+    """Prints a warning."""
+    messages.print(message, style="yellow", markup=False)
+
+
+def show_error(message: str) -> None:
+    """Prints the error that ends the command."""
+    messages.print(f"lawful: {message}", style="red", markup=False)
+
+
+class Interrupted(Exception):  # noqa: N818 - no error
+    """Ctrl-C, with a message about the results that are kept."""

@@ -11,8 +11,10 @@ import typer
 
 from lawful.base.errors import InputError
 from lawful.base.extras import needed
-from lawful.cli.options import RULE_NAMES, Device, Seed, flag
-from lawful.cli.output import Interrupted, duration, plural, results_console, say, warn
+from lawful.cli.commands import flag
+from lawful.cli.options import RULE_NAMES, Device, Seed
+from lawful.cli.output import duration, plural
+from lawful.cli.terminal import Interrupted, results_console, say, warn
 from lawful.cli.training_progress import Follower, Forecast
 from lawful.cli.truth_files import (
     Columns,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from lawful.cli.output import duration, messages, plural, say
+from lawful.cli.output import duration, plural
+from lawful.cli.terminal import messages, say
 
 if TYPE_CHECKING:
     from lawful.models.training import Step

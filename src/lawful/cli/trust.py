@@ -17,15 +17,14 @@ from msgspec.structs import replace
 from rich.table import Table
 
 from lawful.base.errors import InputError, LawfulError
+from lawful.cli.commands import Command, Group
 from lawful.cli.counts import BAD
 from lawful.cli.error_summary import Complaints
 from lawful.cli.groups import DEFAULTS, Without, with_groups
 from lawful.cli.options import (
     BadLines,
     BadLinesOption,
-    Command,
     Documents,
-    Group,
     PythonFile,
     Quiet,
     Seed,
@@ -33,8 +32,9 @@ from lawful.cli.options import (
     load_rules,
     rules_option,
 )
-from lawful.cli.output import Progress, plural, results_console, say
+from lawful.cli.output import Progress, plural
 from lawful.cli.score_tables import Skipped, with_gold
+from lawful.cli.terminal import results_console, say
 from lawful.cli.trust_options import Trusting
 from lawful.cli.truth_files import Columns, TruthOption, columns_of, complain, matched
 from lawful.documents.records import Scored

@@ -12,7 +12,8 @@ import typer
 from rich.table import Table
 
 from lawful.base.errors import InputError, shown
-from lawful.cli.output import plural, say, warn
+from lawful.cli.output import plural
+from lawful.cli.terminal import say, warn
 from lawful.documents.document import Document
 from lawful.documents.records import UNKNOWN, FailedDocument, Labelled
 from lawful.io.jsonl import parse_documents, read_lines

@@ -22,7 +22,7 @@ from lab.paper.reported import REPORTED
 from lab.paper.store import Store
 from lab.paper.tables import markdown
 from lawful import Document, Field, InputError, LawfulError, Rules, Scored, Scores, write_jsonl
-from lawful.cli.output import Interrupted
+from lawful.cli.terminal import Interrupted
 from lawful.documents.records import Labelled
 from lawful.evaluation.split import PARTS
 from lawful.io.jsonl import write_labelled
