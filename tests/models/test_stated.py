@@ -11,6 +11,7 @@ import pytest
 import lawful
 from lawful import Rules
 from lawful.cli.trust_options import Trusting
+from lawful.evaluation.einvoices import audit
 from lawful.learn.trust import DOUBTS, Trust
 from lawful.models.stated import stated
 from lawful.pipeline.call import Call
@@ -65,6 +66,20 @@ def test_xml_that_contradicts_itself_is_not_satisfied(tmp_path):
     assert found.status == "relaxed"
     assert found.values("gross") == (Decimal("139.85"),)
     assert {"BR-CO-15", "BR-CO-16"} <= {check.id for check in found.violations}
+
+
+def test_extract_and_the_audit_agree(tmp_path):
+    """The pack took a price for six pieces as that of one: it does not know such quantities."""
+    per = b'<ram:BasisQuantity unitCode="H87">0.5</ram:BasisQuantity>'
+    price = b"12.5000</ram:ChargeAmount>"
+    assert XML.count(price) == 1
+    found = lawful.extract(hybrid(tmp_path, xml=XML.replace(price, price + per)))
+    (line,) = [check for check in found.violations if check.id == "PEPPOL-R120"]
+    document = Reader("never").read(tmp_path / "a.pdf")
+    assert set(audit(document, document.invoice).findings) == set(found.violations)
+    assert "per 0.5" in line.message
+    ids = [check.id for check in found.checks]
+    assert "BR-27" in ids, "other rules of the pack are judged"
 
 
 def test_xml_by_itself_has_values_without_places(tmp_path):

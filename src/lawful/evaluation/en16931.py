@@ -27,6 +27,12 @@ WITH_TAX = ("S", "L", "M")
 WITHOUT_TAX = ("Z", "E", "AE", "K", "G", "O")
 """Categories without one: zero rated, exempt, reverse charge, within the EU, export, no VAT."""
 
+ARITHMETIC = frozenset(
+    ("BR-CO-10", "BR-CO-11", "BR-CO-12", "BR-CO-13", "BR-CO-14", "BR-CO-15", "BR-CO-16", "BR-CO-17",
+     "BR-S-08", "BR-Z-08", "BR-Z-09", "PEPPOL-R120")
+)  # fmt: skip
+"""Rules of the pack ``invoice`` that are checked here, where those of a category have one id."""
+
 _NAMES = {"K": "IC", "L": "IG", "M": "IP"}  # of categories in ids of rules
 
 Number = Decimal | None

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from lawful.candidates.stated import Stated
 from lawful.documents.document import Document
 from lawful.documents.records import Labelled
+from lawful.evaluation.en16931 import ARITHMETIC, check_arithmetic
 from lawful.evaluation.printed import check_print
 from lawful.readers.einvoice import EInvoice
 from lawful.readers.reader import FileDocument
@@ -34,8 +35,18 @@ def stated(document: Document | Labelled, rules: Rules, kind: str | None = None)
     if not {f.label for f in rules.fields} <= known.keys():
         return None
     classes = None if kind is None else {"kind": {kind: 0.0}}
-    checks = tuple(print_checks(invoice, document, pack))
-    return Stated.of(_typed(invoice.stated, known), document, rules, classes, checks)
+    checks = (*check_arithmetic(invoice), *print_checks(invoice, document, pack))
+    values = _typed(invoice.stated, known)
+    return Stated.of(values, document, rules, classes, checks, _audited(rules, pack))
+
+
+def _audited(rules: Rules, pack: Rules) -> frozenset[str]:
+    """The rules that are those of the pack on sums: the audit of the XML knows them better.
+
+    It has what the pack's fields lack, such as quantities that a price is for.
+    """
+    own = {(rule.id, rule.check) for rule in pack.rules if rule.id in ARITHMETIC}
+    return frozenset(str(rule.id) for rule in rules.rules if (rule.id, rule.check) in own)
 
 
 def print_checks(invoice: EInvoice, document: Document, rules: Rules) -> Iterator[Check]:
