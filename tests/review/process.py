@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from urllib.error import HTTPError
 from urllib.request import ProxyHandler, Request, build_opener
@@ -35,6 +36,12 @@ class Server:
         except HTTPError as error:
             with error:
                 return error.code, json.loads(error.read())
+
+    def documents(self):
+        """The documents of the queue, once all have been read."""
+        while "reading" in (queue := self.ask("/api/queue")[1]):
+            time.sleep(0.1)
+        return queue["documents"]
 
     def pin(self, n, base, pins, **who):
         """New pins for a document."""

@@ -7,21 +7,45 @@ import gzip
 import json
 import os
 import threading
+import time
 from contextlib import closing
 
 import pytest
 
-from lawful import Document, Scored, Scores, SpanScores
+pytest.importorskip("starlette")
+
+from lab import receipts as demo
+from lawful import Document, Rules, Scored, Scores, SpanScores
+from lawful.base.errors import InputError
 from lawful.documents.records import FailedDocument
-from lawful.io.jsonl import write_npz
+from lawful.io.jsonl import read_jsonl, write_npz
+from lawful.pipeline.workers import Idle
 from lawful.review import documents as documents_module
 from lawful.review.documents import ChangedInputError, Documents
+from lawful.review.pictures import Pictures
+from lawful.review.serving import open_desk, shared
+from lawful.review.store import Store
 from tests.helpers import demo_lines, without
+from tests.review.client import client_of
 
 
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "documents.jsonl"
+
+
+def until(holds, seconds=60):
+    """Waits until something holds."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def demo_path(tmp_path, count):
+    path = tmp_path / "demo.jsonl"
+    path.write_text(demo_lines(count))
+    return path
 
 
 def opened(path):
@@ -39,6 +63,71 @@ def test_every_document_is_read_from_its_place(path):
             assert len(found.document) == documents.slips[n].words
         assert documents.slips[3].error
         assert isinstance(documents.read(3), FailedDocument)
+
+
+def test_documents_can_be_reviewed_while_others_are_still_being_read(tmp_path):
+    """A page of 40 photos opened only when all of them had been read."""
+    records = list(read_jsonl(demo_path(tmp_path, 3)))
+    more, closed = threading.Semaphore(0), threading.Event()
+
+    def arriving():
+        try:
+            for record in [*records, FailedDocument(4, "damaged", "four.pdf")]:
+                while not more.acquire(timeout=0.05):
+                    yield Idle.IDLE
+                yield record
+        finally:
+            closed.set()
+
+    common = shared(Rules.load(demo.RULES), "rules")
+    documents = Documents.arriving(arriving(), 4)
+    with open_desk(documents, Store(tmp_path / "r.db"), common, Pictures()) as desk:
+        client = client_of(desk)
+        first = client.get("/api/queue")
+        assert first.json["documents"] == []
+        assert first.json["reading"] == {"done": 0, "of": 4}
+        assert client.get("/api/documents/0").status == 404
+        more.release()
+        until(lambda: client.get("/api/queue").json["decoded"] == 1)
+        found = client.get("/api/queue", headers={"if-none-match": first.headers["etag"]}).json
+        assert found["reading"] == {"done": 1, "of": 4}
+        answer = client.get("/api/documents/0").json
+        assert answer["id"] == records[0].document.id
+        done = client.post("/api/documents/0/verdict", {"base": 0, "verdict": "skipped"})
+        assert done.status == 200
+        more.release(3)
+        until(lambda: client.get("/api/queue").json["decoded"] == 3)
+        found = client.get("/api/queue").json
+        assert "reading" not in found
+        assert [each["id"] for each in found["documents"] if "error" in each] == ["four.pdf"]
+        assert found["progress"]["skipped"] == 1
+    assert closed.is_set()
+
+
+def test_reading_ends_with_the_review_and_says_why_it_ended(tmp_path):
+    closed = threading.Event()
+
+    def endless():
+        try:
+            while True:
+                yield Idle.IDLE
+        finally:
+            closed.set()
+
+    documents = Documents.arriving(endless(), None)
+    documents.start()
+    documents.close()
+    assert closed.is_set()
+
+    def broken():
+        yield Idle.IDLE
+        raise InputError("the disk is gone")
+
+    documents = Documents.arriving(broken(), None)
+    with closing(documents):
+        documents.start()
+        until(lambda: not documents.coming)
+        assert documents.failure == "the disk is gone"
 
 
 def test_packed_documents_are_read_in_any_order(path):

@@ -23,7 +23,7 @@ def test_pdf_files_are_read_scored_and_shown(tmp_path):
     (scans / "two.pdf").write_bytes(b"%PDF-1.7 nothing")
     db = tmp_path / "review.db"
     with reviewing(scans, db, rules=PACKS["receipt"]) as server:
-        queue = server.ask("/api/queue")[1]["documents"]
+        queue = server.documents()
         (good,) = [each for each in queue if "error" not in each]
         (bad,) = [each for each in queue if "error" in each]
         assert good["words"] > 20
@@ -37,7 +37,7 @@ def test_pdf_files_are_read_scored_and_shown(tmp_path):
 def test_files_need_no_rules_and_scored_documents_do(tmp_path):
     draw_pdf(next(demo.generate(1)).document, tmp_path / "one.pdf")
     with reviewing(tmp_path / "one.pdf", tmp_path / "review.db", rules=None) as server:
-        (only,) = server.ask("/api/queue")[1]["documents"]
+        (only,) = server.documents()
         answer = server.ask(f"/api/documents/{only['n']}")[1]["answer"]
         assert answer["fields"]["total"]
     (tmp_path / "a.jsonl").write_text(demo_lines(1))

@@ -68,6 +68,8 @@ export interface Queue {
   documents: Entry[];
   progress: Record<"documents" | "accepted" | "rejected" | "skipped" | "open" | "passing" | "worth", number>;
   decoded: number;
+  /** How many documents have been read, of so many, while some are still coming. */
+  reading?: { done: number; of: number | null };
   /** Why documents are not decoded any more, if so. */
   failure?: string | null;
 }

@@ -56,11 +56,15 @@ function App() {
 const pause = (time: number) => new Promise((done) => setTimeout(done, time));
 
 const isDecoding = () =>
-  queue.value?.documents.some((entry) => entry.status === null && !entry.error) && !queue.value.failure;
+  (queue.value?.reading || queue.value?.documents.some((entry) => entry.status === null && !entry.error)) &&
+  !queue.value.failure;
 
 async function watchQueue(): Promise<void> {
   await pause(isDecoding() ? SOON : LATER);
-  if (!offline.value && !locked.value && !document.hidden) await loadQueue();
+  if (!offline.value && !locked.value && !document.hidden) {
+    await loadQueue();
+    if (!doc.value) await openFirst(); // nothing had been read yet
+  }
   void watchQueue();
 }
 
@@ -72,10 +76,14 @@ async function begin(): Promise<void> {
     await pause(200);
     await loadQueue();
   }
+  await openFirst();
+}
+
+async function openFirst(): Promise<void> {
   const named = /^#(\d+)$/.exec(location.hash)?.[1];
   const worst = entries.value.find((entry) => !entry.error) ?? queue.value?.documents.find((entry) => !entry.error);
   const first = named === undefined ? worst?.n : Number(named);
-  if (first !== undefined) await open(first);
+  if (queue.value?.documents.some((entry) => entry.n === first)) await open(first as number);
 }
 
 async function start(): Promise<void> {

@@ -90,6 +90,7 @@ export function QueueList() {
   const first = Math.max(Math.floor(top.value / HEIGHT) - AROUND, 0);
   const seen = list.slice(first, first + 2 * AROUND + 8);
   const all = queue.value?.documents ?? [];
+  const reading = queue.value?.reading;
   const still = all.filter((entry) => entry.status === null && !entry.error).length;
   const unreadable = all.filter((entry) => entry.error).length;
   return (
@@ -117,6 +118,7 @@ export function QueueList() {
         <span class="quiet">
           {queue.value?.failure && <b class="violated">✗ {visible(queue.value.failure, 200)} </b>}
           {count(list.length, "document")}, by what a look is worth
+          {reading && `; reading, ${reading.of === null ? reading.done : `${reading.done} of ${reading.of}`} so far`}
           {still > 0 ? `; ${count(still, "document")} still to decode` : ""}
           {unreadable > 0 && <b class="violated">; ✗ {count(unreadable, "line")} could not be read</b>}
         </span>

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -41,8 +41,9 @@ from lawful.models.extraction import check_labels
 from lawful.models.kinds import rules_by_kind
 from lawful.models.shipped import RULES, model_for, rules_for
 from lawful.models.tagger import Tagger
-from lawful.pipeline.batch import score_records
+from lawful.pipeline.batch import score_each
 from lawful.pipeline.call import Call
+from lawful.pipeline.workers import Idle
 from lawful.readers import Limits, Reader
 from lawful.review.accepted import (
     accepted_in,
@@ -180,15 +181,12 @@ def open_(
         limits = Limits()
         kept = open_cache(cache, off=no_cache)
         reader = make_reader(ocr, None, limits.pages, limits.seconds, password, 1, kept)
-        if "" in sets:
-            tagger = load_tagger(model or model_for(common.rules), None, None)
-            check_labels(common.rules, tagger, warn)
-        else:
-            tagger = load_kind_tagger(None, None)
-        found = Documents.of_records(_scored(inputs, reader, tagger))
+        scored = _scored(inputs, reader, _tagger(sets, model))
+        found = Documents.arriving(scored, inputs.files_after(0))
 
     def ready(address: str) -> None:
-        say(f"{plural(len(found))}; reviews are kept in {db}")
+        what = "documents are being read" if found.coming else plural(len(found))
+        say(f"{what}; reviews are kept in {db}")
         say(f"open {address} (Ctrl-C ends it)")
 
     costs = Costs(error_cost)
@@ -204,11 +202,22 @@ def _check_there(documents: list[str]) -> None:
             check_there(Path(each))
 
 
-def _scored(inputs: Inputs, reader: Reader, tagger: Tagger) -> Iterator[Scored | FailedDocument]:
+def _tagger(sets: RuleSets, model: Model) -> Tagger:
+    """The model that scores files."""
+    if "" not in sets:
+        return load_kind_tagger(None, None)
+    tagger = load_tagger(model or model_for(sets[""]), None, None)
+    check_labels(sets[""], tagger, warn)
+    return tagger
+
+
+def _scored(
+    inputs: Inputs, reader: Reader, tagger: Tagger
+) -> Generator[Scored | FailedDocument | Idle, None, None]:
     """Files as documents, scored by a model; one that cannot be read is said, and listed."""
     found = inputs.documents(inputs.lines(), reader)
     records = UnscoredFile(tagger, keep_gold=False).records(found)
-    for record in score_records(partial(tagger.predict, batch=1), records):
+    for record in score_each(partial(tagger.predict, batch=1), records):
         if isinstance(record, FailedDocument):
             warn(f"{inputs.name(record.line)}: {record.message}")
         yield record

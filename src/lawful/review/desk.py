@@ -103,9 +103,6 @@ class Desk:
         self.pictures, self.queue = pictures, queue
         self._answers = AnswersOf(shared.sets)
         self._shelf = Shelf(documents, self._answers)
-        self._hashes: dict[str, set[str]] = {}
-        for slip in documents.slips:
-            self._hashes.setdefault(slip.id, set()).add(slip.hash)
 
     def close(self) -> None:
         """Closes the documents and the reviews."""
@@ -134,7 +131,8 @@ class Desk:
     def listing_tag(self) -> str:
         """Differs from the one before if the queue does."""
         self.store.states()
-        return f'"{self.queue.changes}-{self.store.last}"'
+        there = f"{len(self.documents)}-{self.documents.coming:d}"
+        return f'"{self.queue.changes}-{self.store.last}-{there}"'
 
     def scored(self, n: int) -> Scored:
         """The document itself; raises a ``NoDocumentError`` if it cannot be used."""
@@ -362,7 +360,7 @@ class Desk:
         stale = None
         if last is not None:
             stale = _stale("rules", "the rules have changed since this document was reviewed", last)
-        elif (other := self.store.last_of_others(slip.id, self._hashes[slip.id])) is not None:
+        elif other := self.store.last_of_others(slip.id, self.documents.hashes(slip.id)):
             stale = _stale("document", "the document has changed since it was reviewed", other)
         seq = 0 if last is None else last.seq
         return Standing(seq, pins, None, "", None, chain, None, stale)

@@ -10,14 +10,15 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, NamedTuple, TypeAlias
 
 import msgspec
 
-from lawful.base.errors import InputError
+from lawful.base.errors import InputError, LawfulError
 from lawful.documents.records import FailedDocument, Scored
 from lawful.io.atomic import is_special
 from lawful.io.jsonl import (
@@ -28,7 +29,14 @@ from lawful.io.jsonl import (
     read_places,
     scored_line,
 )
+from lawful.pipeline.workers import Idle
 from lawful.review.pictures import Pictured
+
+POLL = 0.1
+"""Seconds between two looks for documents that are still being read."""
+
+CLOSING = 3.0
+"""Seconds to wait for the document that is being read when the review ends."""
 
 
 class ChangedInputError(InputError):
@@ -81,32 +89,42 @@ class _Images(msgspec.Struct):
 class Documents:
     """Scored documents of a file of JSON lines, read again whenever one is asked for.
 
-    Safe to use from several threads. A bad line has a slip with an ``error``.
+    Safe to use from several threads. A bad line has a slip with an ``error``. Documents of other
+    files arrive one by one after ``start``: as long as some are ``coming``, ``slips`` grows.
     """
 
-    def __init__(
-        self, path: str, file: IO[bytes], slips: list[Slip], stamp: Stamp | None = None
-    ) -> None:
+    def __init__(self, path: str, file: IO[bytes], stamp: Stamp | None = None) -> None:
         """``file`` has the lines where the slips say; ``path`` is where scores may be next to.
 
         ``stamp`` is that of the file before the slips were made, if others can change it.
         """
         self.path = path
-        self.slips = slips
+        self.slips: list[Slip] = []
+        self.coming = False
+        self.expected: int | None = None  # documents and bad lines, if it is known
+        self.failure: str | None = None  # why no more documents came
         self._file = file
         self._lock = threading.Lock()
         self._parser = LineParser(path)
-        self._stamp = stamp or _stamp(file)
+        self._stamp = stamp
+        self._hashes: dict[str, set[str]] = {}
+        self._closed = threading.Event()
+        self._reading: threading.Thread | None = None
 
     @classmethod
     def open(cls, path: str) -> Documents:
         """The documents of a file; a gzipped one, a pipe and standard input are copied first."""
         if path == "-" or is_special(Path(path)) or _is_packed(path):
-            return cls.of_lines(path, ((number, text) for number, _, text in read_places(path)))
+            found = cls(path, _copy(path))
+            for number, _, text in read_places(path):
+                found._add(number, text)
+            return found
         file = Path(path).open("rb")  # noqa: SIM115 - open as long as the documents are
         try:
             stamp = _stamp(file)
-            slips = list(_slips(read_places(path)))
+            found = cls(path, file, stamp)
+            for number, start, text in read_places(path):
+                found._list(number, start, text)
             if _stamp(path) != stamp:
                 raise ChangedInputError(f"{path} was changed while it was being read: try again")
         except BaseException as error:
@@ -114,45 +132,86 @@ class Documents:
             if isinstance(error, OSError):  # it was removed
                 raise InputError(f"cannot read {path}: {error.strerror}") from None
             raise
-        return cls(path, file, slips, stamp)
+        return found
 
     @classmethod
-    def of_records(cls, records: Iterable[Scored | FailedDocument]) -> Documents:
-        """Documents that a model has scored."""
-        return cls.of_lines("-", map(_line_of, records))
+    def arriving(
+        cls, records: Generator[Scored | FailedDocument | Idle, None, None], expected: int | None
+    ) -> Documents:
+        """Documents that are read and scored by a thread, so many of them if that is known."""
+        found = cls("-", _copy("the documents"))
+        found.coming, found.expected = True, expected
+        found._reading = threading.Thread(
+            target=found._add_all, args=(records,), daemon=True, name="documents"
+        )
+        return found
 
-    @classmethod
-    def of_lines(cls, path: str, lines: Iterable[tuple[int, bytes | FailedDocument]]) -> Documents:
-        """Documents that are no plain file: kept in a temporary one, which has no name."""
-        copy = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the documents are
+    def start(self) -> None:
+        """Begins to take documents that arrive."""
+        if self._reading is not None:
+            self._reading.start()
 
-        def placed() -> Iterator[tuple[int, int, bytes | FailedDocument]]:
-            for number, text in lines:
-                start = copy.tell()
-                if not isinstance(text, FailedDocument):
-                    copy.write(text)
-                yield number, start, text
-
+    def _add_all(self, records: Generator[Scored | FailedDocument | Idle, None, None]) -> None:
         try:
-            slips = list(_slips(placed()))
-            copy.flush()
+            with closing(records):
+                for record in records:
+                    if self._closed.is_set():
+                        break
+                    if isinstance(record, FailedDocument):
+                        self._add(record.line, record)
+                    elif not isinstance(record, Idle):
+                        self._add(record.line or 0, scored_line(record).encode())
+        except (LawfulError, OSError, ValueError) as error:  # ValueError: closed meanwhile
+            self.failure = str(error)
+        finally:
+            self.coming = False
+
+    def _add(self, line: int, text: bytes | FailedDocument) -> None:
+        """Keeps a line in the copy, which nobody else can change."""
+        try:
+            with self._lock:
+                start = self._file.seek(0, os.SEEK_END)
+                if not isinstance(text, FailedDocument):
+                    self._file.write(text)
         except OSError as error:
-            copy.close()
-            raise InputError(f"cannot keep a copy of {path}: {error.strerror}") from None
-        return cls(path, copy, slips)
+            raise InputError(f"cannot keep a copy of {self.path}: {error.strerror}") from None
+        self._list(line, start, text)
+
+    def _list(self, line: int, start: int, text: bytes | FailedDocument) -> None:
+        slip = _slip(len(self.slips), line, start, text)
+        self._hashes.setdefault(slip.id, set()).add(slip.hash)
+        self.slips.append(slip)
 
     def __len__(self) -> int:
         return len(self.slips)
 
     def close(self) -> None:
-        """Closes the file."""
+        """Closes the file, and reads no more."""
+        self._closed.set()
+        if self._reading is not None and self._reading.is_alive():
+            self._reading.join(CLOSING)
         self._file.close()
+
+    def hashes(self, id_: str) -> set[str]:
+        """Those of the documents with an id."""
+        return self._hashes.get(id_, set())
+
+    def each(self) -> Iterator[Slip]:
+        """All slips; waits for those that are coming."""
+        n = 0
+        while True:
+            coming = self.coming
+            while n < len(self.slips):
+                yield self.slips[n]
+                n += 1
+            if not coming or self._closed.wait(POLL):
+                return
 
     def text(self, n: int) -> bytes:
         """The line of a document; raises a ``ChangedInputError`` if the file is not as it was."""
         slip = self.slips[n]
         with self._lock:
-            if _stamp(self._file) != self._stamp:
+            if self._stamp is not None and _stamp(self._file) != self._stamp:
                 raise ChangedInputError(
                     f"{self.path} was changed after the review had begun: start lawful review again"
                 )
@@ -162,7 +221,7 @@ class Documents:
     def pictured(self) -> Iterator[Pictured]:
         """What pictures are found by, of all documents that can be used."""
         decoder = msgspec.json.Decoder(_Images)
-        for slip in self.slips:
+        for slip in self.each():
             if slip.error is None:
                 images = decoder.decode(self.text(slip.n)).images
                 yield Pictured(slip.id, images, max(slip.pages, len(images or ())))
@@ -174,6 +233,14 @@ class Documents:
             return FailedDocument(slip.line, slip.error)
         with self._lock:  # scores next to the file are read at a position
             return self._parser.parse(slip.line, text)
+
+
+def _copy(path: str) -> IO[bytes]:
+    """A temporary file, which has no name."""
+    try:
+        return tempfile.TemporaryFile()
+    except OSError as error:
+        raise InputError(f"cannot keep a copy of {path}: {error.strerror}") from None
 
 
 def _is_packed(path: str) -> bool:
@@ -190,24 +257,16 @@ def _stamp(file: IO[bytes] | str) -> Stamp:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _line_of(record: Scored | FailedDocument) -> tuple[int, bytes | FailedDocument]:
-    if isinstance(record, FailedDocument):
-        return record.line, record
-    return record.line or 0, scored_line(record).encode()
+def _slip(n: int, line: int, start: int, text: bytes | FailedDocument) -> Slip:
+    if isinstance(text, FailedDocument):
+        return Slip(n, line, start, 0, text.id or f"line {line}", "", 0, 0, text.message)
+    try:
+        check_line(text)
+        head = _HEADS.decode(text)
+        pages = max(head.pages or (0,)) + 1
+    except (*BAD_TEXT, MemoryError) as error:
+        return Slip(n, line, start, len(text), f"line {line}", "", 0, 0, str(error))
+    return Slip(n, line, start, len(text), sys.intern(head.id), head.hash, len(head.words), pages)
 
 
-def _slips(places: Iterable[tuple[int, int, bytes | FailedDocument]]) -> Iterator[Slip]:
-    decoder = msgspec.json.Decoder(_Head)
-    for n, (line, start, text) in enumerate(places):
-        if isinstance(text, FailedDocument):
-            yield Slip(n, line, start, 0, text.id or f"line {line}", "", 0, 0, text.message)
-            continue
-        try:
-            check_line(text)
-            head = decoder.decode(text)
-            pages = max(head.pages or (0,)) + 1
-        except (*BAD_TEXT, MemoryError) as error:
-            yield Slip(n, line, start, len(text), f"line {line}", "", 0, 0, str(error))
-            continue
-        id_ = sys.intern(head.id)
-        yield Slip(n, line, start, len(text), id_, head.hash, len(head.words), pages)
+_HEADS = msgspec.json.Decoder(_Head)

@@ -8,6 +8,7 @@ people work on them.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -19,10 +20,10 @@ from lawful.decoders import decode
 from lawful.documents.records import FailedDocument, Scored
 from lawful.io.jsonl import LineParser
 from lawful.learn.trust import Trust
-from lawful.pipeline.workers import in_order
+from lawful.pipeline.workers import Idle, in_order
 from lawful.results.decoding import Budget, Confidence, Decoding
 from lawful.review.answer import Answers, AnswersOf, RuleSets, digest, finite, is_known
-from lawful.review.documents import Documents, Slip
+from lawful.review.documents import POLL, Documents, Slip
 from lawful.review.needed import COSTS, Costs
 from lawful.review.rows import Key, State
 from lawful.review.store import Store
@@ -173,9 +174,9 @@ class Queue:
         self.promise = None if trust is None or trust.promise is None else str(trust.promise)
         self._told: dict[int, tuple[int, Entry]] = {}
         self._workers = workers
-        self._entries: list[Entry] = [
-            UNKNOWN if slip.error is None else Entry(error=slip.error) for slip in documents.slips
-        ]
+        self._entries: dict[int, Entry] = {}
+        self._seen = 0  # documents that were put on the list to be decoded
+        self._todo: tuple[deque[int], deque[int]] = deque(), deque()  # without, with alternatives
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._fill, daemon=True, name="queue")
         self.changes = 0
@@ -199,31 +200,43 @@ class Queue:
         results = in_order(self._survey, self._items(), self._workers, batch=1, apart=True)
         try:
             with closing(results):
-                for n, entry in results:
+                for n, found in results:
                     if self._stopped.is_set():
                         return
-                    if entry is None:  # of the second round: there are no alternatives
-                        self._entries[n] = self._entries[n]._replace(final=True)
-                        self.changes += 1
-                    else:
-                        is_first = self._entries[n].status is None
-                        self.decoded += is_first and entry.status is not None
-                        self._entries[n] = entry
-                        self.changes += 1
+                    before = self.entry(n)
+                    # In the second round, there may be no alternatives.
+                    entry = found or before._replace(final=True)
+                    self.decoded += before.status is None and entry.status is not None
+                    self._entries[n] = entry
+                    self.changes += 1
         except (LawfulError, OSError, ValueError) as error:  # ValueError: closed meanwhile
             self.failure = str(error)
 
-    def _items(self) -> Iterator[Item]:
-        for alternatives in (0, 1):
-            for slip in self._documents.slips:
-                if self._stopped.is_set():
+    def _items(self) -> Iterator[Item | Idle]:
+        """What is to be decoded, also of documents that are still coming."""
+        while not self._stopped.is_set():
+            coming = self._documents.coming
+            for slip in self._documents.slips[self._seen :]:
+                self._seen += 1
+                if slip.error is None:
+                    self._todo[0].append(slip.n)
+            alternatives = 0 if self._todo[0] else 1
+            if not self._todo[alternatives]:
+                if not coming:
                     return
-                if slip.error is None and self._entries[slip.n].error is None:
-                    yield slip.n, slip.line, self._documents.text(slip.n), alternatives
+                self._stopped.wait(POLL)
+                yield Idle.IDLE
+                continue
+            n = self._todo[alternatives].popleft()
+            if not alternatives:
+                self._todo[1].append(n)
+            if self.entry(n).error is None:
+                yield n, self._documents.slips[n].line, self._documents.text(n), alternatives
 
     def entry(self, n: int) -> Entry:
         """What is known about a document so far."""
-        return self._entries[n]
+        error = self._documents.slips[n].error
+        return self._entries.get(n, UNKNOWN if error is None else Entry(error=error))
 
     def tell(self, n: int, seq: int, entry: Entry) -> None:
         """What is known about a document since the row of this number."""
@@ -232,7 +245,7 @@ class Queue:
     def listing(self, store: Store, rules_hash: str, language: str = ENGLISH) -> dict[str, Any]:
         """The queue as the page gets it, with the reviews so far."""
         states = store.states()
-        order = sorted(self._documents.slips, key=lambda s: (self._entries[s.n].order, s.n))
+        order = sorted(self._documents.slips[:], key=lambda s: (self.entry(s.n).order, s.n))
         documents = [self._listed(slip, states, rules_hash, language) for slip in order]
         usable = [each for each in documents if "error" not in each]
         progress: dict[str, int] = {"documents": len(usable)}
@@ -246,8 +259,10 @@ class Queue:
         found: dict[str, Any] = {
             "documents": documents, "progress": progress, "decoded": self.decoded,
         }  # fmt: skip
-        if self.failure is not None:
-            found["failure"] = self.failure
+        if self._documents.coming:
+            found["reading"] = {"done": len(self._documents), "of": self._documents.expected}
+        if failure := self.failure or self._documents.failure:
+            found["failure"] = failure
         return found
 
     def listed(
@@ -260,7 +275,7 @@ class Queue:
         self, slip: Slip, states: Mapping[Key, State], rules_hash: str, language: str
     ) -> dict[str, Any]:
         """One document; what a review has found replaces what the background has."""
-        entry, state = self._entries[slip.n], states.get((slip.id, slip.hash))
+        entry, state = self.entry(slip.n), states.get((slip.id, slip.hash))
         if slip.error is not None or entry.error is not None:
             error = slip.error or entry.error
             return {"n": slip.n, "id": slip.id, "line": slip.line, "error": error}

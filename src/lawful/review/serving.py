@@ -69,6 +69,7 @@ def open_desk(
     """A desk whose queue is being filled; closed when the block ends."""
     workers = max(1, min(4, (os.cpu_count() or 1) - 1))
     queue = Queue(documents, common.sets, workers=workers, trust=trust, costs=costs)
+    documents.start()
     queue.start()
     pictures.draw_ahead(documents.pictured)
     desk = Desk(documents, store, common, pictures, queue)
