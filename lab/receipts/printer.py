@@ -24,7 +24,7 @@ from lab.receipts.layout import (
     centred,
     count_words,
     set_rows,
-)  # fmt: skip
+)
 from lab.receipts.money import MoneyStyle, format_money
 from lab.receipts.purchase import Extras, Item, Purchase, settle
 from lab.receipts.vocabulary import MARKETS, MINUS_SIGNS, Market

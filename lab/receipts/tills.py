@@ -25,11 +25,11 @@ from lab.receipts.layout import (
     at_right,
     centred,
     set_rows,
-)  # fmt: skip
+)
 
 _MARKETS = (
-    (markets.UNITED_STATES, 8.0), (markets.UNITED_KINGDOM, 3.0), (markets.MALAYSIA, 6.0), (markets.INDONESIA, 4.0),
-    (markets.GERMANY, 2.0), (markets.FRANCE, 2.0), (markets.SPAIN, 2.0),
+    (markets.UNITED_STATES, 8.0), (markets.UNITED_KINGDOM, 3.0), (markets.MALAYSIA, 6.0),
+    (markets.INDONESIA, 4.0), (markets.GERMANY, 2.0), (markets.FRANCE, 2.0), (markets.SPAIN, 2.0),
 )  # fmt: skip
 
 
