@@ -111,11 +111,9 @@ fuzz: .venv/installed  ## a million hostile inputs; then statements about docume
 
 bench: .venv/benched  ## compare with peer libraries; takes ten minutes
 	$(BIN)/python -m lab.benchmarks
-	$(BIN)/python -m lab.benchmarks.decoders
 	$(BIN)/python -m lab.benchmarks.search
 	$(BIN)/python -m lab.benchmarks.limits
 	$(BIN)/python -m lab.benchmarks.rows
-	$(BIN)/python -m lab.benchmarks.referee
 	$(BIN)/python -m lab.benchmarks.end_to_end
 
 clean:

@@ -8,8 +8,6 @@ times depend on the machine, ratios hardly.
 
 from __future__ import annotations
 
-import argparse
-import json
 import platform
 import subprocess
 import sys
@@ -27,6 +25,7 @@ import numpy as np
 
 import lawful
 from lab.benchmarks import peers
+from lab.benchmarks.study import Study, write
 from tests.fixtures.rows import SIZES, bio_labels, peaked
 
 MILLION = 1e6
@@ -193,7 +192,7 @@ def import_time(repeats: int) -> Iterator[Row]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__)
     parser.add_argument("--quick", action="store_true", help="small k, few repeats")
     parser.add_argument("--out", type=Path, default=Path("build/benchmarks.json"))
     arguments = parser.parse_args()
@@ -214,11 +213,9 @@ def main() -> None:
         for row in section:
             rows.append(row)
             print(row, flush=True)
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
     machine = {"python": platform.python_version(), "machine": platform.machine()}
     records = [asdict(row) | {"ratio": row.ratio} for row in rows]
-    arguments.out.write_text(json.dumps({**machine, "rows": records}, indent=1))
-    print(f"written to {arguments.out}")
+    write(arguments.out, {**machine, "rows": records})
 
 
 if __name__ == "__main__":

@@ -15,8 +15,6 @@ naming what clashes: the settings take turns on each page, and of the repeats th
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections import deque
 from collections.abc import Iterator
@@ -27,14 +25,14 @@ from pathlib import Path
 from time import process_time
 from unittest import mock
 
+from lab.benchmarks.data import outputs_of, rules_of
+from lab.benchmarks.study import Study, write
 from lab.benchmarks.tail import MEANINGS
-from lab.datasets import RULES
 from lawful import Budget, Decoding, decode
 from lawful.decoders import exact
-from lawful.rules.rule_set import Rules
 from lawful.search import reading_search
 from tests.fixtures import searches
-from tests.fixtures.outputs import OUTPUTS, read_outputs, require_outputs
+from tests.fixtures.outputs import OUTPUTS, require_outputs
 from tests.fixtures.slow import Given
 from tests.fuzz import draw
 
@@ -134,14 +132,13 @@ def random_documents(count: int) -> Iterator[Given]:
 
 def real_outputs(name: str, meaning: str) -> Iterator[Given]:
     """The outputs of a model."""
-    rules = Rules.load(RULES[OUTPUTS[name]]).with_defaults(**MEANINGS[meaning])
-    for page in read_outputs(name):
-        words = page.to_words()
-        yield words.document, words.scores, rules
+    rules = rules_of(name, **MEANINGS[meaning])
+    for page in outputs_of(name):
+        yield page.document, page.scores, rules
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__)
     parser.add_argument("--documents", type=int, default=10_000, help="default: %(default)s")
     parser.add_argument("--pages", type=int, default=12, help="generated, per kind")
     parser.add_argument("--shared", action="store_true", help="real outputs, too")
@@ -166,10 +163,8 @@ def main() -> None:
     if arguments.documents:
         name = "random documents"
         found[name] = compare(name, random_documents(arguments.documents), 1, 1)
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
     record = {name: {key: asdict(row) for key, row in rows.items()} for name, rows in found.items()}
-    arguments.out.write_text(json.dumps(record, indent=1))
-    print(f"\nwritten to {arguments.out}")
+    write(arguments.out, record)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,6 @@ samples.
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -23,13 +21,15 @@ from typing import Any
 
 import numpy as np
 
-from lab.datasets import RULES
+from lab.benchmarks.data import outputs_of, rules_of
+from lab.benchmarks.study import Study, write
+from lab.benchmarks.tables import changes
 from lawful import Candidates, Rules, Scored, choose, decode
 from lawful.candidates.candidates import SMOOTHING
 from lawful.evaluation.scoreboard import Counts
 from lawful.rules.judging.reading import Reading
 from lawful.search import Problem
-from tests.fixtures.outputs import OUTPUTS, read_outputs, require_outputs
+from tests.fixtures.outputs import OUTPUTS
 
 Values = Mapping[str, Any]
 
@@ -189,7 +189,7 @@ def measure(outputs: str, pages: Sequence[Page], samples: int) -> list[Row]:
                 counts.add({found[name]} - {None}, {truth} - {None})
             right.append(all(found[name] == truth for name, truth in page.truth.items()))
         baseline = baseline or right
-        changes = list(zip(baseline, right, strict=True))
+        fixed, broken = changes(baseline, right)
         rows.append(
             Row(
                 outputs,
@@ -198,8 +198,8 @@ def measure(outputs: str, pages: Sequence[Page], samples: int) -> list[Row]:
                 value_f1=counts.f1,
                 right=sum(right),
                 pages=len(pages),
-                fixed=changes.count((False, True)),
-                broken=changes.count((True, False)),
+                fixed=fixed,
+                broken=broken,
                 ms=1000 * seconds / max(1, len(pages)),
             )
         )
@@ -208,28 +208,25 @@ def measure(outputs: str, pages: Sequence[Page], samples: int) -> list[Row]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__, outputs=True)
     parser.add_argument("--pages", type=int, help="pages per model; default: all")
     parser.add_argument("--samples", default="5,20", help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--smoothing", type=float, default=SMOOTHING)
     parser.add_argument("--out", type=Path, default=Path("build/choose.json"))
     arguments = parser.parse_args()
-    require_outputs(parser)
     print(HEADER)
     rows: list[Row] = []
-    for name, data in OUTPUTS.items():
-        rules = Rules.load(RULES[data])
-        scored = [page.to_words() for page in read_outputs(name, arguments.pages)]
+    for name in OUTPUTS:
+        rules = rules_of(name)
+        scored = outputs_of(name, arguments.pages)
         for count in map(int, arguments.samples.split(",")):
             pages = [
                 Page(page, rules, count, arguments.seed + i, arguments.smoothing)
                 for i, page in enumerate(scored)
             ]
             rows += measure(name, pages, count)
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(json.dumps(list(map(asdict, rows)), indent=1))
-    print(f"written to {arguments.out}")
+    write(arguments.out, list(map(asdict, rows)))
 
 
 if __name__ == "__main__":

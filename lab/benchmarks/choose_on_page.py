@@ -11,8 +11,6 @@ that of the truth; fields are fixed or broken in comparison with ``choose`` with
 
 from __future__ import annotations
 
-import argparse
-import gzip
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -22,16 +20,14 @@ from itertools import pairwise
 from time import perf_counter
 from typing import Any
 
-from lab.benchmarks.sources import interval
-from lawful import Candidates, Document, Field, InputError, Rules, choose
+from lab.benchmarks.data import answers, page_of, texts_of
+from lab.benchmarks.study import Study
+from lab.benchmarks.tables import changes, interval
+from lawful import Candidates, Field, InputError, Rules, choose
 from lawful.candidates import placed
-from lawful.documents.reading_order import in_reading_order
 from lawful.models.shipped import receipt_model
 from lawful.models.tagger import from_pretrained
 from lawful.rules import RowKind
-from tests.helpers import ROOT
-
-SHARED = ROOT.parent / "shared" / "data" / "llm_samples"
 
 RECEIPT = Rules(
     [
@@ -86,6 +82,11 @@ def values(found: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Decima
     return {name: amount(found.get(name)) for name in names}
 
 
+def truth_of(record: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Decimal | None]:
+    truth = record["truth"]
+    return {n: amount(truth.get(n)) for n in names if not isinstance(truth.get(n), list)}
+
+
 def of_decoding(decoding: Any, names: tuple[str, ...]) -> dict[str, Decimal | None]:
     read = (
         (n, [v.value for v in decoding.fields.get(n, ()) if v.value is not None]) for n in names
@@ -99,7 +100,7 @@ def vote(samples: list[dict[str, Any]], names: tuple[str, ...]) -> dict[str, Dec
 
 
 def main() -> None:  # noqa: PLR0915 - a table is a list of ways
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = Study(__doc__)
     parser.add_argument("--part", choices=("chosen", "shown"), default="shown")
     parser.add_argument("--share", type=float, default=placed.SHARE)
     parser.add_argument("--not-printed", type=float, default=placed.NOT_PRINTED)
@@ -111,22 +112,16 @@ def main() -> None:  # noqa: PLR0915 - a table is a list of ways
         none = rules.with_defaults(weight=0)
         right: dict[str, list[bool]] = {}
         seconds = Counter[str]()
-        with gzip.open(SHARED / f"{name}.jsonl.gz") as lines:
-            records = [json.loads(line) for line in lines]
-        records = records[arguments.part == "shown" :: 2]
-        pages = [
-            in_reading_order(Document(r["id"], r["words"], r["boxes"], r.get("pages")))
-            for r in records
-        ]
+        records = answers(name, arguments.part)
+        pages = list(map(page_of, records))
         scored = tagger.predict(pages) if name != "facturx" else [None] * len(pages)
         sure: list[tuple[float, bool]] = []
         for record, page, tagged in zip(records, pages, scored, strict=True):
-            texts = [record["greedy"]["text"], *(s["text"] for s in record["samples"])]
+            texts = texts_of(record)
             samples = [each for each in map(answer, texts) if each is not None]
             if not samples:
                 continue
-            truth = {n: amount(record["truth"].get(n)) for n in names
-                     if not isinstance(record["truth"].get(n), list)}  # fmt: skip
+            truth = truth_of(record, names)
             ways: dict[str, Callable[[Candidates], Any]] = {
                 "choose without rules": lambda c: choose(c, none),
                 "choose without rules, on the page": lambda c: choose(c, none, document=page),
@@ -184,12 +179,12 @@ def main() -> None:  # noqa: PLR0915 - a table is a list of ways
                 )
         for way, each in right.items():
             base = right["choose" if "rules" not in way else "choose without rules"]
-            changes = list(zip(base, each, strict=True))
+            fixed, broken = changes(base, each)
             low, high = interval([100.0 * right_ for right_ in each])
             print(
                 f"  {way:<46}{sum(each):>5} of {len(each):<5}{100 * sum(each) / len(each):>6.1f} %"
                 f" ({low:.0f} to {high:.0f})"
-                f"  fixed {changes.count((False, True))} broken {changes.count((True, False))}"
+                f"  fixed {fixed} broken {broken}"
                 f"  {1000 * seconds[way] / len(records):.0f} ms"
             )
 

@@ -13,21 +13,21 @@ processor time of decoding with that of decoding with the confidence of needed f
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from lab.datasets import RULES
+from lab.benchmarks.data import outputs_of, rules_of
+from lab.benchmarks.study import Study, named
 from lawful import Budget, Rules, Scored, decode
 from lawful.decoders import Problem
 from lawful.evaluation.calibration import Words, fit_temperature
 from lawful.evaluation.split import sample
 from lawful.pipeline.call import DecodeOptions
 from lawful.search.confidence import FINE, QUICK
-from tests.fixtures.outputs import OUTPUTS, read_outputs, require_outputs
+from tests.fixtures.outputs import OUTPUTS, read_outputs
 
 WIDE = 0.1
 EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
@@ -91,7 +91,7 @@ def table(name: str, measured: Measured) -> None:
 
 def needed(name: str, needs: str, count: int = 140) -> None:
     """Prints what the confidence of needed fields costs, and how narrow it is."""
-    rules = Rules.load(RULES[OUTPUTS[name]])
+    rules = rules_of(name)
     plain, asked = (DecodeOptions(pool="mean", needs=n).call(rules) for n in (None, needs))
     without, with_, wide = [], [], []
     for page in read_outputs(name, count):
@@ -113,21 +113,16 @@ def needed(name: str, needs: str, count: int = 140) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__, outputs=True)
     parser.add_argument("--outputs", default=",".join(OUTPUTS))
     parser.add_argument("--seconds", type=float, default=1.0, help="Time limit per page.")
     parser.add_argument("--needs", help="fields, separated by commas")
     arguments = parser.parse_args()
-    require_outputs(parser)
-    names = arguments.outputs.split(",")
-    if unknown := [name for name in names if name not in OUTPUTS]:
-        parser.error(f"unknown outputs {unknown[0]!r}; outputs: {', '.join(OUTPUTS)}")
-    for name in names:
+    for name in named(parser, arguments.outputs, tuple(OUTPUTS)):
         if arguments.needs:
             needed(name, arguments.needs)
             continue
-        rules = Rules.load(RULES[OUTPUTS[name]])
-        pages = [page.to_words("mean") for page in read_outputs(name)]
+        rules, pages = rules_of(name), outputs_of(name)
         chosen = sample([page.document.id for page in pages], 0.5, 0)
         fitted = fit_temperature(Words.of(p for p in pages if p.document.id in chosen)).temperature
         rest = [page for page in pages if page.document.id not in chosen]

@@ -9,13 +9,13 @@ other half; of notes, the others of the same bank, for each bank with at least `
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import process_time
 
+from lab.benchmarks.study import Study
 from lab.benchmarks.teach import SETS, Data, Known, Right, decoded
 from lawful import Rules
 from lawful.models.quick import QuickTagger
@@ -128,7 +128,7 @@ def pooled(counts: Sequence[tuple[Mapping[int, Counter[str]], Counter[str]]]) ->
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = Study(__doc__)
     parser.add_argument("data", choices=("ads", "banks"))
     parser.add_argument("--figure", type=Path)
     options = parser.parse_args()

@@ -13,9 +13,6 @@ chosen on files of even groups (``chosen``); ``shown`` are the others.
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import json
 import random
 import re
 from collections import Counter
@@ -26,6 +23,8 @@ from itertools import pairwise
 from time import perf_counter
 from typing import Any
 
+from lab.benchmarks.data import FACTURX, records
+from lab.benchmarks.study import Study
 from lawful import Document
 from lawful.evaluation.einvoices import Audit, audit
 from lawful.evaluation.printed import AMOUNTS, place_amounts
@@ -33,9 +32,7 @@ from lawful.readers import Reader
 from lawful.readers.einvoice import EInvoice, read_einvoice
 from lawful.readers.reader import FileDocument
 from lawful.rules.packs import rules_named
-from tests.helpers import ROOT
 
-SHARED = ROOT.parent / "shared" / "data" / "facturx"
 LABELS = {".".join(names) for names in AMOUNTS}
 LEAST = Decimal("0.05")
 """A change that is no contradiction if it is smaller: prices have four decimals, and tolerances."""
@@ -46,13 +43,12 @@ _TEXTS = re.compile(rb"(?<=>)[^<>]*\S[^<>]*(?=</)")
 
 def read_files(part: str) -> Iterator[tuple[FileDocument, bytes]]:
     """The files of a part with e-invoices, and their XML."""
-    with gzip.open(SHARED / "documents.jsonl.gz", "rt", encoding="utf-8") as lines:
-        groups = {line["id"]: line["group"] for line in map(json.loads, lines)}
+    groups = {line["id"]: line["group"] for line in records(FACTURX / "documents.jsonl.gz")}
     for name in sorted(groups):
         if part == "both" or (part == "chosen") == (groups[name] % 2 == 0):
-            document = Reader("never").read(SHARED / "pdf" / f"{name}.pdf")
+            document = Reader("never").read(FACTURX / "pdf" / f"{name}.pdf")
             if isinstance(document, FileDocument) and document.invoice:
-                yield replace(document, id=name), (SHARED / "xml" / f"{name}.xml").read_bytes()
+                yield replace(document, id=name), (FACTURX / "xml" / f"{name}.xml").read_bytes()
             else:
                 print(f"{name}: {getattr(document, 'notes', 'no e-invoice')}")
 
@@ -183,7 +179,7 @@ def plants(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__)
     parser.add_argument("--part", choices=("chosen", "shown", "both"), default="both")
     parser.add_argument("--plants", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)

@@ -11,7 +11,6 @@ amount by a regular expression.
 
 from __future__ import annotations
 
-import argparse
 import re
 import subprocess
 import sys
@@ -26,6 +25,7 @@ from time import perf_counter, process_time
 from lawful_models import RECEIPT as MODEL
 
 from lab import receipts as demo
+from lab.benchmarks.study import Study
 from lab.receipts.drawing import draw_pdf, photograph
 from lawful import Document, InputError, decode, from_pretrained
 from lawful.io.jsonl import parse_documents, read_lines, write_documents
@@ -158,7 +158,7 @@ def measure(kind: str, files: Sequence[Path], folder: Path, rules: str) -> None:
 
 def main() -> None:
     """Prints the measurements."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__)
     parser.add_argument("--folder", type=Path, help="PDF files to measure instead")
     parser.add_argument("--rules", default="receipt")
     parser.add_argument("--pdfs", type=int, default=100)

@@ -7,30 +7,26 @@ It needs data sets that are not part of the project; ``end_to_end`` measures spe
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from importlib.util import find_spec
 from itertools import pairwise
-from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
 
-from lawful import Box, Document
+from lab.benchmarks.data import DATA, FACTURX, PHOTOS, annotated, true_total
+from lab.benchmarks.study import Study
+from lawful import Document
 from lawful.documents.reading_order import reading_order
 from lawful.readers import Limits, Reader, files_in
 from lawful.readers.ocr import Ocr
 from lawful.readers.page import Page, make_document
 from lawful.readers.pdf import open_pdf
 from lawful.values import read
-from tests.fixtures.outputs import SHARED
 
 HAS_OCR = find_spec("rapidocr") is not None
-
-
-# How well real files are read.
 
 
 def amounts_of(document: Document) -> set[Decimal]:
@@ -46,7 +42,7 @@ def totals() -> None:
     """How many totals of e-invoices' XML are printed, as far as the reader sees."""
     found = count = invoices = pages = 0
     start = perf_counter()
-    documents = [Reader("never").read(f) for f in files_in(SHARED / "data" / "facturx" / "pdf")]
+    documents = [Reader("never").read(f) for f in files_in(FACTURX / "pdf")]
     seconds = perf_counter() - start
     for document in documents:
         pages += len(document.sizes or ())
@@ -64,7 +60,7 @@ def pdf_text() -> None:
     """CPU time of the text of PDF pages: of PDFium alone, of words, and of their order."""
     spent: list[list[float]] = []
     limits = Limits()
-    for file in files_in(SHARED / "data" / "adbuy" / "pdf"):
+    for file in files_in(DATA / "adbuy" / "pdf"):
         with open_pdf(file, limits) as pdf:
             for number in range(len(pdf)):
                 times = [process_time()]
@@ -85,21 +81,6 @@ def pdf_text() -> None:
     print(f"  with boxes, {order:.1f} for their order; PDFium alone takes {raw:.1f} ms")
 
 
-def annotated(file: Path) -> list[tuple[str, Box]]:
-    """The words of a receipt's annotation, in its order; boxes of lines are cut by letters."""
-    words = []
-    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
-        *corners, text = line.split(",", 8)
-        if len(corners) == 8 and text.strip():
-            xs, ys = ([float(edge) for edge in corners[i::2]] for i in (0, 1))
-            unit, x = (max(xs) - min(xs)) / len(text), min(xs)
-            for word in text.split(" "):
-                if word:
-                    words.append((word, Box(x, min(ys), x + unit * len(word), max(ys))))
-                x += unit * (len(word) + 1)
-    return words
-
-
 def in_order(found: Sequence[int]) -> int:
     """How many words are followed by the next one."""
     return sum(after == before + 1 for before, after in pairwise(found))
@@ -108,7 +89,7 @@ def in_order(found: Sequence[int]) -> int:
 def order() -> None:
     """The share of words that are followed by the right one, after they were shuffled."""
     right = by_top = count = 0
-    for number, file in enumerate(sorted((SHARED / "data/receipt_images/box").glob("*.csv"))):
+    for number, file in enumerate(sorted((PHOTOS / "box").glob("*.csv"))):
         boxes = [box for _, box in annotated(file)]
         shuffled = random.Random(number).sample(range(len(boxes)), len(boxes))  # noqa: S311
         right += in_order([shuffled[i] for i in reading_order([boxes[i] for i in shuffled])])
@@ -127,13 +108,12 @@ def ocr(most: int | None) -> None:
     hits: Counter[str] = Counter()
     seconds = 0.0
     reader = Reader(engine=Ocr(threads=1))
-    folder = SHARED / "data" / "receipt_images"
-    files = sorted((folder / "img").glob("*.jpg"))[:most]
+    files = sorted((PHOTOS / "img").glob("*.jpg"))[:most]
     for file in files:
         start = perf_counter()
         document = reader.read(file)
         seconds += perf_counter() - start
-        truth = [word.upper() for word, _ in annotated(folder / "box" / f"{file.stem}.csv")]
+        truth = [word.upper() for word, _ in annotated(PHOTOS / "box" / f"{file.stem}.csv")]
         found = [word.upper() for word in document.words]
         hits["words"] += len(truth)
         hits["right words"] += (Counter(truth) & Counter(found)).total()
@@ -142,7 +122,7 @@ def ocr(most: int | None) -> None:
         amounts = [word for word in truth if is_amount(word)]
         hits["amounts"] += len(amounts)
         hits["right amounts"] += (Counter(amounts) & Counter(found)).total()
-        total = next(total_of(folder / "key" / f"{file.stem}.json"), None)
+        total = true_total(file)
         hits["totals"] += total is not None
         hits["right totals"] += total in amounts_of(document)
     print(f"receipt_images: {len(files)} photos, {seconds / len(files):.1f} s each, one thread")
@@ -156,16 +136,9 @@ def is_amount(word: str) -> bool:
     return bool(point) and whole.replace(",", "").isdigit() and cents.isdigit() and len(cents) == 2
 
 
-def total_of(file: Path) -> Iterator[Decimal]:
-    import json
-
-    text = json.loads(file.read_text(encoding="utf-8")).get("total", "")
-    yield from (abs(Decimal(value)) for value in read(text, "money")[:1])
-
-
 def main() -> None:
     """Prints the measurements."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__, DATA)
     parser.add_argument("--most", type=int, help="photos to read")
     arguments = parser.parse_args()
     totals()

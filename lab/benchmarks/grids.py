@@ -10,13 +10,14 @@ and of its column. Seconds are of one core.
 
 from __future__ import annotations
 
-import argparse
 from math import inf
 from statistics import mean
 from time import process_time
 
 import numpy as np
 
+from lab.benchmarks.study import Study
+from lab.benchmarks.tables import header, row
 from lawful import Budget, Document, Field, Rule, Rules, Scores, decode
 from lawful.documents.misreads import Misread
 from lawful.rules import RowKind
@@ -73,15 +74,14 @@ def grid(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = Study(__doc__)
     parser.add_argument("--rows", type=int, default=55)
     parser.add_argument("--columns", type=int, default=24, help="without the totals")
     parser.add_argument("--pages", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=5.0)
     options = parser.parse_args()
     rules = grid_rules(options.columns)
-    print("| misread | readings | right before | right | right or named | proven | s per page |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    header("misread", "readings", "right before", "right", "right or named", "proven", "s per page")
     for share in (0.01, 0.03):
         for readings in (True, False):
             before, right, named, proven, seconds = [], [], [], 0, []
@@ -112,12 +112,10 @@ def main() -> None:
                 named.append((len(good) + len(told)) / len(true))
                 proven += found.optimal
             cells = (before, right, named)
-            print(
-                f"| {share:.0%} | {'yes' if readings else 'no'} | "
-                f"{' | '.join(f'{mean(each):.2%}' for each in cells)} | "
-                f"{proven} of {options.pages} | {mean(seconds):.2f} |",
-                flush=True,
-            )
+            row(
+                f"{share:.0%}", "yes" if readings else "no", *(f"{mean(c):.2%}" for c in cells),
+                f"{proven} of {options.pages}", f"{mean(seconds):.2f}",
+            )  # fmt: skip
 
 
 if __name__ == "__main__":

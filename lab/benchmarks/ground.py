@@ -14,8 +14,6 @@ values of another document, as far as they are printed nowhere on the page.
 
 from __future__ import annotations
 
-import argparse
-import gzip
 import json
 import random
 from collections.abc import Iterator, Sequence
@@ -28,15 +26,14 @@ from typing import Any
 
 import numpy as np
 
+from lab.benchmarks.data import DATA, records
+from lab.benchmarks.study import Study, write
 from lab.datasets.cord import read_cord
 from lawful import Document, ground
 from lawful.candidates.grounding.leaves import Leaf, leaves_of
 from lawful.candidates.grounding.matches import Occurrences
 from lawful.documents.reading_order import reading_order
 from lawful.values import read
-from tests.helpers import ROOT
-
-SHARED = ROOT.parent / "shared" / "data"
 
 PLANTED = 3
 """Values of each page that are replaced, one after the other."""
@@ -133,7 +130,7 @@ def put(into: dict[str, Any], name: str, value: Any) -> None:
 def cord(part: str) -> Iterator[Page]:
     splits = ("train",) if part == "chosen" else ("dev", "test")
     for split in splits:
-        for labelled in read_cord(SHARED / "cord" / "raw", split):
+        for labelled in read_cord(DATA / "cord" / "raw", split):
             document = labelled.document
             order = reading_order(document.boxes or ())
             at = {old: new for new, old in enumerate(order)}
@@ -156,14 +153,9 @@ def cord(part: str) -> Iterator[Page]:
             yield made(page, in_order(found, {"items": "items", **CORD}))
 
 
-def records(path: Path) -> Iterator[dict[str, Any]]:
-    with gzip.open(path) as lines:
-        yield from map(json.loads, lines)
-
-
 def wildreceipt(part: str) -> Iterator[Page]:
-    folds = json.loads((SHARED / "wildreceipt" / "folds.json").read_text())
-    for record in records(SHARED / "wildreceipt" / "part.jsonl.gz"):
+    folds = json.loads((DATA / "wildreceipt" / "folds.json").read_text())
+    for record in records(DATA / "wildreceipt" / "part.jsonl.gz"):
         if (folds[record["id"]] == 0) != (part == "chosen"):
             continue
         order = reading_order([tuple(b) for b in record["boxes"]])
@@ -182,7 +174,7 @@ def wildreceipt(part: str) -> Iterator[Page]:
 
 
 def facturx(part: str) -> Iterator[Page]:
-    for record in records(SHARED / "facturx" / "documents.jsonl.gz"):
+    for record in records(DATA / "facturx" / "documents.jsonl.gz"):
         if (record["group"] % 2 == 0) != (part == "chosen"):
             continue
         words = record["words"]
@@ -228,7 +220,7 @@ def made(document: Document, found: dict[str, Any]) -> Page:
     return Page(document, unwrapped(found), tuple(leaf.value.places for leaf in leaves_of(found)))
 
 
-DATA = {"cord": cord, "wildreceipt": wildreceipt, "facturx": facturx}
+SETS = {"cord": cord, "wildreceipt": wildreceipt, "facturx": facturx}
 
 
 @dataclass(slots=True)
@@ -380,9 +372,9 @@ class Table:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = Study(__doc__, DATA)
     parser.add_argument("--part", choices=("chosen", "shown"), default="shown")
-    parser.add_argument("--data", default=",".join(DATA))
+    parser.add_argument("--data", default=",".join(SETS))
     parser.add_argument("--pages", type=int)
     parser.add_argument("--errors", type=int, default=0, help="mistakes to list")
     parser.add_argument("--out", type=Path, default=Path("build/ground.json"))
@@ -391,7 +383,7 @@ def main() -> None:
     for name in arguments.data.split(","):
         dice, before, table = random.Random(0), dict[str, Any](), Table()  # noqa: S311
         mistakes = []
-        for page in islice(DATA[name](arguments.part), arguments.pages):
+        for page in islice(SETS[name](arguments.part), arguments.pages):
             if page.truth:
                 mistakes += table.add(page)
                 table.plant(page, before, dice)
@@ -399,8 +391,7 @@ def main() -> None:
         found[name] = table.row()
         for key, value in found[name].items():
             print(f"  {key:<32}{value:.4f}" if isinstance(value, float) else f"  {key:<32}{value}")
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(json.dumps({"part": arguments.part, **found}, indent=1))
+    write(arguments.out, {"part": arguments.part, **found})
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pycrfsuite
 
-from lab.benchmarks.spread import Table
+from lab.benchmarks.tables import Spread
 from lawful import Decoding, Document, Field, Rule, Rules, Scores, decode
 from lawful.documents.labels import Scheme
 from lawful.evaluation.scoreboard import Counts
@@ -249,7 +249,7 @@ def judge_intents(sizes: Sequence[int], splits: int, count: int) -> None:
     test = test[:: -(-len(test) // count)] if count else test
     rules = rules_of(sentences)
     print(f"{len(test)} sentences, {splits} splits; mean and standard deviation over splits")
-    table = Table("trained on", "decoded")
+    table = Spread("trained on", "decoded")
     for size in sizes:
         for split in range(splits):
             chosen = np.random.default_rng(split).permutation(len(sentences))[:size]

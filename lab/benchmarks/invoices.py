@@ -10,9 +10,6 @@ was chosen on half 0.
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import date
@@ -22,12 +19,13 @@ from typing import Any
 
 from lawful_models import INVOICE as MODEL
 
+from lab.benchmarks.data import FACTURX, records
+from lab.benchmarks.study import Study
 from lawful import Rules, decode
 from lawful.models.tagger import KIND, from_pretrained
 from lawful.readers import Reader
 from lawful.results.decoding import Decoding
 from lawful.rules.packs import PACKS
-from tests.fixtures.outputs import SHARED
 
 AMOUNTS = {
     "gross": "GrandTotalAmount", "net": "TaxBasisTotalAmount", "tax": "TaxTotalAmount",
@@ -93,18 +91,16 @@ def right_rows(found: Decoding, truth: Truth) -> tuple[int, int, int]:
 
 def documents(folder: Path, half: int | None) -> Iterator[Truth]:
     """The documents, or one half of the layouts."""
-    with gzip.open(folder / "documents.jsonl.gz") as lines:
-        for line in lines:
-            truth = json.loads(line)
-            if half is None or truth["group"] % 2 == half:
-                yield truth
+    for truth in records(folder / "documents.jsonl.gz"):
+        if half is None or truth["group"] % 2 == half:
+            yield truth
 
 
 def main() -> None:
     """Prints how many values are right."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = Study(__doc__)
     parser.add_argument("--model", type=Path, default=MODEL)
-    parser.add_argument("--data", type=Path, default=SHARED / "data/facturx")
+    parser.add_argument("--data", type=Path, default=FACTURX)
     parser.add_argument("--half", type=int)
     parser.add_argument("--wrong", action="store_true", help="list what is wrong")
     options = parser.parse_args()

@@ -8,61 +8,49 @@ pages of CORD. Words of receipts are in reading order by their boxes.
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from pathlib import Path
 from time import perf_counter
 
-from lab.benchmarks.receipts import sorted_page
+from lab.benchmarks.data import (
+    DATA,
+    FACTURX,
+    GERMAN,
+    PHOTOS,
+    annotated,
+    page_of,
+    records,
+    sorted_page,
+)
+from lab.benchmarks.study import Study
 from lab.datasets.cord import read_cord
 from lab.datasets.wildreceipt import read_wildreceipt
-from lawful import Document, Labelled, Rules, decode
+from lawful import Document, Rules, decode
+from lawful.documents.reading_order import in_reading_order
 from lawful.models.kinds import INVOICE, CallByKind, KindTagger, kind_of
 from lawful.models.tagger import Tagger
 from lawful.pipeline.call import Call, decode_one
 from lawful.readers import Reader
 from lawful.rules.packs import PACKS
-from tests.fixtures.outputs import SHARED
 
 
-def german(folder: Path) -> Iterator[tuple[Document, Decimal]]:
+def german() -> Iterator[tuple[Document, Decimal]]:
     """German receipts with the words of Textract, and their true totals."""
-    with gzip.open(folder / "receipts.jsonl.gz") as lines:
-        for line in lines:
-            one = json.loads(line)
-            document = Document(one["id"], one["words"], boxes=one["boxes"])
-            page = Labelled(document, ("O",) * len(document))
-            yield sorted_page(page).document, Decimal(str(one["truth"]["total"]))
+    for one in records(GERMAN / "receipts.jsonl.gz"):
+        yield page_of(one), Decimal(str(one["truth"]["total"]))
 
 
-def sroie(folder: Path) -> Iterator[Document]:
-    """Receipts of SROIE; its boxes are of lines, which are divided by letters."""
-    for file in sorted((folder / "box").iterdir()):
-        words, boxes = [], []
-        for line in file.read_text(errors="replace").splitlines():
-            *corners, text = line.split(",", 8)
-            if len(corners) < 8:
-                continue
-            xs, ys = [float(x) for x in corners[::2]], [float(y) for y in corners[1::2]]
-            wide, at = (max(xs) - min(xs)) / max(len(text), 1), 0
-            for word in text.split():
-                at = text.index(word, at)
-                left = min(xs) + wide * at
-                words.append(word)
-                boxes.append((left, min(ys), left + wide * len(word), max(ys)))
-                at += len(word)
-        page = Labelled(Document(file.stem, words, boxes=boxes), ("O",) * len(words))
-        yield sorted_page(page).document
+def sroie() -> Iterator[Document]:
+    """Receipts of SROIE."""
+    for file in sorted((PHOTOS / "box").iterdir()):
+        words, boxes = zip(*annotated(file), strict=True)
+        yield in_reading_order(Document(file.stem, words, boxes=boxes))
 
 
-def invoices(folder: Path) -> Iterator[Document]:
+def invoices() -> Iterator[Document]:
     """The PDF files with invoices inside, as they are printed."""
-    reader = Reader()
-    for file in sorted((folder / "pdf").glob("*.pdf")):
-        yield reader.read(file)
+    return map(Reader().read, sorted((FACTURX / "pdf").glob("*.pdf")))
 
 
 def kinds(name: str, documents: Iterable[Document], tagger: KindTagger) -> None:
@@ -79,11 +67,11 @@ def kinds(name: str, documents: Iterable[Document], tagger: KindTagger) -> None:
           f"{1000 * seconds:.0f} ms a page for both models")  # fmt: skip
 
 
-def totals(tagger: KindTagger, folder: Path) -> None:
+def totals(tagger: KindTagger) -> None:
     """Prints how many totals of German receipts are right, told apart and known to be receipts."""
     call, rules = CallByKind.of_packs(Call), Rules.load(PACKS["receipt"])
     right: Counter[str] = Counter()
-    pages = list(german(folder))
+    pages = list(german())
     for document, total in pages:
         [scored] = tagger.predict([document])
         result = decode_one(scored, call)
@@ -98,15 +86,16 @@ def totals(tagger: KindTagger, folder: Path) -> None:
 
 def main() -> None:
     """Prints all of it."""
-    data, tagger = SHARED / "data", KindTagger.shipped()
-    kinds("German receipts", (d for d, _ in german(data / "german_receipts")), tagger)
-    kinds("SROIE", sroie(data / "receipt_images"), tagger)
-    wild = read_wildreceipt(data / "wildreceipt/raw/part.txt.gz")
+    Study(__doc__, DATA).parse_args()
+    tagger = KindTagger.shipped()
+    kinds("German receipts", (d for d, _ in german()), tagger)
+    kinds("SROIE", sroie(), tagger)
+    wild = read_wildreceipt(DATA / "wildreceipt/raw/part.txt.gz")
     kinds("WildReceipt", (sorted_page(page).document for page in wild), tagger)
-    cord = read_cord(data / "cord/raw", "test")
+    cord = read_cord(DATA / "cord/raw", "test")
     kinds("CORD, test pages", (sorted_page(page).document for page in cord), tagger)
-    kinds("invoices", invoices(data / "facturx"), tagger)
-    totals(tagger, data / "german_receipts")
+    kinds("invoices", invoices(), tagger)
+    totals(tagger)
 
 
 if __name__ == "__main__":

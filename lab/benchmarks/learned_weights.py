@@ -15,13 +15,14 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from lab.benchmarks.data import outputs_of, rules_of
+from lab.benchmarks.study import Study
 from lab.benchmarks.weights import KINDS, REFERENCES, Tagger, read_references
-from lab.datasets import RULES
 from lawful import Field, Rule, Rules
 from lawful.documents.records import Scored
 from lawful.learn.weights import Learned, learn
 from lawful.rules import Boundaries
-from tests.fixtures.outputs import OUTPUTS, read_outputs, require_outputs
+from tests.fixtures.outputs import OUTPUTS
 
 WRONG_FOR = {"cord": "total == tax", "wildreceipt": "total == tax"}
 """Wrong rules for receipts, by data set."""
@@ -48,8 +49,7 @@ def cases(arguments: argparse.Namespace) -> Iterator[tuple[str, Sequence[Scored]
             parts["boundaries"] = Boundaries(r"\w$", 10.0)
         yield f"references, tagger of {size}", pages, Rules(fields, **parts)
     for name, data in OUTPUTS.items() if arguments.receipts else ():
-        pages = [page.to_words("mean") for page in read_outputs(name)]
-        rules = Rules.load(RULES[data])
+        pages, rules = outputs_of(name), rules_of(name)
         if arguments.wrong:
             rules = rules.with_rules(Rule(WRONG_FOR[data], id="wrong"))
         yield name, pages, rules
@@ -75,13 +75,12 @@ def _f1(learned: Learned, name: str) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__, outputs=True)
     parser.add_argument("--train", type=int, nargs="+", default=[200, 1135], help="sizes")
     parser.add_argument("--pages", type=int, default=378, help="references to learn on")
     parser.add_argument("--receipts", action="store_true", help="receipts, not references")
     parser.add_argument("--wrong", action="store_true", help="with a wrong rule")
     arguments = parser.parse_args()
-    require_outputs(parser)
     for name, pages, rules in cases(arguments):
         measure = None if arguments.receipts else "entities"
         show(name, learn(pages, rules, measure=measure))

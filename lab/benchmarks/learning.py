@@ -16,7 +16,6 @@ adds.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -25,18 +24,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
 
+from lab.benchmarks.data import DATA, sorted_page
+from lab.benchmarks.study import Study, numbers
 from lab.datasets import READERS
 from lab.receipts.labels import WILDRECEIPT, renamed
 from lawful import Budget, Rules, decode
-from lawful.documents.reading_order import in_reading_order, reading_order
 from lawful.documents.records import Labelled
 from lawful.evaluation.scoreboard import Scoreboard, best_legal
 from lawful.models.shipped import base_named
 from lawful.models.tagger import Tagger, from_pretrained
 from lawful.rules.packs import rules_named
-from tests.fixtures.outputs import SHARED
 
-DATA = SHARED / "data"
 HELD = 0
 """The fold of WildReceipt that is measured on."""
 
@@ -55,7 +53,7 @@ class Result:
 
 def pages_of(split: str) -> list[Labelled]:
     """CORD's receipts of a split in reading order; entities that it interrupts become two."""
-    return [in_order(page) for page in READERS["cord"](DATA / "cord/raw", split)]
+    return [sorted_page(page) for page in READERS["cord"](DATA / "cord/raw", split)]
 
 
 def wildreceipt() -> tuple[list[Labelled], list[Labelled]]:
@@ -63,18 +61,8 @@ def wildreceipt() -> tuple[list[Labelled], list[Labelled]]:
     folds = json.loads((DATA / "wildreceipt/folds.json").read_text(encoding="utf-8"))
     parts: tuple[list[Labelled], list[Labelled]] = ([], [])
     for page in READERS["wildreceipt"](DATA / "wildreceipt/raw/part.txt.gz", None):
-        parts[folds[page.document.id] == HELD].append(in_order(renamed(page, WILDRECEIPT)))
+        parts[folds[page.document.id] == HELD].append(sorted_page(renamed(page, WILDRECEIPT)))
     return parts
-
-
-def in_order(page: Labelled) -> Labelled:
-    order = reading_order(page.document.boxes or (), page.document.pages)
-    gold: list[str] = []
-    for word in order:
-        label = page.gold[word]
-        goes_on = bool(gold) and gold[-1].partition("-")[2] == label[2:]
-        gold.append(f"B-{label[2:]}" if label.startswith("I-") and not goes_on else label)
-    return Labelled(in_reading_order(page.document), tuple(gold))
 
 
 def first(pages: Sequence[Labelled], count: int) -> list[Labelled]:
@@ -140,13 +128,9 @@ def table(results: Sequence[Result]) -> str:
     return "\n".join(lines)
 
 
-def numbers(text: str) -> list[int]:
-    return [int(part) for part in text.split(",")]
-
-
 def main() -> None:
     """Trains and prints a table, or prints that of an earlier run."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__)
     parser.add_argument("--base", help="the encoder, as a folder, or receipts")
     parser.add_argument("--data", choices=("cord", "wildreceipt"), default="cord")
     parser.add_argument("--layers", type=int, default=2)

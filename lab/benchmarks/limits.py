@@ -10,7 +10,6 @@ are interrupted after half a second: ``Ctrl-C`` is the time until they end.
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
 import signal
@@ -20,6 +19,7 @@ from multiprocessing import get_context
 from time import perf_counter
 from typing import Any
 
+from lab.benchmarks.study import Study
 from lawful import Budget, decode
 from tests.fixtures.slow import CASES, Case
 
@@ -63,7 +63,7 @@ def _run(case: Case, seconds: float | None) -> tuple[float, float, str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__)
     parser.add_argument("--seconds", default="0.05,0.5,2")
     parser.add_argument("--cases", default="", help="Only cases whose name contains one of these.")
     arguments = parser.parse_args()

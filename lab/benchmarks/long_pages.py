@@ -22,6 +22,7 @@ from time import process_time
 
 import numpy as np
 
+from lab.benchmarks.study import Study
 from lawful import decode
 from lawful.rules.packs import rules_named
 
@@ -58,7 +59,7 @@ def measure(file: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__)
     parser.add_argument("--every", type=int, default=1, help="Of so many files, the first.")
     parser.add_argument("--against", type=Path, help="a checkout of another commit")
     parser.add_argument("--decode", type=Path, help=argparse.SUPPRESS)

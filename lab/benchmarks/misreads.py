@@ -10,12 +10,9 @@ are known. At the end, the repairs that were right, by price. ``--keep`` keeps w
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,6 +22,8 @@ import numpy as np
 from lawful_models import RECEIPT as MODEL
 
 from lab import receipts
+from lab.benchmarks.data import DATA, GERMAN, PHOTOS, amount, records, true_total
+from lab.benchmarks.study import Study
 from lab.receipts.drawing import draw_pdf, photograph
 from lawful import Document, Rules, Scored, Scores, decode
 from lawful.io.jsonl import document_line, parse_documents
@@ -32,7 +31,6 @@ from lawful.models.tagger import Tagger, from_pretrained
 from lawful.readers import Reader
 from lawful.rules.packs import PACKS
 from lawful.values import read
-from tests.fixtures.outputs import SHARED
 
 AMOUNTS = ("total", "subtotal", "tax", "service", "discount", "cash", "change")
 OF_ROWS = ("count", "unit_price", "price")
@@ -45,19 +43,15 @@ Truth = Mapping[str, tuple[Decimal, ...]]
 """By field, its true values, where they are known."""
 
 
-def shared_photos(data: Path) -> Iterator[tuple[str, Path, Truth]]:
+def shared_photos() -> Iterator[tuple[str, Path, Truth]]:
     """The photos of others: the name of their set, the file, and the true total."""
-    for file in sorted((data / "receipt_images/img").glob("*.jpg")):
-        key = json.loads((data / f"receipt_images/key/{file.stem}.json").read_text())
-        total = _amount(key["total"])
-        if total is not None:
+    for file in sorted((PHOTOS / "img").glob("*.jpg")):
+        if (total := true_total(file)) is not None:
             yield "SROIE", file, {"total": (total,)}
-    with gzip.open(data / "german_receipts/receipts.jsonl.gz", "rt") as lines:
-        for line in lines:
-            page = json.loads(line)
-            total = _amount(str(page["truth"]["total"]).replace(",", "."))
-            if page.get("image") and total is not None:
-                yield "German", data / "german_receipts" / page["image"], {"total": (total,)}
+    for page in records(GERMAN / "receipts.jsonl.gz"):
+        total = amount(str(page["truth"]["total"]).replace(",", "."))
+        if page.get("image") and total is not None:
+            yield "German", GERMAN / page["image"], {"total": (total,)}
 
 
 def generated_photos(count: int, folder: Path) -> Iterator[tuple[str, Path, Truth]]:
@@ -141,17 +135,9 @@ def print_reliability(made: list[tuple[float, bool]]) -> None:
         least = most
 
 
-def _amount(text: str) -> Decimal | None:
-    try:
-        return Decimal(text.strip("$RM ").replace(",", ""))
-    except InvalidOperation:
-        return None
-
-
 def main() -> None:
     """Prints the figures by set of photos."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data", type=Path, default=SHARED / "data")
+    parser = Study(__doc__, DATA)
     parser.add_argument("--generated", type=int, default=40)
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--show", action="store_true")
@@ -159,7 +145,7 @@ def main() -> None:
     with TemporaryDirectory() as made:
         folder = arguments.keep or Path(made)
         folder.mkdir(parents=True, exist_ok=True)
-        photos = chain(shared_photos(arguments.data), generated_photos(arguments.generated, folder))
+        photos = chain(shared_photos(), generated_photos(arguments.generated, folder))
         compare(from_pretrained(MODEL), photos, folder, show=arguments.show)
 
 

@@ -11,43 +11,25 @@ documents on which no rule is violated, of those on which one can be checked.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from decimal import Decimal
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
 
+from lab.benchmarks.study import Study
 from lab.datasets.cord import read_cord
 from lab.receipts.labels import CORD, WILDRECEIPT, renamed
-from lawful import Document, Labelled, Rules
+from lawful import Document, InputError, Labelled, Rules
 from lawful.evaluation.survey import judge_gold
+from lawful.readers.einvoice import read_einvoice
 from lawful.rules.packs import PACKS
 from lawful.values import read
-from tests.fixtures.outputs import SHARED, read_gold, require_outputs
+from tests.fixtures.outputs import SHARED, read_gold
 
 # Invoices: a document of the values in the XML, each a word with its label.
-
-
-@dataclass(slots=True)
-class Values:
-    """Labelled values, some of them in rows."""
-
-    words: list[str]
-    labels: list[str]
-    rows: list[int | None]
-
-    def add(self, row: int | None, **values: ET.Element | str | None) -> None:
-        for name, value in values.items():
-            text = value.text if isinstance(value, ET.Element) else value
-            if text and text.strip():
-                self.words.append(printed(text.strip()))
-                self.labels.append("B-" + name.replace("__", "."))
-                self.rows.append(row)
 
 
 def printed(text: str) -> str:
@@ -61,100 +43,20 @@ def printed(text: str) -> str:
     return f"{number:.{places + (places == 3)}f}"
 
 
-def find(parent: ET.Element | None, *names: str) -> ET.Element | None:
-    """The first element below with one of these names, whatever its namespace."""
-    return next(find_all(parent, *names), None)
-
-
-def find_all(parent: ET.Element | None, *names: str) -> Iterator[ET.Element]:
-    """The elements below with these names, whatever their namespace."""
-    for element in () if parent is None else parent.iter():
-        if isinstance(element.tag, str) and element.tag.rpartition("}")[2] in names:
-            yield element
-
-
-SETTLEMENT = "ApplicableHeaderTradeSettlement", "ApplicableSupplyChainTradeSettlement"
-SUMMATION = (
-    "SpecifiedTradeSettlementHeaderMonetarySummation",
-    "SpecifiedTradeSettlementMonetarySummation",
-)
-RATE = "RateApplicablePercent", "ApplicablePercent"
-
-
 def read_invoice(path: Path) -> Labelled | None:
     """The values of an invoice in Factur-X or ZUGFeRD; ``None`` for anything else."""
     try:
-        root = ET.parse(path).getroot()  # noqa: S314 - files that the user points at
-    except ET.ParseError:  # one of the files is broken
+        invoice = read_einvoice(path.read_bytes())
+    except InputError:  # one of the files is broken
         return None
-    if not root.tag.endswith(("CrossIndustryInvoice", "CrossIndustryDocument")):
+    if invoice.syntax != "CII":
         return None
-    values = Values([], [], [])
-    number = 0
-    for line in find_all(root, "IncludedSupplyChainTradeLineItem"):
-        number += 1
-        price = find(line, "NetPriceProductTradePrice")
-        tax = find(line, "ApplicableTradeTax")
-        settlement = find(
-            line, "SpecifiedLineTradeSettlement", "SpecifiedSupplyChainTradeSettlement"
-        )
-        values.add(
-            number,
-            line__quantity=find(line, "BilledQuantity"),
-            line__unit_price=find(price, "ChargeAmount"),
-            line__rate=find(tax, *RATE),
-            line__category=find(tax, "CategoryCode"),
-            line__amount=find(settlement, "LineTotalAmount"),
-        )
-    settlement = find(root, *SETTLEMENT)
-    for element in settlement if settlement is not None else ():
-        name = element.tag.rpartition("}")[2]
-        number += 1
-        tax = find(element, "CategoryTradeTax", "AppliedTradeTax")
-        of_tax = find(tax, *RATE), find(tax, "CategoryCode")
-        if name == "ApplicableTradeTax":
-            values.add(
-                number,
-                vat__category=find(element, "CategoryCode"),
-                vat__rate=find(element, *RATE),
-                vat__basis=find(element, "BasisAmount"),
-                vat__tax=find(element, "CalculatedAmount"),
-            )
-        elif name == "SpecifiedLogisticsServiceCharge" or (
-            name == "SpecifiedTradeAllowanceCharge" and is_charge(element)
-        ):
-            amount = find(element, "ActualAmount", "AppliedAmount")
-            values.add(
-                number, charge__rate=of_tax[0], charge__category=of_tax[1], charge__amount=amount
-            )
-        elif name == "SpecifiedTradeAllowanceCharge":
-            amount = find(element, "ActualAmount")
-            values.add(
-                number,
-                allowance__rate=of_tax[0],
-                allowance__category=of_tax[1],
-                allowance__amount=amount,
-            )
-    sums_of = find(settlement, *SUMMATION)
-    values.add(
-        None,
-        line_total=find(sums_of, "LineTotalAmount"),
-        allowances=find(sums_of, "AllowanceTotalAmount"),
-        charges=find(sums_of, "ChargeTotalAmount"),
-        net=find(sums_of, "TaxBasisTotalAmount"),
-        tax=find(sums_of, "TaxTotalAmount"),
-        gross=find(sums_of, "GrandTotalAmount"),
-        prepaid=find(sums_of, "TotalPrepaidAmount"),
-        rounding=find(sums_of, "RoundingAmount"),
-        due=find(sums_of, "DuePayableAmount"),
-    )
-    document = Document(path.stem, values.words, rows=values.rows)
-    return Labelled(document, tuple(values.labels))
-
-
-def is_charge(element: ET.Element) -> bool:
-    indicator = find(element, "ChargeIndicator")
-    return indicator is not None and "true" in "".join(indicator.itertext())
+    rows = [*invoice.lines, *invoice.rates, *invoice.allowances, *invoice.charges]
+    values = [(None, *pair) for pair in invoice.header.items()]
+    values += [(i, *pair) for i, row in enumerate(rows) for pair in row.items()]
+    ids, labels, texts = zip(*values, strict=True)
+    document = Document(path.stem, list(map(printed, texts)), rows=ids)
+    return Labelled(document, tuple(f"B-{label}" for label in labels))
 
 
 # Ad orders: printed amounts for which a rule holds.
@@ -221,9 +123,8 @@ def line_of(pack: str, rule: str, data: str, holds: int, of: int) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__, outputs=True)
     parser.parse_args()
-    require_outputs(parser)
     data = SHARED / "data"
     print(f"{'pack':<10}{'rule':<13}{'data':<13}{'holds':>7}{'checked':>9}{'share':>8}")
     cord = (renamed(each, CORD) for each in read_cord(data / "cord" / "raw"))

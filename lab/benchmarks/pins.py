@@ -15,7 +15,6 @@ other processes. That of a page is the mean over its pins; ``by page`` are perce
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -24,9 +23,11 @@ from time import process_time
 import numpy as np
 
 from lab import receipts as demo
-from lab.datasets import RULES
+from lab.benchmarks.data import outputs_of, rules_of
+from lab.benchmarks.study import Study, named
+from lab.benchmarks.timing import percentiles
 from lawful import Budget, Decoding, Pin, Rules, Scored, decode, read_jsonl
-from tests.fixtures.outputs import OUTPUTS, read_outputs, require_outputs
+from tests.fixtures.outputs import OUTPUTS, require_outputs
 
 
 def gold_spans(page: Scored, rules: Rules) -> dict[tuple[int, int], str]:
@@ -79,8 +80,7 @@ def measure(name: str, pages: Iterable[Scored], rules: Rules, budget: Budget) ->
         times += own
         of_pages += [float(np.mean(own))] if own else []
     pins_ = count["pins"]
-    shares = [1000 * float(np.percentile(each, share)) for each in (of_pages, times)
-              for share in (50, 95, 100)]  # fmt: skip
+    shares = [1000 * ms for each in (of_pages, times) for ms in percentiles(each, 50, 95, 100)]
     print(
         f"{name:<13}{len(of_pages):>6}{pins_:>6}{count['proven'] / pins_:>8.1%}"
         f"{count['moving']:>8}{count['moving'] / pins_:>7.0%}{count['fixed']:>7}"
@@ -90,14 +90,12 @@ def measure(name: str, pages: Iterable[Scored], rules: Rules, budget: Budget) ->
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__)
     parser.add_argument("--outputs", default=",".join(("demo", *OUTPUTS)))
     parser.add_argument("--pages", type=int, help="pages per model; default: all")
     parser.add_argument("--seconds", type=float, default=20, help="time limit per decoding")
     arguments = parser.parse_args()
-    names = arguments.outputs.split(",")
-    if unknown := [name for name in names if name not in ("demo", *OUTPUTS)]:
-        parser.error(f"unknown outputs {unknown[0]!r}; outputs: demo, {', '.join(OUTPUTS)}")
+    names = named(parser, arguments.outputs, ("demo", *OUTPUTS))
     if names != ["demo"]:
         require_outputs(parser)
     print(
@@ -109,8 +107,7 @@ def main() -> None:
         if name == "demo":
             measure(name, read_jsonl(demo.shipped()), Rules.load(demo.RULES), budget)
         else:
-            pages = (page.to_words() for page in read_outputs(name, arguments.pages))
-            measure(name, pages, Rules.load(RULES[OUTPUTS[name]]), budget)
+            measure(name, outputs_of(name, arguments.pages), rules_of(name), budget)
 
 
 if __name__ == "__main__":

@@ -12,18 +12,16 @@ of parts of them, and of prompts, are estimated by the same number of characters
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import gzip
-import json
 import re
 from collections import Counter
 from decimal import Decimal
 from typing import Any
 
-from lab.benchmarks.choose_on_page import FIELDS, INVOICE, RECEIPT, SHARED, amount, of_decoding
-from lawful import Document
-from lawful.documents.reading_order import in_reading_order
+from lab.benchmarks.choose_on_page import FIELDS, INVOICE, RECEIPT, of_decoding, truth_of
+from lab.benchmarks.data import answers, page_of
+from lab.benchmarks.study import Study
+from lab.benchmarks.tables import changes
 from lawful.documents.records import FailedDocument
 from lawful.llm.asking import Answer, Ask, Reply
 from lawful.llm.extraction import Asking
@@ -68,18 +66,15 @@ class Recorded:
 
 
 def settle(record: dict[str, Any], rules: Any, first: int, more: int) -> tuple[Any, Recorded]:
-    page = in_reading_order(
-        Document(record["id"], record["words"], record["boxes"], record.get("pages"))
-    )
     client = Recorded(record, first)
     asking = Asking(client, schema_of_rules(rules), Call(rules), first, more)  # type: ignore[arg-type]
-    result = asyncio.run(asking.settle(page)).result
+    result = asyncio.run(asking.settle(page_of(record))).result
     decoding = None if isinstance(result, FailedDocument) else result[1]
     return decoding, client
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = Study(__doc__)
     parser.add_argument("--part", choices=("chosen", "shown"), default="shown")
     parser.add_argument("--first", type=int, default=1, help="answers to the first question")
     parser.add_argument("--questions", type=int, default=2)
@@ -87,8 +82,6 @@ def main() -> None:
     arguments = parser.parse_args()
     for name in arguments.data:
         rules = INVOICE if name == "facturx" else RECEIPT
-        with gzip.open(SHARED / f"{name}.jsonl.gz") as lines:
-            records = [json.loads(line) for line in lines]
         ways = {
             "first answer": (arguments.first, 0),
             "small questions": (arguments.first, arguments.questions),
@@ -96,9 +89,8 @@ def main() -> None:
         }
         right: dict[str, list[bool]] = {way: [] for way in ways}
         read, written, shown, wanted = (Counter[str]() for _ in range(4))
-        for record in records[arguments.part == "shown" :: 2]:
-            truth = {n: amount(record["truth"].get(n)) for n in FIELDS[name]
-                     if not isinstance(record["truth"].get(n), list)}  # fmt: skip
+        for record in answers(name, arguments.part):
+            truth = truth_of(record, FIELDS[name])
             for way, (first, more) in ways.items():
                 decoding, client = settle(record, rules, first, more)
                 values: dict[str, Decimal | None] = (
@@ -119,10 +111,10 @@ def main() -> None:
             "the same in one call": one + written["five whole retries"] - written["first answer"],
         }  # fmt: skip
         for way, each in right.items():
-            changes = list(zip(right["five whole retries"], each, strict=True))
+            fixed, broken = changes(right["five whole retries"], each)
             print(
                 f"  {way:<20}{sum(each):>5} of {len(each):<5}{100 * sum(each) / len(each):>6.1f} %"
-                f"  fixed {changes.count((False, True))} broken {changes.count((True, False))}"
+                f"  fixed {fixed} broken {broken}"
                 f"  more tokens {spent[way]:>8.0f} = "
                 f"{100 * spent[way] / spent['five whole retries']:.1f} %"
                 f", {100 * spent[way] / spent['the same in one call']:.1f} % of those in one call"

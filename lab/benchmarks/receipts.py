@@ -11,46 +11,25 @@ a data set has labels for are counted.
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Iterable
-from dataclasses import replace
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from lawful_models import RECEIPT as MODEL
 
+from lab.benchmarks.data import DATA, PHOTOS, amount, sorted_page, true_total
+from lab.benchmarks.study import Study
 from lab.datasets.cord import read_cord
 from lab.datasets.wildreceipt import read_wildreceipt
 from lab.receipts.labels import CORD, WILDRECEIPT, renamed
 from lawful import Labelled, MissingExtraError, Rules, decode
-from lawful.documents.reading_order import reading_order
 from lawful.evaluation.scoreboard import Counts, Scoreboard, best_legal
 from lawful.models.tagger import Tagger, from_pretrained
 from lawful.readers import Reader
 from lawful.rules.packs import PACKS
-from tests.fixtures.outputs import SHARED
 
 WILD_FIELDS = ("total", "subtotal", "tax")
 SPANS = ("item.price", "item.name", "item.count", "date", "shop.name")
 CORD_FIELDS = ("total", "subtotal", "tax", "service", "discount", "cash", "change")
-
-
-def sorted_page(page: Labelled) -> Labelled:
-    """The page with its words and labels in reading order."""
-    document = page.document
-    if document.boxes is None:
-        return page
-    order = reading_order(document.boxes)
-    words, boxes, gold = (
-        tuple(each[i] for i in order) for each in (document.words, document.boxes, page.gold)
-    )
-    # A field of several words may be torn apart: its parts then begin anew.
-    legal = [
-        f"B{label[1:]}" if label[0] == "I" and (i == 0 or gold[i - 1][1:] != label[1:]) else label
-        for i, label in enumerate(gold)
-    ]
-    return replace(page, document=replace(document, words=words, boxes=boxes), gold=tuple(legal))
 
 
 def score(
@@ -81,17 +60,17 @@ def _cell(counts: list[Counts]) -> str:
     return f"{100 * f1:.1f} ({right}/{true})"
 
 
-def photos(tagger: Tagger, folder: Path, path: Path) -> None:
+def photos(tagger: Tagger, path: Path) -> None:
     """Prints on how many photos the total is right."""
     rules = Rules.load(path)
     bare = Rules(rules.fields, scheme=rules.scheme, defaults=rules.defaults)
     reader = Reader()
     right = {"without rules": 0, "with rules": 0}
     printed = count = 0
-    for file in sorted((folder / "img").glob("*.jpg")):
+    for file in sorted((PHOTOS / "img").glob("*.jpg")):
         (scored,) = tagger.predict([reader.read(file)])
-        truth = _amount(json.loads((folder / f"key/{file.stem}.json").read_text())["total"])
-        printed += any(_amount(word) == truth for word in scored.document.words)
+        truth = true_total(file)
+        printed += any(amount(word) == truth for word in scored.document.words)
         count += 1
         for name, some in (("without rules", bare), ("with rules", rules)):
             found = decode(scored.document, scored.scores, some).values("total")[:1]
@@ -103,29 +82,21 @@ def photos(tagger: Tagger, folder: Path, path: Path) -> None:
         print(f"total right {name}: {some} ({100 * some / count:.1f} %)")
 
 
-def _amount(text: str) -> Decimal | None:
-    try:
-        return Decimal(text.strip("$RM ").replace(",", ""))
-    except InvalidOperation:
-        return None
-
-
 def main() -> None:
     """Prints the figures of the model on all data sets."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = Study(__doc__, DATA)
     parser.add_argument("--model", type=Path, default=MODEL)
     parser.add_argument("--rules", type=Path, default=PACKS["receipt"])
-    parser.add_argument("--data", type=Path, default=SHARED / "data")
     arguments = parser.parse_args()
-    data, rules = arguments.data, Rules.load(arguments.rules)
+    rules = Rules.load(arguments.rules)
     tagger = from_pretrained(arguments.model)
-    wild = read_wildreceipt(data / "wildreceipt/raw/part.txt.gz")
+    wild = read_wildreceipt(DATA / "wildreceipt/raw/part.txt.gz")
     score("WildReceipt", tagger, (renamed(p, WILDRECEIPT) for p in wild), rules, WILD_FIELDS)
-    test = read_cord(data / "cord/raw", "test")
+    test = read_cord(DATA / "cord/raw", "test")
     score("CORD, test pages", tagger, (renamed(p, CORD) for p in test), rules, CORD_FIELDS)
     print()
     try:
-        photos(tagger, data / "receipt_images", arguments.rules)
+        photos(tagger, arguments.rules)
     except MissingExtraError as error:
         print(f"left out: photos; {error}")
 

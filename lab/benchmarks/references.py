@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lab.benchmarks.fine_tuning import Job, Pieces, log_probs, write_jobs
-from lab.benchmarks.spread import Table
+from lab.benchmarks.tables import Spread
 from lab.benchmarks.weights import KINDS, REFERENCES, Tagger, read_references
 from lawful import Field, Rules, Scores, decode
 from lawful.documents.records import Labelled, Scored
@@ -32,14 +32,30 @@ ENOUGH = 30
 
 
 Scoring: TypeAlias = Callable[
-    [str, Sequence[Labelled], Sequence[Labelled], tuple[str, ...]], list[Scored]
+    [Sequence[Labelled], Sequence[Labelled], tuple[str, ...]], list[Scored]
 ]
-"""Scores references by a tagger that was trained on others: the name of this job, the references to
-score and to train on, the labels."""
+"""Scores references by a tagger that was trained on others: the references to score and to train
+on, the labels."""
+
+STEPS, BATCH = 400, 8
+"""Steps of training, in batches of references, within the limits on epochs."""
+
+FEWEST_EPOCHS, MAX_EPOCHS = 8, 60
+
+RATE, NEW_RATE, WARM_UP, DECAY = 2e-4, 1e-3, 0.1, 0.01
+"""Rates of the encoder and of the new layer; share of steps with rising rates; weight decay."""
+
+
+class Pieces(NamedTuple):
+    """A reference as the encoder takes it."""
+
+    ids: Sequence[int]  # of word pieces, special ones included
+    first: Sequence[int]  # by word: the place of its first piece
+    gold: Sequence[int]  # by word: the number of its label
 
 
 def scored(
-    _: str, references: Sequence[Labelled], tagged: Sequence[Labelled], labels: tuple[str, ...]
+    references: Sequence[Labelled], tagged: Sequence[Labelled], labels: tuple[str, ...]
 ) -> list[Scored]:
     """These references, scored by a tagger that was trained on ``tagged``."""
     tagger = Tagger(tagged, labels)
@@ -49,7 +65,6 @@ def scored(
 def scored_by_encoder(
     base: Path,
     layers: int | None,
-    _: str,
     references: Sequence[Labelled],
     tagged: Sequence[Labelled],
     labels: tuple[str, ...],
@@ -63,17 +78,71 @@ def scored_by_encoder(
     ]
 
 
-def scores_in_files(
-    folder: Path, name: str, references: Sequence[Labelled], _: object, labels: tuple[str, ...]
-) -> list[Scored]:
-    """The same from files that ``lab/benchmarks/fine_tuning.py`` wrote."""
-    with np.load(folder / f"{name.partition(' ')[0]}.npz") as arrays:
-        rows = arrays[name].astype(np.float64)
-    ends = np.cumsum([len(each.document) for each in references])
-    return [
-        Scored(each.document, Scores.from_log_probs(own, labels), each.gold)
-        for each, own in zip(references, np.split(rows, ends[:-1]), strict=True)
-    ]
+def log_probs(
+    base: Path,
+    layers: int | None,
+    train: Sequence[Pieces],
+    score: Sequence[Pieces],
+    labels: int,
+) -> Iterator[NDArray[np.float32]]:
+    """For each reference to score: (words, labels), by a tagger that is trained on the others.
+
+    The loss and the scores are those of the first piece of each word. The last state is used, so
+    nothing is chosen by the references to score.
+    """
+    import torch
+    from transformers import AutoModelForTokenClassification
+
+    torch.manual_seed(0)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    more: dict[str, Any] = {} if layers is None else {"num_hidden_layers": layers}
+    model = AutoModelForTokenClassification.from_pretrained(
+        str(base), num_labels=labels, dtype=torch.float32, **more
+    ).to(device)
+    head = list(model.classifier.parameters())
+    encoder = list(model.base_model.parameters())
+    optimizer = torch.optim.AdamW(
+        [{"params": encoder, "lr": RATE}, {"params": head, "lr": NEW_RATE}], weight_decay=DECAY
+    )
+    epochs = min(MAX_EPOCHS, max(FEWEST_EPOCHS, STEPS * BATCH // len(train)))
+    steps = epochs * -(-len(train) // BATCH)
+    rise = max(1, int(WARM_UP * steps))
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min((step + 1) / rise, (steps - step) / max(1, steps - rise))
+    )
+    random = np.random.default_rng(0)
+
+    def logits(batch: Sequence[Pieces]) -> Any:
+        """Of the words of all references of a batch, one after the other."""
+        width = max(len(each.ids) for each in batch)
+        ids = np.zeros((len(batch), width), np.int64)
+        mask = np.zeros_like(ids)
+        for row, each in enumerate(batch):
+            ids[row, : len(each.ids)] = each.ids
+            mask[row, : len(each.ids)] = 1
+        rows = np.repeat(np.arange(len(batch)), [len(each.first) for each in batch])
+        columns = np.concatenate([each.first for each in batch])
+        given, seen, at, where = (
+            torch.from_numpy(each).to(device) for each in (ids, mask, rows, columns)
+        )
+        return model(input_ids=given, attention_mask=seen).logits[at, where]
+
+    model.train()
+    for _ in range(epochs):
+        for some in np.array_split(random.permutation(len(train)), -(-len(train) // BATCH)):
+            batch = [train[i] for i in some]
+            gold = torch.from_numpy(np.concatenate([each.gold for each in batch])).to(device)
+            loss = torch.nn.functional.cross_entropy(logits(batch), gold)
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+    model.eval()
+    with torch.inference_mode():
+        for each in score:
+            found: NDArray[np.float32] = logits([each]).float().log_softmax(-1).cpu().numpy()
+            yield found
 
 
 def in_pieces(base: Path, references: Sequence[Labelled], labels: tuple[str, ...]) -> list[Pieces]:
@@ -91,26 +160,15 @@ def in_pieces(base: Path, references: Sequence[Labelled], labels: tuple[str, ...
     return found
 
 
-class Split(NamedTuple):
-    """References that are labelled, and those that are decoded, by number."""
-
-    name: str
-    labelled: list[int]
-    decoded: list[int]
-
-    def jobs(self, *, learning: bool) -> Iterator[tuple[str, Job]]:
-        """What is scored by which tagger: the decoded ones, and each labelled one by others."""
-        yield self.name, Job(self.labelled, self.decoded)
-        for fold in range(FOLDS) if learning and len(self.labelled) >= ENOUGH else ():
-            rest = [number for i, number in enumerate(self.labelled) if i % FOLDS != fold]
-            yield f"{self.name} fold {fold}", Job(rest, self.labelled[fold::FOLDS])
-
-
-def splits_of(count: int, size: int, splits: int) -> Iterator[Split]:
-    """Splits of so many references, of which some are labelled."""
-    for part in range(splits):
-        rest = [i for i in range(count) if i % PARTS != part][:size]
-        yield Split(f"split{part} {len(rest)}", rest, list(range(part, count, PARTS)))
+def jobs_of(
+    count: int, part: int, size: int, *, learning: bool
+) -> Iterator[tuple[list[int], list[int]]]:
+    """What taggers learn from, and what they score: a part of all; labelled ones, by others."""
+    labelled = [i for i in range(count) if i % PARTS != part][:size]
+    yield labelled, list(range(part, count, PARTS))
+    for fold in range(FOLDS) if learning and len(labelled) >= ENOUGH else ():
+        rest = [number for i, number in enumerate(labelled) if i % FOLDS != fold]
+        yield rest, labelled[fold::FOLDS]
 
 
 def read_core() -> tuple[list[Labelled], tuple[str, ...]]:
@@ -118,21 +176,6 @@ def read_core() -> tuple[list[Labelled], tuple[str, ...]]:
     core = list(read_references(REFERENCES / "core.xml"))
     types = sorted({label[2:] for each in core for label in each.gold})
     return core, ("O", *(f"{prefix}-{type_}" for type_ in types for prefix in "BI"))
-
-
-def write_references(
-    file: Path, base: Path, sizes: Sequence[int], splits: int, learning: bool
-) -> None:
-    """Writes what ``lab/benchmarks/fine_tuning.py`` is to train, the decoded references first."""
-    core, labels = read_core()
-    jobs = [
-        job
-        for size in sizes
-        for split in splits_of(len(core), size, splits)
-        for job in split.jobs(learning=learning)
-    ]
-    jobs.sort(key=lambda job: "fold" in job[0])
-    write_jobs(file, in_pieces(base, core, labels), len(labels), dict(jobs))
 
 
 def judge_references(
@@ -145,12 +188,13 @@ def judge_references(
     parts["boundaries"] = replace(parts["boundaries"], weight=5.0)
     rules = Rules([Field(type_, type_, many=True) for type_ in types], **parts)
     print(f"{splits} splits; mean and standard deviation over splits")
-    table = Table("labelled", "weights")
+    table = Spread("labelled", "weights")
     for size in sizes:
-        for split in splits_of(len(core), size, splits):
+        for part in range(splits):
+            jobs = list(jobs_of(len(core), part, size, learning=learning))
             pages, *others = [
-                scoring(name, *([core[i] for i in some] for some in reversed(job)), labels)
-                for name, job in split.jobs(learning=learning)
+                scoring(*([core[i] for i in some] for some in reversed(job)), labels)
+                for job in jobs
             ]
             boards = {name: Scoreboard(rules) for name in ("no rules", "default", "learned")}
             learned, shown = None, 0.0
@@ -174,5 +218,5 @@ def judge_references(
                         "not proven": unproven[name],
                         "gain was shown": shown if name == "learned" else 0.0,
                     }
-                    table.add((f"{len(split.labelled):,}", name), record)
+                    table.add((f"{len(jobs[0][0]):,}", name), record)
         table.print_new()

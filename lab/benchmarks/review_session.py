@@ -7,7 +7,6 @@ KEYS is the folder ``key`` of SROIE. The reviewer knows total and date of each r
 at all places at which the page stops (Tab), puts these two fields right where they are wrong, and
 accepts. Seconds are those that the page and its server take; those of a person are guessed by the
 keystroke-level model (Card, Moran and Newell, 1980): 0.28 s per key, 1.35 s per thing looked at.
-A page without the key ``/`` is operated as it was before there was one.
 """
 
 from __future__ import annotations
@@ -48,7 +47,6 @@ class Reviewer:
         page.on("request", self._begun)
         for event in ("requestfinished", "requestfailed"):
             page.on(event, self._ended)
-        self.has_slash = False
 
     def _begun(self, request: Any) -> None:
         if "alternatives" not in request.url:
@@ -105,7 +103,7 @@ class Reviewer:
         names, here = [name for name, _ in order], [now for _, now in order]
         away = names.index(field) - here.index(True) if field in names and any(here) else None
         by_name = len(field[:4]) + 2
-        if away is None or (self.has_slash and abs(away) > by_name):
+        if away is None or abs(away) > by_name:
             self.press("/", *field[:4], "Enter")
         else:
             self.press(*["j" if away > 0 else "k"] * abs(away))
@@ -123,34 +121,15 @@ class Reviewer:
             ),
             None,
         )
-        found = document["answer"]["fields"].get(field) or []
         self.go_to(field)
         self.looks += 1
         text = truth if place is None else " ".join(words[slice(*place)])
-        if self.has_slash:
-            self.press("e")
-            self.type(text)
-            self.press("Enter")
-            if self.page.locator(".editor").count():
-                self.press("Escape")
-        elif place is not None and not (found and found[0]["words"] == list(place)):
-            here = found[0]["words"][1] - 1 if found else -1
-            step = "ArrowRight" if place[0] > here else "ArrowLeft"
-            self.press(*[step] * abs(place[0] - here))
-            self.press(*["Shift+ArrowRight"] * (place[1] - place[0] - 1))
-            key = next(
-                (each["key"] for each in self.session()["fields"] if each["name"] == field), None
-            )
-            self.press(*([key] if key else ["l", *field[:4], "Enter"]))
-        elif found:
-            self.press("e")
-            self.type(text)
-            self.press("Enter")
+        self.press("e")
+        self.type(text)
+        self.press("Enter")
+        if self.page.locator(".editor").count():
+            self.press("Escape")
         return self.is_right(field, kind, truth)
-
-    def session(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.page.evaluate(ASK.replace("documents/${n}", "session"), 0)
-        return found
 
     def is_right(self, field: str, kind: str, truth: str) -> bool:
         found = self.ask()["answer"]["fields"].get(field) or []
@@ -188,7 +167,6 @@ def main() -> None:
             page.goto(server.address)
             page.wait_for_selector(".value:focus")
             one = Reviewer(page)
-            one.has_slash = "sets" in one.session()
             for n, line in enumerate(lines):
                 page.goto(f"{server.base}#{n}")
                 page.reload()

@@ -14,7 +14,6 @@ The second needs ``../shared``, which is not part of the project: CORD and model
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 from collections import Counter
@@ -25,6 +24,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
+from lab.benchmarks.study import Study
 from lab.datasets import RULES
 from lab.datasets.cord import read_cord
 from lawful import Budget, Document, Field, Labelled, Rule, Rules, Scored, decode
@@ -259,7 +259,7 @@ def judge_outputs(receipts: list[Labelled]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__)
     parser.add_argument("--shared", action="store_true", help="real receipts, not generated ones")
     parser.add_argument("--rows", type=int, nargs="+", default=[10, 20, 50, 100])
     parser.add_argument("--pages", type=int, default=5, help="receipts per size")

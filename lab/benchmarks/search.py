@@ -11,8 +11,6 @@ choice of items adds up to.
 
 from __future__ import annotations
 
-import argparse
-import json
 from dataclasses import asdict, dataclass
 from math import inf
 from pathlib import Path
@@ -21,6 +19,7 @@ from time import perf_counter, process_time
 import numpy as np
 
 from lab import receipts as demo
+from lab.benchmarks.study import Study, write
 from lawful import Budget, Decoding, Rules, _core, decode
 from lawful.rules.compiled.plan import plan_of
 from lawful.search.problem import Problem
@@ -98,7 +97,7 @@ def measure(items: int, rules: Rules, *, adds_up: bool, receipts: int, decoder: 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__)
     parser.add_argument(
         "--receipts", type=int, default=20, help="receipts per row; default: %(default)s"
     )
@@ -128,11 +127,9 @@ def main() -> None:
     times = [time for row in rows for time in row.times_ms]
     middle, slow, worst = np.percentile(times, [50, 99, 100])
     print(f"all {len(times):,}: median {middle:.1f}, 99 % {slow:.1f}, worst {worst:.1f} ms")
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
     checks = {"native_us": native, "python_us": python}
     record = {"check": checks, "items": [asdict(row) for row in rows]}
-    arguments.out.write_text(json.dumps(record, indent=1))
-    print(f"written to {arguments.out}")
+    write(arguments.out, record)
 
 
 if __name__ == "__main__":

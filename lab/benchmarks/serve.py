@@ -11,11 +11,9 @@ on a busy machine says little, it prints the processor time of the service per d
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import gzip
 import json
-import os
 import re
 import signal
 import subprocess
@@ -23,13 +21,14 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from time import perf_counter, process_time
 
 import numpy as np
 
 from lab import receipts as demo
 from lab.benchmarks.mixed import Mix, Request
+from lab.benchmarks.study import Study
+from lab.benchmarks.timing import percentiles, processor_seconds, resident
 from lawful.server.messages import DecodeForm
 from lawful.server.rule_book import RuleBook
 from lawful.server.settings import Settings
@@ -39,11 +38,9 @@ CONNECTIONS = (1, 8, 64)
 ON_A_CONNECTION = 20
 """Mixed requests on one connection."""
 
-TICKS = os.sysconf("SC_CLK_TCK")
-
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__)
     parser.add_argument("--requests", type=int, default=1000, help="per number of connections")
     parser.add_argument("--soak", type=int, default=0, help="requests of a soak, instead")
     parser.add_argument("--mixed", type=int, default=0, help="requests of a mixed soak, instead")
@@ -77,7 +74,7 @@ def load(bodies: list[bytes], requests: int) -> None:
                 before, began = processor_seconds(pids), perf_counter()
                 times = asyncio.run(ask(port, bodies, connections, requests))
                 wall, used = perf_counter() - began, processor_seconds(pids) - before
-                middle, high = np.percentile(times, [50, 99]) * 1000
+                middle, high = (1000 * each for each in percentiles(times, 50, 99))
                 print(
                     f"{workers:7}  {connections:11}  {len(times) / wall:10,.0f}  {middle:6.1f}  "
                     f"{high:6.1f}  {1000 * used / len(times):.2f}"
@@ -121,7 +118,7 @@ def beside(count: int, workers: int) -> None:
             statuses, times = asyncio.run(small_beside(port, mix, count, heavy))
             if set(statuses) != {200}:
                 raise RuntimeError(f"small requests were answered with {statuses}")
-            middle, high, most = np.percentile(times, [50, 99, 100]) * 1000
+            middle, high, most = (1000 * each for each in percentiles(times, 50, 99, 100))
             print(
                 f"{workers:7}  {heavy:17}  {count:14,}  {middle:6.1f}  {high:6.1f}  {most:10.1f}",
                 flush=True,
@@ -255,18 +252,6 @@ def _head(kind: str, length: int, path: str = "/v1/decode") -> bytes:
         f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: {kind}\r\n"
         f"Content-Length: {length}\r\n\r\n"
     ).encode()
-
-
-def processor_seconds(pids: list[int]) -> float:
-    """Processor time of processes so far."""
-    stats = (Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids)
-    return sum(int(stat[11]) + int(stat[12]) for stat in stats) / TICKS
-
-
-def resident(pids: list[int]) -> float:
-    """Memory of processes in MiB."""
-    pages = (int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in pids)
-    return sum(pages) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 if __name__ == "__main__":

@@ -8,9 +8,7 @@ photos and for the pages of the PDF files in a folder. The last row is a whole r
 
 from __future__ import annotations
 
-import argparse
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -21,6 +19,8 @@ from tempfile import TemporaryDirectory
 
 import httpx
 
+from lab.benchmarks.study import Study
+from lab.benchmarks.timing import own_seconds
 from lawful.readers import Limits, files_in
 from lawful.readers.images import SUFFIXES
 from lawful.readers.pdf import open_pdf
@@ -28,7 +28,7 @@ from lawful.readers.pdf import open_pdf
 
 def main() -> None:
     """Prints a table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = Study(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--files", type=int, default=6, help="files of each kind")
     given = parser.parse_args()
@@ -56,10 +56,10 @@ def show(
     """Prints the medians of doing this with files."""
     clock, processor = [], []
     for file, count in zip(files, pages, strict=True):
-        began, before = time.perf_counter(), children_seconds() + others()
+        began, before = time.perf_counter(), own_seconds() + others()
         do(file)
         clock.append((time.perf_counter() - began) / count)
-        processor.append((children_seconds() + others() - before) / count)
+        processor.append((own_seconds() + others() - before) / count)
     print(f"  {what:24} {median(clock):8.3f} {median(processor):8.3f}")
 
 
@@ -73,12 +73,6 @@ def count_pages(file: Path) -> int:
     """The number of pages of a PDF file."""
     with open_pdf(file, Limits(), None) as pdf:
         return len(pdf)
-
-
-def children_seconds() -> float:
-    """Processor time of the processes that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 class Service:

@@ -11,21 +11,19 @@ labelling. The rules' verdicts on the gold labels are printed first.
 
 from __future__ import annotations
 
-import argparse
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
 
-import numpy as np
-
+from lab.benchmarks.study import Study, write
+from lab.benchmarks.timing import percentiles
 from lab.datasets import RULES
 from lawful import Budget, LawfulError, Rules, Scored, decode
 from lawful.decoders import DECODERS, decoder_named
 from lawful.evaluation.scoreboard import Scoreboard
 from lawful.evaluation.survey import GoldVerdicts, judge_gold
 from lawful.rules.definitions import PAPER
-from tests.fixtures.outputs import OUTPUTS, read_gold, read_outputs, require_outputs
+from tests.fixtures.outputs import OUTPUTS, read_gold, read_outputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ def measure(outputs: str, decoder: str, pages: list[Scored], rules: Rules, budge
         times.append(perf_counter() - begin)
         board.add(page, decoding)
         optimal += decoding.optimal
-    middle, late, worst = (1000 * float(np.percentile(times, share)) for share in (50, 95, 100))
+    middle, late, worst = (1000 * each for each in percentiles(times, 50, 95, 100))
     return Row(
         outputs,
         decoder,
@@ -103,7 +101,7 @@ def describe(data: str, truth: GoldVerdicts) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__, outputs=True)
     parser.add_argument("--pages", type=int, help="pages per model; default: all")
     parser.add_argument("--ilp-pages", type=int, default=5, help="lazy_ilp takes seconds per page")
     parser.add_argument(
@@ -118,7 +116,6 @@ def main() -> None:
     parser.add_argument("--semantics", choices=("lawful", "paper"), default="lawful")
     parser.add_argument("--out", type=Path, default=Path("build/shared.json"))
     arguments = parser.parse_args()
-    require_outputs(parser)
     try:
         decoders = [decoder_named(name).name for name in arguments.decoders.split(",")]
         budget = Budget(arguments.candidates, arguments.seconds)
@@ -145,9 +142,7 @@ def main() -> None:
         "gold": [{"data": data} | asdict(truth) for data, truth in truths.items()],
         "rows": list(map(asdict, rows)),
     }
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(json.dumps(setting | records, indent=1))
-    print(f"written to {arguments.out}")
+    write(arguments.out, setting | records)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ It needs ``make .venv/benched`` and ``../shared``.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from functools import partial
 from math import isclose
@@ -23,10 +22,11 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from lab.benchmarks.data import outputs_of, rules_of
+from lab.benchmarks.study import Study
 from lab.benchmarks.tail import MEANINGS
-from lab.datasets import RULES
 from lawful import Budget, Rules, Scored, decode
-from tests.fixtures.outputs import OUTPUTS, read_outputs, require_outputs
+from tests.fixtures.outputs import OUTPUTS
 
 Solver: TypeAlias = Literal["cp-sat", "highs"]
 
@@ -79,21 +79,20 @@ def choose(pages: list[Scored], rules: Rules, first: int, hardest: int) -> list[
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__, outputs=True)
     parser.add_argument("--pages", type=int, default=40, help="first pages; default: %(default)s")
     parser.add_argument("--hardest", type=int, default=10, help="default: %(default)s")
     parser.add_argument("--seconds", type=float, default=10.0, help="default: %(default)s")
     parser.add_argument("--rules", default=",".join(MEANINGS), help="default: %(default)s")
     arguments = parser.parse_args()
-    require_outputs(parser)
     print(
         f"{'outputs':<13}{'rules':<9}{'solver':<8}{'pages':>6}{'proven':>8}{'median ms':>11}"
         f"{'95 % ms':>10}{'worst ms':>10}{'fastest on':>12}{'other worth':>13}"
     )
-    for name, data in OUTPUTS.items():
-        every = [page.to_words() for page in read_outputs(name)]
+    for name in OUTPUTS:
+        every = outputs_of(name)
         for meaning in arguments.rules.split(","):
-            rules = Rules.load(RULES[data]).with_defaults(**MEANINGS[meaning], unchecked=0.0)
+            rules = rules_of(name, **MEANINGS[meaning], unchecked=0.0)
             pages = choose(every, rules, arguments.pages, arguments.hardest)
             found: dict[str, list[Result]] = {}
             for solver in SOLVERS:

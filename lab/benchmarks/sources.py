@@ -9,9 +9,6 @@ those of ``choose``.
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
@@ -20,14 +17,14 @@ from math import inf
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
+from lab.benchmarks.data import DATA, records
+from lab.benchmarks.study import Study
+from lab.benchmarks.tables import interval
 from lawful import Candidates, Rules, choose
 from lawful.candidates.sources import USUAL
 from lawful.learn.reliability import learn_reliability
-from tests.helpers import ROOT
 
-SHARED = ROOT.parent / "shared" / "data" / "docubench" / "documents.jsonl.gz"
+SHARED = DATA / "docubench" / "documents.jsonl.gz"
 SYSTEMS = ("gpt", "gemini", "claude", "extend", "docupipe_standard", "docupipe_high")
 
 
@@ -108,11 +105,6 @@ def score(answer: Any, truth: Any) -> float:
     return 100 * sum(s * w for s, w in parts) / whole if whole else 100.0
 
 
-def read() -> list[dict[str, Any]]:
-    with gzip.open(SHARED) as lines:
-        return [json.loads(line) for line in lines]
-
-
 def vote(candidates: Candidates) -> Candidates:
     """The candidates with the best text of each alone: rules have nothing to choose."""
     return candidates.with_slots(
@@ -124,17 +116,19 @@ def vote(candidates: Candidates) -> Candidates:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = Study(__doc__)
     parser.add_argument("--systems", default=",".join(SYSTEMS), help="default: %(default)s")
     parser.add_argument("--documents", action="store_true", help="print every document")
     arguments = parser.parse_args()
     systems = arguments.systems.split(",")
     found: dict[str, list[float]] = {}
     seconds = []
-    records = read()
-    pairs = [({name: r["results"][name]["data"] for name in systems}, r["label"]) for r in records]
+    found_records = list(records(SHARED))
+    pairs = [
+        ({name: r["results"][name]["data"] for name in systems}, r["label"]) for r in found_records
+    ]
     learned = [learn_reliability(pairs[1 - half :: 2]) for half in (0, 1)]  # on the other half
-    for number, record in enumerate(records):
+    for number, record in enumerate(found_records):
         answers = {name: record["results"][name]["data"] for name in systems}
         schema = record["schema"]
         rules = Rules.from_json_schema(schema, [])
@@ -174,13 +168,6 @@ def main() -> None:
             f" worse {sum(c < -1e-6 for c in changes)}"
         )
     print(f"choose, sources: {mean(seconds):.2f} s per document, slowest {max(seconds):.2f} s")
-
-
-def interval(scores: Sequence[float], rounds: int = 2000) -> tuple[float, float]:
-    """95 % of means of documents drawn again."""
-    dice = np.random.default_rng(0)
-    means = dice.choice(np.array(scores), (rounds, len(scores))).mean(axis=1)
-    return float(np.quantile(means, 0.025)), float(np.quantile(means, 0.975))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ is its share of legal labellings sampled from the model. Values are compared as 
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from time import perf_counter
@@ -18,11 +17,13 @@ from typing import Any
 import numpy as np
 
 from lab.benchmarks.choose import Page, sampled
-from lab.datasets import RULES
-from lawful import Decoding, Rules, SpanScores, decode
+from lab.benchmarks.data import outputs_of, rules_of
+from lab.benchmarks.study import Study
+from lab.benchmarks.timing import percentiles
+from lawful import Decoding, SpanScores, decode
 from lawful.evaluation.scoreboard import Counts
 from lawful.search import Problem
-from tests.fixtures.outputs import OUTPUTS, read_outputs, require_outputs
+from tests.fixtures.outputs import OUTPUTS
 
 HEADER = (
     f"{'outputs':<13}{'way':<26}{'value F1':>9}{'pages right':>14}{'optimal':>9}"
@@ -48,7 +49,7 @@ def show(outputs: str, way: str, pages: Sequence[Page], found: Sequence[Decoding
             counts.add({values[name]} - {None}, {truth} - {None})
         right += all(values[name] == truth for name, truth in page.truth.items())
     times = [1000 * decoding.seconds for decoding in found]
-    middle, late, worst = (float(np.percentile(times, share)) for share in (50, 99, 100))
+    middle, late, worst = percentiles(times, 50, 99, 100)
     proven = sum(decoding.optimal for decoding in found) / len(found)
     print(
         f"{outputs:<13}{way:<26}{counts.f1:>9.1%}{right:>7} of {len(found)}{proven:>9.1%}"
@@ -58,16 +59,15 @@ def show(outputs: str, way: str, pages: Sequence[Page], found: Sequence[Decoding
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__, outputs=True)
     parser.add_argument("--pages", type=int, help="pages per model; default: all")
     parser.add_argument("--samples", type=int, default=200, help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    require_outputs(parser)
     print(HEADER)
-    for name, data in OUTPUTS.items():
-        rules = Rules.load(RULES[data])
-        scored = [page.to_words() for page in read_outputs(name, arguments.pages)]
+    for name in OUTPUTS:
+        rules = rules_of(name)
+        scored = outputs_of(name, arguments.pages)
         pages = [Page(page, rules, 1, arguments.seed) for page in scored]
         spans = [
             candidates_of(p, arguments.samples, arguments.seed + i) for i, p in enumerate(pages)

@@ -9,7 +9,6 @@ follow each other as the pages of one file. Prices were chosen on layouts of odd
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from dataclasses import replace
 from time import process_time
@@ -17,12 +16,11 @@ from time import process_time
 import numpy as np
 
 from lab.benchmarks import invoices
+from lab.benchmarks.data import FACTURX as DATA
+from lab.benchmarks.study import Study
 from lawful import Document
 from lawful.readers import Reader
 from lawful.readers.parts import parts_of
-from tests.fixtures.outputs import SHARED
-
-DATA = SHARED / "data" / "facturx"
 
 
 def joined(documents: list[Document]) -> tuple[Document, list[int]]:
@@ -39,12 +37,10 @@ def joined(documents: list[Document]) -> tuple[Document, list[int]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = Study(__doc__, DATA)
     parser.add_argument("--part", choices=("shown", "chosen"), default="shown")
     parser.add_argument("--files", type=int, default=200)
     options = parser.parse_args()
-    if not DATA.is_dir():
-        parser.error(f"needs {DATA}")
     reader = Reader(ocr="never")
     known = [
         replace(reader.read(DATA / "pdf" / f"{truth['id']}.pdf"), id=truth["id"], values=None)

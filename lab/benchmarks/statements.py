@@ -8,7 +8,6 @@ booking day and an amount, and tested on other statements of the same banks, and
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 from collections import Counter
@@ -17,6 +16,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from lab.benchmarks.study import Study
 from lab.benchmarks.teach import DATA, by_hash, laid_out
 from lawful import Budget, Decoding, Document, Field, Rules, decode
 from lawful.documents.reading_order import printed_lines
@@ -111,7 +111,7 @@ def measure(name: str, taught: list[Statement], tested: list[Statement]) -> None
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = Study(__doc__)
     parser.parse_args()
     if not DATA.is_dir():
         parser.error(f"needs {DATA}")

@@ -15,7 +15,6 @@ pages, too, in two turns with this one, and has its own lines in the tables.
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 from collections.abc import Iterator
@@ -30,9 +29,10 @@ from unittest import mock
 
 import numpy as np
 
-from lab.datasets import RULES
+from lab.benchmarks.data import rules_of
+from lab.benchmarks.study import Study, named, write
 from lawful import Rules, Scored, _core, decode
-from tests.fixtures.outputs import OUTPUTS, read_outputs, require_outputs
+from tests.fixtures.outputs import OUTPUTS, read_outputs
 
 MEANINGS: dict[str, dict[str, Any]] = {"default": {}, "hard": {"weight": inf}}
 
@@ -147,7 +147,7 @@ def compare(checkout: Path, options: list[str], worst: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__, outputs=True)
     parser.add_argument("--pages", type=int, help="pages per model; default: all")
     parser.add_argument("--rules", default=",".join(MEANINGS), help="default: %(default)s")
     parser.add_argument("--units", choices=("words", "pieces"), default="words")
@@ -156,10 +156,7 @@ def main() -> None:
     parser.add_argument("--against", type=Path, help="a checkout of another commit")
     parser.add_argument("--out", type=Path, default=Path("build/tail.json"))
     arguments = parser.parse_args()
-    require_outputs(parser)
-    meanings = arguments.rules.split(",")
-    if unknown := set(meanings) - set(MEANINGS):
-        parser.error(f"unknown rules {', '.join(unknown)}; known are {', '.join(MEANINGS)}")
+    meanings = named(parser, arguments.rules, tuple(MEANINGS))
     if arguments.against:
         if not (arguments.against / ".venv" / "bin" / "python").exists():
             parser.error(f"--against: no .venv/bin/python in {arguments.against}")
@@ -170,21 +167,19 @@ def main() -> None:
         return
     record = {}
     print(HEADER)
-    for name, data in OUTPUTS.items():
+    for name in OUTPUTS:
         pages = list(read_outputs(name, arguments.pages))
         if arguments.units == "words":
             pages = [page.to_words() for page in pages]
         for meaning in meanings:
-            rules = Rules.load(RULES[data]).with_defaults(**MEANINGS[meaning])
+            rules = rules_of(name, **MEANINGS[meaning])
             decode(pages[0].document, pages[0].scores, rules)  # compiles the rules
             found = [measure(page, rules, arguments.repeats) for page in pages]
             record[f"{name} {meaning}"] = list(map(asdict, found))
             print(row(name, meaning, found))
             worst = sorted(found, key=lambda page: (page.proven, -page.ms))
             print(*worst[: arguments.worst], sep="\n", flush=True)
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(json.dumps(record, indent=1))
-    print(f"written to {arguments.out}")
+    write(arguments.out, record)
 
 
 if __name__ == "__main__":

@@ -3,28 +3,27 @@
     python -m lab.benchmarks.tasks addresses
     python -m lab.benchmarks.tasks intents [--train 50 200 1000] [--splits 5] [--pages 700]
     python -m lab.benchmarks.tasks references [--train 20 100 300 1135] [--splits 4] [--defaults]
-        [--base MiniLM/ [--layers 3] [--jobs jobs.json]] [--scores scores/]
+        [--base MiniLM/ [--layers 3]]
 
 needs ``../shared``, which is not part of the project, and the extra ``crfsuite``; addresses need
 usaddress. With ``--base``, references are scored by that encoder, which is cut to ``--layers`` and
-fine-tuned (extra ``train``); with ``--jobs``, what is to be trained is written to a file for
-``lab/benchmarks/fine_tuning.py`` instead, whose results ``--scores`` decodes. Tables say the mean
-and the standard deviation over splits.
+fine-tuned (extra ``train``; in practice on a GPU). Tables say the mean and the standard deviation
+over splits.
 """
 
 from __future__ import annotations
 
-import argparse
 from functools import partial
 from pathlib import Path
 
-from tests.fixtures.outputs import SHARED
+from lab.benchmarks.data import DATA
+from lab.benchmarks.study import Study
 
 DEFAULT_SIZES = {"intents": [50, 200, 1000], "references": [20, 100, 300, 1135], "addresses": []}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__, DATA / "tasks")
     parser.add_argument("task", choices=list(DEFAULT_SIZES))
     parser.add_argument("--train", type=int, nargs="+", help="numbers of training examples")
     parser.add_argument("--splits", type=int, help="default: 5, of references 4")
@@ -32,13 +31,7 @@ def main() -> None:
     parser.add_argument("--defaults", action="store_true", help="references: learn no weights")
     parser.add_argument("--base", type=Path, help="references: an encoder, as a folder")
     parser.add_argument("--layers", type=int, help="of the encoder; default: all")
-    parser.add_argument("--jobs", type=Path, help="references: write what to train, and stop")
-    parser.add_argument("--scores", type=Path, help="references: a folder of log-probabilities")
     arguments = parser.parse_args()
-    if arguments.jobs is not None and arguments.base is None:
-        parser.error("--jobs needs --base, whose word pieces are written")
-    if not (SHARED / "data" / "tasks").is_dir():
-        parser.error(f"{SHARED / 'data' / 'tasks'} is missing: the data is not part of the project")
     sizes = arguments.train or DEFAULT_SIZES[arguments.task]
     if arguments.task == "intents":
         from lab.benchmarks.intents import judge_intents
@@ -48,14 +41,9 @@ def main() -> None:
         from lab.benchmarks import references
 
         splits, learning = arguments.splits or 4, not arguments.defaults
-        if arguments.jobs is not None:
-            references.write_references(arguments.jobs, arguments.base, sizes, splits, learning)
-            return
         scoring = references.scored
         if arguments.base is not None:
             scoring = partial(references.scored_by_encoder, arguments.base, arguments.layers)
-        elif arguments.scores is not None:
-            scoring = partial(references.scores_in_files, arguments.scores)
         references.judge_references(sizes, splits, learning=learning, scoring=scoring)
     else:
         from lab.benchmarks.addresses import judge_addresses

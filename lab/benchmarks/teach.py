@@ -21,18 +21,16 @@ cross-validation; the time of a page is that of scoring, without decoding.
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from hashlib import sha256
-from pathlib import Path
 from time import process_time
 
 from lab.benchmarks import adbuy, invoices
+from lab.benchmarks.data import DATA, records
+from lab.benchmarks.study import Study
 from lawful import Budget, Decoding, Document, Rules, decode
 from lawful.candidates.grounding.matches import Occurrences
 from lawful.documents.document import Box
@@ -42,9 +40,7 @@ from lawful.models.quick import QuickTagger
 from lawful.models.teaching import Teacher
 from lawful.readers import Reader
 from lawful.rules.packs import PACKS
-from tests.fixtures.outputs import SHARED
 
-DATA = SHARED / "data"
 BUDGET = Budget(seconds=10)
 
 DRAWS = 4
@@ -75,7 +71,7 @@ def by_hash(key: str, count: int) -> int:
 def ads(part: str) -> list[Split]:
     halves: list[list[Known]] = [[], []]
     for known in adbuy.read_ads(adbuy.DATA):
-        halves[adbuy.half_of(known[0], "ids")].append(known)
+        halves[adbuy.half_of(known[0])].append(known)
     for half in halves:
         half.sort(key=lambda known: sha256(known[0].id.encode()).digest())
     if part == "shown":
@@ -106,14 +102,13 @@ def laid_out(id_: str, text: str) -> Document:
 def brokers(part: str) -> list[Split]:
     parts: dict[int, list[Known]] = {n: [] for n in range(5)}
     names = ("amount", "gross", "tax", "fee", "shares", "date", "isin")
-    with gzip.open(DATA / "brokers" / "notes.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for note in map(json.loads, lines):
-            given = {n: note["truth"].get(n) for n in names}
-            given["date"] = (given["date"] or "")[:10]
-            # A tax or fee of zero is not printed as a rule, and zeros stand everywhere.
-            values = {n: (v,) for n, v in given.items() if v and v != "0.00"}
-            document = laid_out(note["id"], note["text"])
-            parts[by_hash(note["bank"], 5)].append((document, Truth(note["id"], values)))
+    for note in records(DATA / "brokers" / "notes.jsonl.gz"):
+        given = {n: note["truth"].get(n) for n in names}
+        given["date"] = (given["date"] or "")[:10]
+        # A tax or fee of zero is not printed as a rule, and zeros stand everywhere.
+        values = {n: (v,) for n, v in given.items() if v and v != "0.00"}
+        document = laid_out(note["id"], note["text"])
+        parts[by_hash(note["bank"], 5)].append((document, Truth(note["id"], values)))
     tested, left = (0, {1, 2, 3, 4}) if part == "shown" else (1, {2, 3, 4})
     taught = [known for n in sorted(left) for known in parts[n]]
     taught.sort(key=lambda known: sha256(known[0].id.encode()).digest())
@@ -276,13 +271,11 @@ def show(split: Split, taught: int, counts: Counts) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = Study(__doc__, DATA)
     parser.add_argument("data", choices=SETS)
     parser.add_argument("--part", choices=("shown", "chosen"), default="shown")
     parser.add_argument("--taught", help="numbers of documents; default: those of the table")
     options = parser.parse_args()
-    if not Path(DATA).is_dir():
-        parser.error(f"needs {DATA}")
     data = SETS[options.data]
     splits = data.splits(options.part)
     for count in map(int, (options.taught or data.taught).split(",")):

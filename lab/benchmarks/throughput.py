@@ -1,20 +1,17 @@
 """Documents per second: by workers, through JSON lines and Arrow, and memory over many documents.
 
-    python -m lab.benchmarks.throughput [--against OTHER/CLONE] [--repeats 3] [--pages 284]
-        [--small 1000000]
+    python -m lab.benchmarks.throughput [--repeats 3] [--pages 284] [--small 1000000]
 
 Pages are WildReceipt's with a real model's scores where ``../shared`` is there, else the demo's.
-``--against`` names a clone of another commit with a ``.venv`` of its own: both are run in turns.
 Times are of the processor, of this process and its workers, so other load matters less.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import resource
+import os
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -26,87 +23,51 @@ from typing import Any
 import numpy as np
 
 from lab import receipts as demo
+from lab.benchmarks.data import outputs_of, rules_of
+from lab.benchmarks.study import Study
+from lab.benchmarks.timing import own_seconds, resident
 from lab.datasets import RULES
 from lawful import Document, Field, Rules, Scored, Scores, decode_many, read_jsonl, write_jsonl
 from tests.fixtures import outputs
 
-ROOT = Path(__file__).parents[1]
 AMOUNTS = ("total", "cash", "change")
-
-# Run in either clone, so it uses only what both have.
-WORKERS = """
-import json, resource, sys, time
-from lawful import Rules, decode_many, demo
-try:
-    from lab.datasets import RULES
-    from tests.fixtures import outputs
-except ImportError:  # of the first versions
-    from lab.benchmarks import outputs
-    from lawful.data import RULES
-
-def cpu():
-    used = [resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(each.ru_utime + each.ru_stime for each in used)
-
-if outputs.HERE:
-    pages = [page.to_words() for page in outputs.read_outputs("wild-l2text")]
-    rules = Rules.load(RULES["wildreceipt"])
-else:
-    pages, rules = list(demo.generate(96)), Rules.load(demo.RULES)
-pages = (pages * 20)[: int(sys.argv[1])]
-list(decode_many(pages[:32], rules, workers=1))
-found = {}
-for workers in (1, 2):
-    before, began = cpu(), time.perf_counter()
-    for _ in decode_many(pages, rules, workers=workers):
-        pass
-    found[workers] = [len(pages) / (cpu() - before), len(pages) / (time.perf_counter() - began)]
-print(json.dumps(found))
-"""
-
 
 # What a worker of an engine does: it imports, and decodes batches.
 RESIDENT = """
-import resource, sys
-from pathlib import Path
-
-def mib():
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * resource.getpagesize() // 2**20
-
+import os, sys
+from lab.benchmarks.timing import resident
 import lawful.arrow
-before = mib()
+before = resident([os.getpid()])
 from pyarrow import parquet
 from lawful import Rules
 rules = Rules.load(sys.argv[2])
 for _ in range(3):
     for _ in lawful.arrow.decode_batches(parquet.read_table(sys.argv[1]), rules):
         pass
-print(f"a worker: {before} MiB after imports, {mib()} MiB after decoding")
+print(f"a worker: {before:.0f} MiB after imports, {resident([os.getpid()]):.0f} after decoding")
 """
 
 
 def load(count: int) -> tuple[list[Scored], Rules]:
     """Pages and their rules."""
     if outputs.HERE:
-        pages = [page.to_words() for page in outputs.read_outputs("wild-l2text")]
-        return pages[:count], Rules.load(RULES["wildreceipt"])
+        return outputs_of("wild-l2text", count), rules_of("wild-l2text")
     return list(islice(demo.generate(count), count)), Rules.load(demo.RULES)
 
 
-def by_workers(clones: list[Path], pages: int, repeats: int) -> None:
-    """Pages per second of ``decode_many`` in each clone, in turns."""
-    found: dict[Path, list[Any]] = {clone: [] for clone in clones}
-    for _ in range(repeats):
-        for clone in clones:
-            command = [clone / ".venv/bin/python", "-c", WORKERS, str(pages)]
-            done = subprocess.run(command, cwd=clone, capture_output=True, text=True, check=True)
-            found[clone].append(json.loads(done.stdout))
-    print(f"{'clone':<32}{'workers':>8}{'pages per CPU second':>22}{'per second':>12}")
-    for clone, runs in found.items():
-        for workers in ("1", "2"):
-            cpu, wall = (median(run[workers][i] for run in runs) for i in (0, 1))
-            print(f"{clone.name:<32}{workers:>8}{cpu:>22.0f}{wall:>12.0f}")
+def by_workers(pages: list[Scored], rules: Rules, repeats: int) -> None:
+    """Pages per second of ``decode_many``."""
+    print(f"{'workers':>8}{'pages per CPU second':>22}{'per second':>12}")
+    many = pages * 3
+    list(decode_many(pages[:32], rules, workers=1))
+    for workers in (1, 2):
+        runs = []
+        for _ in range(repeats):
+            before, began = own_seconds(), perf_counter()
+            deque(decode_many(many, rules, workers=workers), maxlen=0)
+            runs.append((own_seconds() - before, perf_counter() - began))
+        cpu, wall = (len(many) / median(each) for each in zip(*runs, strict=True))
+        print(f"{workers:>8}{cpu:>22.0f}{wall:>12.0f}")
 
 
 def least(repeats: int, work: Callable[[], object]) -> float:
@@ -194,26 +155,20 @@ def memory(count: int) -> None:
     for decoded in decode_batches(batches(), rules):
         done += len(decoded)
         if done % 100_000 < len(decoded):
-            mib = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-            mib = mib * resource.getpagesize() // 2**20
-            print(
-                f"{done:>10,} documents {mib:>6} MiB {perf_counter() - began:>8.0f} s", flush=True
-            )
+            mib, seconds = resident([os.getpid()]), perf_counter() - began
+            print(f"{done:>10,} documents {mib:>6.0f} MiB {seconds:>8.0f} s", flush=True)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--against", type=Path, help="a clone of another commit")
+    parser = Study(__doc__)
     parser.add_argument("--repeats", type=int, default=3, help="default: %(default)s")
     parser.add_argument("--pages", type=int, default=284, help="default: %(default)s")
     parser.add_argument("--small", type=int, default=0, help="small documents; default: none")
     arguments = parser.parse_args()
-    if arguments.against is not None and not (arguments.against / ".venv/bin/python").exists():
-        parser.error(f"--against: no .venv/bin/python in {arguments.against}")
     sys.stdout.reconfigure(line_buffering=True)
-    clones = [ROOT] if arguments.against is None else [arguments.against.resolve(), ROOT]
-    by_workers(clones, arguments.pages, arguments.repeats)
-    by_format(*load(arguments.pages), arguments.repeats)
+    pages, rules = load(arguments.pages)
+    by_workers(pages, rules, arguments.repeats)
+    by_format(pages, rules, arguments.repeats)
     if arguments.small:
         memory(arguments.small)
 

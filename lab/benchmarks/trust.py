@@ -24,19 +24,18 @@ pages that has at most 1 % and 5 % wrong, and the mean error rate over all share
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lab.benchmarks.study import Study
 from lab.benchmarks.trust_sets import SETS, Page
 from lawful.base.errors import InputError
 from lawful.learn.promise import promise, risks
 from lawful.learn.trust import Trust
 from lawful.report.risk import draw_risk
-from tests.fixtures.outputs import require_outputs
 
 WANTED = (0.01, 0.02, 0.05, 0.1)
 PARTS = 5
@@ -153,7 +152,7 @@ def curves(found: dict[str, list[Page]]) -> dict[str, list[tuple[float, float]]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = Study(__doc__, outputs=True)
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--draws", type=int, default=1000, help="reviewed pages, with replacement")
@@ -161,7 +160,6 @@ def main() -> None:
     parser.add_argument("--usual", action="store_true")
     parser.add_argument("--figure", type=Path, help="file for the curves of some sets, as SVG")
     options = parser.parse_args()
-    require_outputs(parser)
     found = {name: list(SETS[name]()) for name in options.sets.split(",")}
     if options.usual:
         for kind in ("words", "spans"):

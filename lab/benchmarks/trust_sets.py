@@ -11,8 +11,6 @@ made of the other half of them. Needed is the total; of ad orders and e-invoices
 from __future__ import annotations
 
 import asyncio
-import gzip
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -24,18 +22,16 @@ from lab.benchmarks import adbuy, teach
 from lab.benchmarks.choose_on_page import (
     INVOICE,
     RECEIPT,
-    SHARED,
     amount,
     answer,
     of_decoding,
     values,
 )  # fmt: skip
+from lab.benchmarks.data import PHOTOS, answers, rules_of, texts_of, true_total
+from lab.benchmarks.data import page_of as document_of
 from lab.benchmarks.questions import Recorded
-from lab.benchmarks.receipts import _amount as printed_amount
-from lab.datasets import RULES
 from lawful import Candidates, Document, Field, Rules, Scored, SpanScores
 from lawful.candidates.choose import laid_out
-from lawful.documents.reading_order import in_reading_order
 from lawful.documents.records import FailedDocument
 from lawful.evaluation.scoreboard import right_fields
 from lawful.learn.promise import Reviewed
@@ -72,7 +68,7 @@ def page_of(
 
 def of_outputs(name: str, needs: str = "total") -> Iterator[Page]:
     """The pages of a model's outputs, decoded as by ``lawful trust fit``."""
-    rules = Rules.load(RULES[outputs.OUTPUTS[name]])
+    rules = rules_of(name)
     call = DecodeOptions(needs=needs, pool="mean").call(rules)
     for page in outputs.read_outputs(name):
         given = call.given(page)
@@ -82,22 +78,11 @@ def of_outputs(name: str, needs: str = "total") -> Iterator[Page]:
         yield page_of(page.document.id, given, found, call.rules, right=all_right, model=None)
 
 
-def records_of(name: str) -> list[dict[str, Any]]:
-    with gzip.open(SHARED / f"{name}.jsonl.gz") as lines:
-        return [json.loads(line) for line in lines]
-
-
-def document_of(record: dict[str, Any]) -> Document:
-    return in_reading_order(
-        Document(record["id"], record["words"], record["boxes"], record.get("pages"))
-    )
-
-
 def answered(name: str) -> Iterator[Page]:
     """Documents by seven answers of a small language model, under rules."""
     rules, needed = (INVOICE, "gross") if name == "facturx" else (RECEIPT, "total")
     rules = replace(rules, needs=(needed,))
-    for record in records_of(name):
+    for record in answers(name):
         if amount(record["truth"].get(needed)) is None:
             continue
         client = Recorded(record, 7)
@@ -112,9 +97,9 @@ def of_answers(
     record: dict[str, Any], needed: str, rules: Rules, scored: Scored, found: Decoding
 ) -> Page:
     total = of_decoding(found, (needed,))[needed]
-    texts = [record["greedy"]["text"], *(each["text"] for each in record["samples"])]
-    answers = [each for each in map(answer, texts) if each is not None]
-    votes = [values(each, (needed,))[needed] for each in answers]
+    texts = texts_of(record)
+    found_ = [each for each in map(answer, texts) if each is not None]
+    votes = [values(each, (needed,))[needed] for each in found_]
     right = total == amount(record["truth"][needed])
     share = votes.count(total) / len(texts)
     return page_of(record["id"], scored, found, rules, right=right, model=share)
@@ -123,11 +108,10 @@ def of_answers(
 def joined() -> Iterator[Page]:
     """SROIE's totals by the language model's answers and the shipped model in one lattice."""
     rules = replace(RECEIPT, needs=("total",))
-    records = records_of("sroie")
+    records = answers("sroie")
     scores = from_pretrained(receipt_model()).predict(map(document_of, records))
     for record, tagged in zip(records, scores, strict=True):
-        texts = [record["greedy"]["text"], *(each["text"] for each in record["samples"])]
-        given = {"model": texts, "tagger": tagged.scores}
+        given = {"model": texts_of(record), "tagger": tagged.scores}
         page = tagged.document
         candidates = Candidates.from_sources(given, document=page, rules=rules)
         laid = laid_out(candidates, rules, page)
@@ -148,15 +132,14 @@ def by_shipped(known: Iterable[tuple[Document, Any]]) -> Iterator[Page]:
 
 
 def words() -> Iterator[tuple[Document, Any]]:
-    for record in records_of("sroie"):
+    for record in answers("sroie"):
         yield document_of(record), amount(record["truth"]["total"])
 
 
 def photos() -> Iterator[tuple[Document, Any]]:
-    folder, reader = outputs.SHARED / "data" / "receipt_images", Reader()
-    for file in sorted((folder / "img").glob("*.jpg")):
-        truth = json.loads((folder / f"key/{file.stem}.json").read_text())["total"]
-        yield reader.read(file), printed_amount(truth)
+    reader = Reader()
+    for file in sorted((PHOTOS / "img").glob("*.jpg")):
+        yield reader.read(file), true_total(file)
 
 
 def ads() -> Iterator[Page]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from time import perf_counter
 
 from lab.benchmarks.packs import CORD, renamed
+from lab.benchmarks.study import Study
 from lab.datasets.cord import read_cord
 from lawful import Labelled, Rules
 from lawful.documents.records import UNKNOWN
@@ -144,7 +145,7 @@ def train_cord(path: Path, rules: Rules, given: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Study(__doc__)
     parser.add_argument("--data", type=Path, default=DATA)
     commands = parser.add_subparsers(dest="command", required=True)
     aligning = commands.add_parser("align")

@@ -2,19 +2,16 @@
 
     python -m lab.benchmarks.weights [--part 0] [--train 200 1135] [--weights 1 2 4 6 10 20]
         [--kinds order boundaries words counts "all four"]
-    python -m lab.benchmarks.weights --rows [--prices 0 0.5 1 2]
 
-needs ``../shared``, which is not part of the project. The first is about bibliographic references
-(AnyStyle's ``core.xml``, every fourth of which is decoded, from ``--part`` on): counts, an order,
+needs ``../shared``, which is not part of the project: bibliographic references (AnyStyle's
+``core.xml``, every fourth of which is decoded, from ``--part`` on). Rules are counts, an order,
 boundaries and words, alone and together, under the scores of a tagger that is trained here, on few
 of the other references and on all: a logistic regression over features of a word and its
-neighbours. The second is about rows of receipts (CORD): the price of a row that cannot be checked,
-under the outputs of two models.
+neighbours.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
 import xml.etree.ElementTree as ET
 import zlib
@@ -25,18 +22,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.benchmarks.rows import RowBoard, cord_rules, rows_of, with_rows
-from lab.datasets.cord import read_cord
+from lab.benchmarks.study import Study
 from lawful import Document, Field, Rule, Rules, Scores, decode
 from lawful.documents.records import Labelled
 from lawful.evaluation.scoreboard import Counts
 from lawful.rules import Boundaries, Order, WordRule
 from lawful.rules.judging.judge import Judge
-from tests.fixtures.outputs import OUTPUTS, SHARED, require_outputs
+from tests.fixtures.outputs import SHARED
 
 REFERENCES = SHARED / "data" / "tasks" / "citation-anystyle"
-
-# References.
 
 
 def read_references(path: Path) -> Iterator[Labelled]:
@@ -198,47 +192,14 @@ def judge_spans(pages: Sequence[tuple[Labelled, Scores]], rules: Rules) -> tuple
     return counts.f1, unproven
 
 
-# Rows.
-
-
-def judge_rows(prices: Sequence[float]) -> None:
-    """Prints F1 of rows and values on receipts, by the price of a row that cannot be checked."""
-    receipts = list(read_cord(SHARED / "data" / "cord" / "raw"))
-    print(f"{'outputs':<13}{'rows by':<9}{'page rules':<12}{'unchecked':>9}{'row F1':>9}"
-          f"{'full row F1':>13}{'value F1':>10}")  # fmt: skip
-    for name in (name for name, data in OUTPUTS.items() if data == "cord"):
-        for by in ("ids", "lines"):
-            pages = list(with_rows(name, receipts, by))
-            for page_rules in (False, True):
-                for price in prices:
-                    rules = cord_rules(page=page_rules, unchecked=price)
-                    board = RowBoard()
-                    for page, true in pages:
-                        scheme = rules.scheme_for(page.scores.labels)
-                        labels = decode(page.document, page.scores, rules).labels
-                        found = rows_of(Judge(page.document, rules, scheme), labels)
-                        board.add(found, rows_of(Judge(true, rules, scheme), page.gold or ()))
-                    print(
-                        f"{name:<13}{by:<9}{'yes' if page_rules else 'no':<12}{price:>9g}"
-                        f"{board.rows.f1:>9.2%}{board.full_rows.f1:>13.2%}{board.values.f1:>10.2%}",
-                        flush=True,
-                    )
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", action="store_true", help="rows of receipts, not references")
+    parser = Study(__doc__, outputs=True)
     parser.add_argument("--part", type=int, default=0, choices=range(4), help="what is decoded")
     parser.add_argument("--train", type=int, nargs="+", default=[200, 1135], help="sizes")
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
     parser.add_argument("--weights", type=float, nargs="+", default=[1, 2, 4, 6, 10, 20])
-    parser.add_argument("--prices", type=float, nargs="+", default=[0, 0.5, 1, 2])
     arguments = parser.parse_args()
-    require_outputs(parser)
-    if arguments.rows:
-        judge_rows(arguments.prices)
-    else:
-        judge_references(arguments.part, arguments.train, arguments.weights, arguments.kinds)
+    judge_references(arguments.part, arguments.train, arguments.weights, arguments.kinds)
 
 
 if __name__ == "__main__":
