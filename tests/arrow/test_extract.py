@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,7 +18,10 @@ from lawful.arrow.ray import DecodeActor
 from lawful.io.jsonl import decoding_line
 from lawful.models.shipped import RULES
 from lawful.readers import Reader
+from lawful.rules.packs import rules_named
 from tests.arrow.comparing import same
+from tests.fixtures import pdfs
+from tests.fixtures.einvoices import PRINTED, XML
 
 pytest.importorskip("pypdfium2", reason="needs the 'pdf' extra")
 pytest.importorskip("onnxruntime", reason="needs the 'onnx' extra")
@@ -68,6 +72,18 @@ def test_the_bytes_of_files_may_be_in_the_batch(files, tagger, expected):
         extract_table(table, model=tagger, columns={"content": "data"})
 
 
+def test_without_rules_and_a_model_answers_are_those_of_extract(files, tmp_path):
+    """E-invoices were read with the receipt model, whatever their XML says."""
+    path = pdfs.attached(tmp_path / "a.pdf", pdfs.text_pdf(PRINTED), factur__x_xml=XML)
+    paths = [files[1], str(path)]
+    rows = extract_table(pa.table({"path": paths})).to_pylist()
+    for row, found in zip(rows, lawful.extract(paths), strict=True):
+        same(row, decoding_line(replace(found, id=row["id"]), ranked=True))
+    [row] = extract_table(pa.table({"path": paths[1:]}), rules_named("invoice")).to_pylist()
+    check = next(each for each in row["checks"] if each["id"] == "PRINT")
+    assert check["state"] == "satisfied"
+
+
 def test_documents_without_scores_are_scored_and_decoded(tagger):
     pages = list(demo.generate(3))
     rules = Rules.load(RULES)
@@ -92,7 +108,7 @@ def test_the_stage_of_ray_loads_its_model_once(tagger, monkeypatch):
     ]
     assert stage(pa.table({})).schema == SCHEMA
     stage = DecodeActor(Rules.load(RULES), model=MODEL)
-    monkeypatch.setattr("lawful.arrow.extract.from_pretrained", None)  # not once more
+    monkeypatch.setattr("lawful.models.extraction.from_pretrained", None)  # not once more
     rows = stage(table.drop_columns(["scores", "gold"])).to_pylist()
     assert [row["error"] for row in rows] == [None, None]
     assert rows[0]["fields"]

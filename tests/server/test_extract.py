@@ -10,8 +10,11 @@ from time import monotonic, sleep
 import msgspec
 import pytest
 
+import lawful
 from lab.receipts import draw_receipt
 from lawful.server import messages
+from tests.fixtures import pdfs
+from tests.fixtures.einvoices import PRINTED, XML
 from tests.server.raw import connect, head, rest_of, status_of
 from tests.server.services import LONG, decoded_by_command, serving, timeless
 
@@ -173,6 +176,16 @@ def test_without_rules_files_are_told_to_be_receipts_or_invoices(file, tmp_path)
         assert named.json()["fields"] == answer.json()["fields"]
     kept = [each for each in (tmp_path / "c").rglob("*") if each.is_file()]
     assert len(kept) == 1
+
+
+def test_e_invoices_have_the_values_of_their_xml(tmp_path):
+    path = pdfs.attached(tmp_path / "a.pdf", pdfs.text_pdf(PRINTED), factur__x_xml=XML)
+    expected = lawful.extract(path).to_dict()
+    with serving("--seconds", 30, rules=()) as found:
+        answer = post(found, "/v1/extract", {"file": (str(path), path.read_bytes())}).json()
+    assert [check["state"] for check in answer["checks"] if check["id"] == "PRINT"] == ["satisfied"]
+    assert [each["value"] for each in answer["fields"]["gross"]] == [136.85]
+    assert answer["fields"].keys() == expected["fields"].keys()
 
 
 def test_values_are_grounded_on_a_document_or_a_file(receipts, file):

@@ -17,11 +17,8 @@ from lawful.arrow.lists import plain, texts
 from lawful.base.errors import InputError, LawfulError, did_you_mean, shown
 from lawful.documents.document import Document
 from lawful.documents.records import FailedDocument
-from lawful.documents.scores import Pooling
-from lawful.models.shipped import RULES, model_for
-from lawful.models.tagger import Tagger, from_pretrained
-from lawful.pipeline.call import Call, Options, decode_one
-from lawful.readers import Item, Reader, read_files
+from lawful.models.extraction import Extractor, How
+from lawful.readers import Item, read_files
 from lawful.results.decoding import Decoding
 from lawful.rules.rule_set import Rules
 
@@ -32,31 +29,12 @@ FILE_NAMES = ("path", "content")
 """Columns of files: a path, and the bytes unless they are read from there."""
 
 
-class Extractor:
-    """A model, rules and options, loaded once, for any number of batches."""
+class _Batches:
+    """What ``lawful.extract`` loads once, for any number of batches."""
 
-    def __init__(
-        self,
-        rules: Rules | None = None,
-        *,
-        model: str | Path | Tagger | None = None,
-        reader: Reader | None = None,
-        columns: Mapping[str, str] | None = None,
-        pool: Pooling = "mean",
-        batch: int = 32,
-        **how: Unpack[Options],
-    ) -> None:
-        """By default, the rules of receipts, and the shipped model for the rules."""
-        rules = Rules.load(RULES) if rules is None else rules
-        self._call = Call(rules, **how)
-        self._tagger = (
-            model if isinstance(model, Tagger) else from_pretrained(model or model_for(rules))
-        )
-        rules.scheme_for(self._tagger.labels)  # fails early if the model lacks a label
-        self._reader = reader or Reader()
+    def __init__(self, *, columns: Mapping[str, str] | None = None, **how: Unpack[How]) -> None:
+        self._extractor = Extractor.of(**how)
         self._columns = dict(columns or {})
-        self._pool: Pooling = pool
-        self._batch = batch
 
     def extract(self, batch: Any, before: int = 0) -> Any:
         """The decodings of a record batch, with ``SCHEMA``; ``before`` is the rows before it."""
@@ -67,9 +45,7 @@ class Extractor:
         if isinstance(found, FailedDocument):
             return found
         try:
-            # One by one: then the scores do not depend on how documents are divided into batches.
-            predicted = self._tagger.predict([found], batch=self._batch, pool=self._pool)
-            result = decode_one(next(predicted), self._call)
+            result = self._extractor.result(found)
         except LawfulError as error:
             return FailedDocument(found.line or 0, str(error), found.id)
         except Exception as error:  # ends no job: it is about this document
@@ -110,7 +86,7 @@ class Extractor:
                 except (OSError, ValueError) as error:  # a full disk, or a suffix that is no name
                     failed[line] = f"the content cannot be stored: {error}"
             items.append(Item(line, path=at or ""))
-        read = read_files(items, self._reader)
+        read = read_files(items, self._extractor.reader, workers=self._extractor.workers)
         for item, found, path in zip(items, read, paths, strict=True):
             if item.number in failed:
                 yield FailedDocument(item.number, failed[item.number], path)
@@ -131,15 +107,14 @@ def extract_batches(batches: Any, rules: Rules | None = None, **how: Any) -> Ite
     """Extracts field values: one row per file or document, in order, in batches with ``SCHEMA``.
 
     Rows have the ``path`` of a file, with its bytes as ``content`` unless it is read from there; or
-    they are documents without scores, with ``id``, ``words`` and ``boxes``. Words are scored by
-    ``model``, a folder or a loaded ``Tagger``, by default the shipped one for the rules. ``reader``
-    says how files are read (``lawful.readers.Reader``), ``batch`` is in windows, ``columns`` has
-    other names of columns: ``{"content": "bytes"}``. The other options are those of
-    ``decode_batches``.
+    they are documents without scores, with ``id``, ``words`` and ``boxes``. ``rules``, ``model``,
+    ``reader``, ``pool`` and what happens without them are those of ``lawful.extract``: receipts and
+    invoices are told apart, and e-invoices have the values of their XML. ``columns`` has other
+    names of columns: ``{"content": "bytes"}``. The other options are those of ``decode_batches``.
 
     A file that cannot be read is a row with ``error``.
     """
-    extractor = Extractor(rules, **how)
+    extractor = _Batches(rules=rules, **how)
     parts = slices(open_batches(batches), ROWS)
     return (extractor.extract(some, before) for before, some in parts)
 

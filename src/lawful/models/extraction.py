@@ -23,7 +23,7 @@ from lawful.pipeline.batch import (
     decode_records,
     score_each,
 )
-from lawful.pipeline.call import Call, Options, Result
+from lawful.pipeline.call import Call, Options, Result, decode_one
 from lawful.pipeline.workers import Idle
 from lawful.readers import Item, Reader
 from lawful.readers.many import read_files_or_idle
@@ -78,7 +78,7 @@ def extract(
     ``by_field`` searches for one span per field. ``temperature`` is that of ``lawful calibrate``.
     ``workers`` is the number of processes, 1 by default.
     """
-    extractor = _Extractor.of(**how)
+    extractor = Extractor.of(**how)
     if not isinstance(paths, str | Path):
         if not isinstance(paths, Iterable) or isinstance(paths, bytes):
             raise InputError(f"paths is {shown(paths)}, expected a path or several")
@@ -143,8 +143,8 @@ def check_labels(rules: Rules, tagger: Tagger, warn: Callable[[str], Any] = warn
 
 
 @dataclass(frozen=True, slots=True)
-class _Extractor:
-    """What ``extract`` loads once for all files."""
+class Extractor:
+    """What ``extract`` loads once for all files: a model, rules, and whether XML is believed."""
 
     tagger: Tagger
     call: Call
@@ -163,7 +163,7 @@ class _Extractor:
         pool: Pooling = "mean",
         workers: int = 1,
         **how: Unpack[Options],
-    ) -> _Extractor:
+    ) -> Extractor:
         workers, reader = checked_workers(workers), reader or Reader()
         if rules is None and model is None:
             by_kind = CallByKind.of_packs(lambda rules: Call(rules, **how))
@@ -175,6 +175,11 @@ class _Extractor:
         tagger = model if isinstance(model, Tagger) else from_pretrained(model or model_for(rules))
         check_labels(rules, tagger)
         return cls(tagger, call, reader, pool, workers, xml=model is None)
+
+    def result(self, document: Document | Labelled) -> Result:
+        """The result of one document."""
+        scored = score_document(document, self.tagger, self.call, pool=self.pool, xml=self.xml)
+        return decode_one(scored, self.call)
 
     def each(self, paths: Iterable[FilePath]) -> Iterator[Decoding | FailedDocument]:
         """One result per file, in order."""
