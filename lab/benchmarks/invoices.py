@@ -4,8 +4,9 @@
 
 Reads the PDF files of ``../shared/data/facturx``, of which the model has seen nothing. A value
 counts if it is printed, and is right if the first readable one of its field is. Where what is due
-is not printed with words of its own, it is the gross amount. Halves are by layout: what was chosen
-was chosen on half 0.
+is not printed with words of its own, it is the gross amount; where no sum of allowances or of
+charges is labelled, it is that of single ones. Halves are by layout: what was chosen was chosen on
+half 0.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ TEXTS = {
 DATES = {"issued": "issued", "due_date": "due", "delivered": "delivered"}
 INSTEAD = {"due": "gross", "line_total": "net"}
 """The field that has the value where it is not printed with words of its own."""
+PARTS = {"allowances": "allowance_amount", "charges": "charge_amount"}
+"""Single amounts, whose sum is the value where it is not printed."""
 
 Truth = Mapping[str, Any]
 
@@ -63,6 +66,8 @@ def right_fields(found: Decoding, truth: Truth) -> Iterator[tuple[str, bool]]:
     for name, key in AMOUNTS.items():
         if header.get(key) and spans.get(key) and Decimal(header[key]):
             values = read(found, name) or read(found, INSTEAD.get(name, name))
+            if not values and name in PARTS:
+                values = [sum(read(found, PARTS[name]))]
             yield name, [abs(v) for v in values[:1]] == [abs(Decimal(header[key]))]
     for name, key in DATES.items():
         if header.get(key) and spans.get(key):

@@ -40,6 +40,11 @@ INVOICE = """
 : line_total=235.00 allowances=20.00 charges=2.00 net=217.00 tax=36.44 gross=253.44 prepaid=53.00
 : rounding=0.01 due=200.45
 """
+CREDIT = """
+1: line.name=Desk line.quantity=2 line.unit_price=100.00 line.discount=10 line.amount=-180.00
+2: allowance.amount=-5.00
+: line_total=-180.00 net=-185.00 gross=-185.00
+"""
 STATEMENT = """
 : opening_balance=100.00
 1: entry.date=2024-03-01 entry.amount=-30.00 entry.balance=70.00
@@ -71,6 +76,7 @@ DOCUMENTS = [
     ("receipt", RECEIPT),
     ("receipt", BY_CARD),
     ("invoice", INVOICE),
+    ("invoice", CREDIT),
     ("bank-statement", STATEMENT),
     ("bank-statement", COLUMNS),
     ("broker-note", NOTE),
@@ -139,7 +145,10 @@ def test_every_rule_is_checked_on_one_of_the_documents():
         ("invoice", INVOICE, "vat.tax=2.24", "vat.tax=3.24", {"BR-CO-14", "BR-CO-17"}),
         ("invoice", INVOICE, "vat.tax=0.00", "vat.tax=0.01", {"BR-CO-14", "BR-Z-09"}),
         ("invoice", INVOICE, "vat.basis=5.00", "vat.basis=4.00", {"BR-Z-08"}),
-        ("invoice", INVOICE, "unit_price=5.00", "unit_price=-5.00", {"BR-27", "PEPPOL-R120"}),
+        ("invoice", INVOICE, "unit_price=5.00", "unit_price=-5.00", {"BR-27"}),
+        ("invoice", INVOICE, "gross=253.44 ", "", {"BR-14"}),
+        ("invoice", INVOICE, "allowances=20.00 ", "", set()),
+        ("invoice", CREDIT, "line.discount=10", "line.discount=12", {"discount"}),
         ("invoice", INVOICE, "rounding=0.01", "rounding=0.02", {"BR-CO-16"}),
         ("bank-statement", STATEMENT, "amount=50.00", "amount=51.00", {"movements", "running"}),
         ("bank-statement", STATEMENT, "2024-03-01", "2024-03-05", {"dates"}),
