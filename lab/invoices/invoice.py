@@ -18,6 +18,8 @@ def print_invoice(dice: Dice) -> Print:
 class Invoice(Sums):
     """Prints all of an invoice."""
 
+    ruled = ""  # what lines between parts are made of, if there are any
+
     def printed(self) -> Print:
         """The whole document."""
         dice, words = self.dice, self.words
@@ -37,12 +39,16 @@ class Invoice(Sums):
         else:
             self.head()
             self.skip(dice.pick((0.5, 1.0, 2.0)))
+            self.ruled = dice.pick("-=_*.") if dice.chance(0.06) else ""
             if dice.chance(0.5):
                 self.intro()
+            self.rule()
             if dice.chance(0.96):
                 self.table(self.bill)
+            self.rule()
             self.skip(dice.pick((0.3, 1.0, 1.5)))
             self.sums(self.bill)
+            self.rule()
             self.skip(dice.pick((0.7, 1.5)))
             self.closing()
         pages = self.sheet.page + 1
@@ -74,7 +80,7 @@ class Invoice(Sums):
             ),
             (0.35, "order_number", self.document_number(), "order_number"),
             (0.45, "due_date", self.due_date, "due_date"),
-            (0.3, "delivery_date", self.date(), "delivery_date"),
+            (0.3, "delivery_date", self.delivered(), "delivery_date"),
             (0.1, "period", f"{self.date()} - {self.date()}", None),
             (0.2, "buyer_vat", self.buyer.vat_id, "buyer.vat_id"),
             (0.12, "seller_vat", self.seller.vat_id, "seller.vat_id"),
@@ -111,6 +117,18 @@ class Invoice(Sums):
             if dice.chance(likely)
         ]
         return shuffled(dice, found) if dice.chance(0.6) else found
+
+    def delivered(self) -> str:
+        """A date, sometimes without separators, as files have it."""
+        if self.dice.chance(0.9):
+            return self.date()
+        return self.coded(self.dice.pick(("201#010#", "202#110#", "202#022#", "20260#2#")))
+
+    def rule(self) -> None:
+        """A line of dashes, as programs without graphics print it."""
+        if self.ruled:
+            mark = self.ruled * self.dice.whole(20, 80)
+            self.line((mark, None))
 
     def head(self) -> None:
         """Letterhead, addresses and details, in one of many arrangements."""

@@ -51,6 +51,8 @@ class Phrases:
         self.dice = dice
         self.language = language or dice.weighted(LANGUAGES)
         self.words = vocabulary()[self.language]
+        other = vocabulary()[dice.weighted(LANGUAGES)]
+        self.captions = other if dice.chance(0.06) else self.words  # forms of foreign software
         self.case: Callable[[str], str] = dice.weighted(
             ((str, 6.0), (str.upper, 1.0), (str.title, 0.5))
         )
@@ -86,7 +88,7 @@ class Phrases:
 
     def key(self, name: str) -> str:
         """A caption, without a colon."""
-        text = self.case(self.dice.pick(self.words[name]))
+        text = self.case(self.dice.pick(self.captions[name]))
         return text.replace("{P}", "{p}").replace("{R}", "{r}").replace("{B}", "{b}")
 
     def coded(self, text: str) -> str:
@@ -146,6 +148,11 @@ class Phrases:
 
     def company(self) -> str:
         dice, words = self.dice, self.words
+        if dice.chance(0.12):  # as in samples, where names say what they are
+            name = dice.pick(words["samples"])
+            return name.replace("#", str(dice.whole(1, 9))) + dice.pick(
+                ("", "", "", f" {dice.pick(words['legal'])}")
+            )
         first = dice.pick(
             (
                 dice.pick(words["surnames"]),

@@ -261,10 +261,11 @@ class Sums(Table):
         kinds = ["vat.rate", "vat.basis", "vat.tax"]
         if dice.chance(0.15):
             kinds = ["vat.basis", "vat.rate", "vat.tax"]
-        if dice.chance(0.25):
+        if dice.chance(0.35):
             kinds.append("gross")
         if dice.chance(0.25):
             kinds.insert(0, "code")
+        signed = dice.chance(0.15)  # whether the currency has a column
         left, width = (
             (0.0, 0.45) if narrow else dice.pick(((0.0, 1.0), (0.4, 0.6), (0.0, 0.5), (0.0, 0.7)))
         )
@@ -307,8 +308,12 @@ class Sums(Table):
                 self.sheet.put(
                     max(x, self.left + 3 * self.size), self.y, text, field, self.size, "right"
                 )
+            if signed:
+                self.sheet.put(places[-1] + self.size, self.y, self.sign, None, self.size)
             self.skip()
-        if len(bill.taxes) > 1 and dice.chance(0.4):
+        if dice.chance(0.4 if len(bill.taxes) > 1 else 0.2):
+            if dice.chance(0.3):
+                self.sheet.put(self.left, self.y, self.key("gross"), None, self.size)
             totals = {
                 "vat.basis": (bill.net, "net"),
                 "vat.tax": (bill.tax, "tax"),
@@ -325,5 +330,7 @@ class Sums(Table):
                         self.size,
                         "right",
                     )
+            if signed:
+                self.sheet.put(places[-1] + self.size, self.y, self.sign, None, self.size)
             self.skip()
         self.skip(0.4)

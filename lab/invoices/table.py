@@ -68,7 +68,9 @@ class Table(Writer):
         if chance(0.96):
             kinds.append("line.amount")
         if rate and "line.rate" not in kinds:
-            kinds.append("line.rate")
+            kinds.insert(
+                dice.pick((len(kinds), len(kinds), 1 + kinds.index("line.name"))), "line.rate"
+            )
         if chance(0.06):
             kinds.append("gross")
         if chance(0.5):
@@ -174,6 +176,43 @@ class Table(Writer):
         ) and dice.chance(0.3)
         if self.adjusted:
             self.adjustments(bill)
+        elif dice.chance(0.08):
+            self.adjusted = True
+            self.in_words(bill)
+        if dice.chance(0.12):
+            self.counted(bill)
+
+    def in_words(self, bill: Bill) -> None:
+        """Allowances and charges as sentences: on what, how much of it, and why."""
+        dice, basis = self.dice, self.key("list_price")
+        mark = dice.pick((", ", " - ", " ", "; "))
+        sign = dice.pick((-1, -1, 1))
+        for amounts, key, field, factor in (
+            (bill.allowances, "allowances", "allowance.amount", sign),
+            (bill.charges, "charges", "charge.amount", 1),
+        ):
+            for i, amount in enumerate(amounts):
+                parts = [f"{self.key(key).replace('{p}', self.number(bill.percent))} {i + 1}:"]
+                if bill.percent and dice.chance(0.6):
+                    parts.append(f"{self.rate(bill.percent)}")
+                if dice.chance(0.7):
+                    parts.append(f"{basis}: {self.money(bill.line_total, self.plain)}")
+                if dice.chance(0.5):
+                    parts.append(f"{self.key('c_rate')} {self.rate(bill.lines[0].rate)}")
+                parts.append(self.key(key).replace("{p}", self.number(bill.percent)) + ":")
+                shown = self.money(factor * amount, self.plain)
+                self.line((mark.join(parts), None), (shown, field))
+
+    def counted(self, bill: Bill) -> None:
+        """How many things were delivered, below the lines; no sum."""
+        dice = self.dice
+        total = sum((abs(line.quantity) for line in bill.lines), Decimal(0))
+        text = self.number(
+            dice.pick((total, Decimal(len(bill.lines)), Decimal(dice.whole(1, 900)) / 4))
+        )
+        caption = dice.pick(self.words["counted"])
+        x = dice.pick((self.left, self.column("line.name").left, self.at(0.6)))
+        self.line((caption + self.colon, None), (text, None), x=x)
 
     def column(self, kind: str) -> Column:
         return next(column for column in self.columns if column.kind == kind)

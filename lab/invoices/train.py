@@ -1,4 +1,4 @@
-"""``python -m lab.invoices.train WINDOWS OUT`` teaches the invoice model on a GPU.
+"""``python -m lab.invoices.train WINDOWS OUT`` teaches the invoice model, best on a GPU.
 
 It starts from the shipped receipt model, with another vocabulary, and learns labels of words from
 the files in ``WINDOWS`` and, at the first piece of each window, what kind of page it is. Files may
@@ -42,6 +42,8 @@ UNKNOWN = 1
 def base_weights(model: Path, vocabulary: Path) -> Weights:
     """The weights to start from: new pieces begin as the mean of the pieces that they were."""
     weights: Weights = exported_weights(model / "model.onnx")
+    if model == vocabulary:  # to go on: labels are the same
+        return weights
     old = tokenizers.Tokenizer.from_file(str(model / "tokenizer.json"))
     new = json.loads((vocabulary / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
     rows = weights[f"{BERT}embeddings.word_embeddings.weight"]
@@ -189,7 +191,7 @@ def fit(reader: Reader, pool: Pool, options: argparse.Namespace, device: str) ->
     new = [p for name, p in reader.weights.items() if "classifier" in name]
     old = [p for name, p in reader.weights.items() if "classifier" not in name]
     optimizer = torch.optim.AdamW(
-        [{"params": old, "peak": options.rate}, {"params": new, "peak": 1e-3}],
+        [{"params": old, "peak": options.rate}, {"params": new, "peak": options.head_rate}],
         weight_decay=0.01, fused=device == "cuda",
     )  # fmt: skip
     generator = np.random.default_rng(options.seed)
@@ -211,7 +213,7 @@ def fit(reader: Reader, pool: Pool, options: argparse.Namespace, device: str) ->
         ids = ids.masked_fill((torch.rand(ids.shape, device=device) < options.hide) & mask, UNKNOWN)
         for group in optimizer.param_groups:
             group["lr"] = group["peak"] * min(share / 0.05, (1 + cos(pi * share)) / 2)
-        with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
+        with torch.autocast(device, torch.bfloat16):
             scores = reader(ids, mask, places)
         scores = scores.float()
         loss = functional.cross_entropy(
@@ -268,6 +270,7 @@ def main() -> None:
     parser.add_argument("--vocabulary", type=Path, default=models / "invoice")
     parser.add_argument("--batch", type=int, default=24_576, help="in word pieces")
     parser.add_argument("--rate", type=float, default=3e-4)
+    parser.add_argument("--head-rate", type=float, default=1e-3, help="of the last layer")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--hide", type=float, default=0.1, help="share of pieces")
     parser.add_argument("--until", type=float, default=inf, help="Unix time, to end at")

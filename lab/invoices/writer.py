@@ -28,7 +28,7 @@ class Writer(Phrases):
         self.step = self.size * dice.between(1.1, 1.7)
         self.y = dice.between(25, 70)
         self.seller, self.buyer = self.party(), self.party(is_person=dice.chance(0.25))
-        self.seller_in_footer = dice.chance(0.5)
+        self.says_all = dice.chance(0.08)  # prints all that is known of a party
 
     @property
     def width(self) -> float:
@@ -56,7 +56,8 @@ class Writer(Phrases):
     def block(self, x: float, y: float, party: Party, role: str, caption: str = "") -> float:
         """The lines of an address from ``y``; returns where it ends."""
         dice, size = self.dice, self.size
-        if caption:
+        beside = [(caption + (self.colon or ":"), None)] if dice.chance(0.15) and caption else []
+        if caption and not beside:
             self.sheet.put(x, y, caption + self.colon, None, size)
             y += self.step
         is_known = role != ""
@@ -65,7 +66,7 @@ class Writer(Phrases):
             y += self.step
         name, address = (f"{role}.name", f"{role}.address") if is_known else (None, None)
         large = size * dice.pick((1, 1, 1, 1.2))
-        self.sheet.put(x, y, party.name, name, large)
+        self.sheet.run(x, y, [*beside, (party.name, name)], large)
         y += self.step
         if dice.chance(0.25):
             prefix = dice.pick(("", "", "z.Hd. ", "Attn: ", "c/o ", "Contact: "))
@@ -104,6 +105,9 @@ class Writer(Phrases):
             (0.25, "phone", party.phone, None),
             (0.1, "reference", dice.digits(dice.pick((6, 13))), None),
         ]
+        if self.says_all:
+            ids = [self.document_number(), dice.digits(9), party.mail, party.person, party.phone]
+            extras += [(0.7, "identity", dice.pick(ids), None) for _ in range(dice.whole(1, 6))]
         if dice.chance(0.3):
             extras.reverse()
         for likely, key, value, field in extras:
