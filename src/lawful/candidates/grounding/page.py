@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +70,7 @@ class Page:
         """The places of other values where a value may stand, too."""
         self.occurrences = Occurrences(document)
         self._rules = rules
+        self._known: dict[Any, list[tuple[Match, float, float, float, float]]] = {}
         self._places = Places(document)
         self._wording = Wording(self.occurrences)
         self._lines = lines_down(self.occurrences)
@@ -148,21 +151,37 @@ class Page:
         return {path: by_name[name] for path, name in names.items()}
 
     def _seeker(self, leaf: Leaf, field: Field | None, late: float) -> Seeker:
-        meaning = Meaning(leaf.names)
-        matches = self.occurrences.matches(leaf.value, None if field is None else field.type)
-        matches = [*matches, *self.instead(leaf)]
-        places = tuple(
-            Place(
-                match.words,
-                self._lines[match.words[0]],
-                self._cost(match, meaning, leaf)
-                + self._cost_where(match, field)
-                - ORDER * late * self._how_late(match.words[0], leaf),
-            )
-            for match in matches
-        )
+        later, in_list = ORDER * late, leaf.in_list
+        places = [
+            Place(match.words, line, cost - later * (across if in_list else down))
+            for match, line, cost, across, down in self._matches(leaf, field)
+        ]
         letters = min(len(fold(str(leaf.value))), MAX_LETTERS)
-        return Seeker(places, MISSING + PER_LETTER * letters, leaf.group, leaf.chain)
+        return Seeker(tuple(places), MISSING + PER_LETTER * letters, leaf.group, leaf.chain)
+
+    def _matches(
+        self, leaf: Leaf, field: Field | None
+    ) -> Iterable[tuple[Match, float, float, float, float]]:
+        """Where a value may stand: its line, what that costs, how far right and how far down it is.
+
+        Equal values of a field are looked for once.
+        """
+        known = (leaf.names, leaf.in_list, type(leaf.value), leaf.value)
+        if known not in self._known:
+            kind = None if field is None else field.type
+            self._known[known] = list(
+                self._weighed(self.occurrences.matches(leaf.value, kind), leaf, field)
+            )
+        return chain(self._known[known], self._weighed(self.instead(leaf), leaf, field))
+
+    def _weighed(
+        self, matches: Iterable[Match], leaf: Leaf, field: Field | None
+    ) -> Iterator[tuple[Match, float, float, float, float]]:
+        meaning, count = Meaning(leaf.names), len(self.document)
+        for match in matches:
+            word = match.words[0]
+            cost = self._cost(match, meaning, leaf) + self._cost_where(match, field)
+            yield match, self._lines[word], cost, float(self._across[word]), word / count
 
     def names(self, words: Sequence[int], leaf: Leaf) -> bool:
         """Whether the words before a place, or those above it, name a value."""
@@ -188,10 +207,6 @@ class Page:
             return 0.0
         holds = self._places.holds(field.where, match.words[0], match.words[-1] + 1)
         return self._rules.weight_of(field, "where") if holds is False else 0.0
-
-    def _how_late(self, word: int, leaf: Leaf) -> float:
-        """How far down a word is, or in a row, how far to the right: from 0 to 1."""
-        return float(self._across[word]) if leaf.in_list else word / len(self.document)
 
     def _edges(self, found: Place) -> NDArray[np.float64]:
         """Left edge, middle and right edge of a place, in heights of a usual word."""

@@ -196,16 +196,39 @@ def prices(seekers: Sequence[Seeker], placing: Placing) -> list[list[float]]:
         there = on(seekers[value].places[at].words)
         return base[value][at] + SHARE * (len(there) - len(there & {value, but}))
 
+    @cache
+    def elsewhere(rival: int) -> list[tuple[float, int]]:
+        """The other places of a value by cost, if all others stay where they are."""
+        there = placing.chosen[rival]
+        return sorted((cost(rival, k), k) for k in range(len(base[rival])) if k != there)
+
+    @cache
+    def places_at(rival: int) -> dict[int, list[int]]:
+        """By word, the places of a value with it."""
+        found: dict[int, list[int]] = {}
+        for k, place_ in enumerate(seekers[rival].places):
+            for word in place_.words:
+                found.setdefault(word, []).append(k)
+        return found
+
+    def moved(rival: int, value: int, words: set[int]) -> float:
+        """What a value costs where it does not share words with another one, which has moved."""
+        places, there, left = seekers[rival].places, placing.chosen[rival], placing.chosen[value]
+        free = (least for least, k in elsewhere(rival) if words.isdisjoint(places[k].words))
+        best = min(seekers[rival].missing, next(free, inf))
+        for word in () if left is None else seekers[value].places[left].words:
+            for k in places_at(rival).get(word, ()):  # where the other one has made room
+                if k != there and words.isdisjoint(places[k].words):
+                    best = min(best, cost(rival, k, value))
+        return best
+
     def way_given(value: int, at: int) -> Iterator[float]:
         """What it costs if a value is there, and one that was there is at another place."""
         words = set(seekers[value].places[at].words)
         rivals = on(seekers[value].places[at].words) - {value}
         for rival in rivals if len(rivals) <= MAX_RIVALS else ():
-            there = placing.chosen[rival]
-            others = [k for k, p in enumerate(seekers[rival].places)
-                      if k != there and words.isdisjoint(p.words)]  # fmt: skip
-            moved = min(cost(rival, k, value) for k in (None, *others))
-            yield cost(value, at, rival) + moved - cost(rival, there, value)
+            now = cost(rival, placing.chosen[rival], value)
+            yield cost(value, at, rival) + moved(rival, value, words) - now
 
     found: list[list[float]] = []
     for value, now in enumerate(placing.chosen):
