@@ -64,10 +64,23 @@ export interface Entry {
   seq: number;
 }
 
+export interface Teaching {
+  documents: number;
+  /** Of the last documents accepted, how many the model had right before it learned from them. */
+  right: number;
+  of: number;
+  /** Whether its answers are shown, and not those of the model that the review began with. */
+  leads: boolean;
+  busy: boolean;
+  failure: string | null;
+}
+
 export interface Queue {
   documents: Entry[];
   progress: Record<"documents" | "accepted" | "rejected" | "skipped" | "open" | "passing" | "worth", number>;
   decoded: number;
+  /** What a model has learned from accepted documents, if it does. */
+  teaching?: Teaching;
   /** How many documents have been read, of so many, while some are still coming. */
   reading?: { done: number; of: number | null };
   /** Why documents are not decoded any more, if so. */

@@ -56,7 +56,7 @@ function App() {
 const pause = (time: number) => new Promise((done) => setTimeout(done, time));
 
 const isDecoding = () =>
-  (queue.value?.reading || queue.value?.documents.some((entry) => entry.status === null && !entry.error)) &&
+  (queue.value?.reading || queue.value?.teaching?.busy || queue.value?.documents.some((entry) => entry.status === null && !entry.error)) &&
   !queue.value.failure;
 
 async function watchQueue(): Promise<void> {

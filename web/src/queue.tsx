@@ -1,6 +1,6 @@
 // The queue, worst first: only the rows in view are drawn.
 
-import { h } from "preact";
+import { Fragment, h } from "preact";
 import { signal } from "./signals";
 import type { Entry } from "./api";
 import { acceptAll } from "./actions";
@@ -84,6 +84,26 @@ function Passing() {
   );
 }
 
+/** What the model has learned from what was accepted, and how good it is on what it has not seen. */
+function Learned() {
+  const teaching = queue.value?.teaching;
+  if (!teaching) return null;
+  const { documents, right, of, leads, busy, failure } = teaching;
+  return (
+    <p class="learned">
+      {documents === 0 && "Learns from what you accept."}
+      {documents > 0 && `Learned from ${count(documents, "document")}${busy ? ", learning …" : ""}. `}
+      {of > 0 && (
+        <>
+          Of the last {of} accepted, <b>{right}</b> {right === 1 ? "was" : "were"} right before it learned from them.
+        </>
+      )}
+      {documents > 0 && !leads && !busy && " The model it began with is still better, so its answers are shown."}
+      {failure && <b class="violated"> ✗ {visible(failure, 200)}</b>}
+    </p>
+  );
+}
+
 export function QueueList() {
   if (!queueShown.value) return null;
   const list = entries.value;
@@ -123,6 +143,7 @@ export function QueueList() {
           {unreadable > 0 && <b class="violated">; ✗ {count(unreadable, "line")} could not be read</b>}
         </span>
       </div>
+      <Learned />
       <Passing />
       <div class="list" onScroll={(event) => (top.value = event.currentTarget.scrollTop)}>
         <div style={{ height: `${list.length * HEIGHT}px` }}>

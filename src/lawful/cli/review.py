@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import getpass
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
@@ -14,7 +13,7 @@ import typer
 
 from lawful.base.errors import InputError, LawfulError
 from lawful.cli.commands import Command, ReviewGroup, flag
-from lawful.cli.inputs import Inputs, make_reader, open_cache
+from lawful.cli.inputs import Inputs, open_cache
 from lawful.cli.options import (
     CacheFolder,
     Model,
@@ -30,21 +29,14 @@ from lawful.cli.options import (
     rules_option,
 )
 from lawful.cli.output import plural
-from lawful.cli.scoring import UnscoredFile, load_kind_tagger, load_tagger
+from lawful.cli.review_inputs import model_of, reader_of, scored, sets_by_kind
 from lawful.cli.terminal import say, warn
 from lawful.cli.trust_options import Trusting
-from lawful.documents.records import FailedDocument, Scored
 from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import encode
 from lawful.io.paths import check_there
-from lawful.models.extraction import check_labels
-from lawful.models.kinds import rules_by_kind
-from lawful.models.shipped import RULES, model_for, rules_for
-from lawful.models.tagger import Tagger
-from lawful.pipeline.batch import score_each
+from lawful.models.shipped import RULES, rules_for
 from lawful.pipeline.call import Call
-from lawful.pipeline.workers import Idle
-from lawful.readers import Limits, Reader
 from lawful.review.accepted import (
     accepted_in,
     csv_lines,
@@ -53,17 +45,16 @@ from lawful.review.accepted import (
     write_xlsx,
 )
 from lawful.review.annotations import annotation_of, read_tasks, take
-from lawful.review.answer import RuleSets
 from lawful.review.desk import Desk
 from lawful.review.documents import Documents
 from lawful.review.export import Accepted, changes
+from lawful.review.learning import Learner
 from lawful.review.needed import Costs, with_needs
 from lawful.review.pictures import Pictures
 from lawful.review.queue import Queue
 from lawful.review.serving import check_extra, open_desk, serve, shared
 from lawful.review.store import Store
 from lawful.review.tasks import Tasks
-from lawful.rules.packs import PACKS
 
 app = typer.Typer(
     help="Review documents in the browser, and export what was found.", cls=ReviewGroup
@@ -144,20 +135,36 @@ def open_(
     cache: CacheFolder = None,
     no_cache: NoCache = False,
     model: Model = None,
+    teach: Annotated[
+        bool,
+        flag(
+            "--teach",
+            help="Teach a quick model again after each accepted document, and sort the others by "
+            "its answers; without --model, documents need no scores.",
+        ),
+    ] = False,
+    teach_out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", show_default="beside --db, as in review.db.model",
+            help="With --teach: folder to write the taught model to.",
+        ),
+    ] = None,
 ) -> None:  # fmt: skip
     """Open a page in the browser on which a person reviews documents, the worst first."""
     check_extra()
     inputs = Inputs(documents)
-    is_scored = not inputs.has_files and model is None
+    is_scored = not inputs.has_files and model is None and not teach
     _check_there(documents)
+    if teach_out is not None and not teach:
+        raise InputError("--teach-out needs --teach")
     if rules is None and is_scored:
         raise InputError(f"give --rules: {documents[0]} has scores of labels that only you know")
-    sets: RuleSets
     if rules is None and model is None and python is None and trust is None:
-        if needs is not None:
-            raise InputError("--needs wants --rules: receipts and invoices have other fields")
-        rules = RULES
-        sets = {kind: with_needs(own, PACKS[kind]) for kind, own in rules_by_kind().items()}
+        if teach or needs is not None:
+            option = "--teach" if teach else "--needs"
+            raise InputError(f"{option} wants --rules: receipts and invoices have other fields")
+        rules, sets = RULES, sets_by_kind()
         name = " or ".join(sets)
     else:
         rules = rules or rules_for(model)
@@ -168,9 +175,8 @@ def open_(
     trusting = Trusting.load(trust, call, (rules, python), None, 0.0, None)
     if is_scored and len(documents) > 1:
         raise InputError("several files of JSON lines: review them one by one, or join them")
-    folders = [Path(each).parent for each in documents if each != "-"]
-    folders += [Path(each) for each in documents if Path(each).is_dir()]
-    pictures = Pictures(folders, images, password, Path(f"{db}.pictures"))
+    learner = None
+    pictures = Pictures(_folders_of(documents), images, password, Path(f"{db}.pictures"))
     if is_scored:
         found = Documents.open(documents[0])
         if not len(found):
@@ -178,49 +184,38 @@ def open_(
         store = Store(db)
     else:
         store = Store(db)  # before a model runs for minutes
-        limits = Limits()
-        kept = open_cache(cache, off=no_cache)
-        reader = make_reader(ocr, None, limits.pages, limits.seconds, password, 1, kept)
-        scored = _scored(inputs, reader, _tagger(sets, model))
-        found = Documents.arriving(scored, inputs.files_after(0))
+        reader = reader_of(ocr, password, open_cache(cache, off=no_cache))
+        tagger = model_of(sets, model, inputs, teach=teach)
+        found = Documents.arriving(scored(inputs, reader, tagger), inputs.files_after(0))
+        if teach:
+            learner = Learner(common.rules, teach_out or Path(f"{db}.model"), tagger)
 
     def ready(address: str) -> None:
         what = "documents are being read" if found.coming else plural(len(found))
         say(f"{what}; reviews are kept in {db}")
         say(f"open {address} (Ctrl-C ends it)")
 
-    costs = Costs(error_cost)
-    with open_desk(found, store, common, pictures, trust=trusting.model, costs=costs) as desk:
+    with open_desk(
+        found, store, common, pictures,
+        trust=trusting.model, costs=Costs(error_cost), learner=learner,
+    ) as desk:  # fmt: skip
         with suppress(KeyboardInterrupt):
             serve(desk, reviewer or _user(), port=port, ready=ready, browser=not no_browser)
         say(f"ended; reviews are in {db}")
+        if learner is not None and learner.out.is_dir():
+            say(f"the taught model is in {learner.out}; lawful extract FILES --model takes it")
+
+
+def _folders_of(documents: list[str]) -> list[Path]:
+    """The folders of documents, in which their pictures may be."""
+    folders = [Path(each).parent for each in documents if each != "-"]
+    return folders + [Path(each) for each in documents if Path(each).is_dir()]
 
 
 def _check_there(documents: list[str]) -> None:
     for each in documents:
         if each != "-":
             check_there(Path(each))
-
-
-def _tagger(sets: RuleSets, model: Model) -> Tagger:
-    """The model that scores files."""
-    if "" not in sets:
-        return load_kind_tagger(None, None)
-    tagger = load_tagger(model or model_for(sets[""]), None, None)
-    check_labels(sets[""], tagger, warn)
-    return tagger
-
-
-def _scored(
-    inputs: Inputs, reader: Reader, tagger: Tagger
-) -> Generator[Scored | FailedDocument | Idle, None, None]:
-    """Files as documents, scored by a model; one that cannot be read is said, and listed."""
-    found = inputs.documents(inputs.lines(), reader)
-    records = UnscoredFile(tagger, keep_gold=False).records(found)
-    for record in score_each(partial(tagger.predict, batch=1), records):
-        if isinstance(record, FailedDocument):
-            warn(f"{inputs.name(record.line)}: {record.message}")
-        yield record
 
 
 @app.command(

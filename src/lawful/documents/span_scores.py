@@ -161,6 +161,17 @@ class SpanScores:
         scores.named = self.named
         return scores
 
+    def knowing(self, types: Iterable[str]) -> SpanScores:
+        """The same scores of a model that knows these types, too, and has no spans of them."""
+        names = tuple(dict.fromkeys((*self.types, *types)))
+        if names == self.types:
+            return self
+        scores = object.__new__(SpanScores)
+        scores._set(self._words, self.spans, self.log_odds, self.log_none, names, self._ends,
+                    self._taken.tolist())  # fmt: skip
+        scores.named = self.named
+        return scores
+
     def text_end(self, word: int) -> int:
         """Where the text of a span that begins with this word ends, if its words are slots."""
         return word + 1 if self._ends is None else int(self._ends[word])

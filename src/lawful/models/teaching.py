@@ -24,7 +24,7 @@ from lawful.decoders import decode
 from lawful.documents.document import Document
 from lawful.documents.records import UNKNOWN, Labelled
 from lawful.documents.scores import Scores
-from lawful.learn.align import Aligned, Truth, align
+from lawful.learn.align import Truth, align
 from lawful.models.linear import Example, Floats, fit
 from lawful.models.quick import FieldModel, QuickTagger, TaughtField, span_scores
 from lawful.models.span_features import Features, hopes
@@ -93,6 +93,7 @@ class Pupil:
     lessons: dict[str, Lesson] = dataclasses.field(default_factory=dict)
     given: int = 0  # documents whose value is known
     same: set[Any] = dataclasses.field(default_factory=set)  # up to two different values
+    prior: Floats | None = None  # weights to stay near to, of an earlier model
     scout: Floats | None = None
     unseen: list[str] = dataclasses.field(default_factory=list)  # with whole lessons
 
@@ -125,9 +126,10 @@ class Pupil:
 
     def _fit(self, some: Sequence[Lesson], steps: int, start: Floats | None = None) -> Floats:
         examples = [Example(each.rows, each.right) for each in some if len(each.right)]
+        hoped = hopes() if self.prior is None else self.prior
         if not examples:
-            return hopes()
-        return fit(examples, hopes(), prior=PRIOR, steps=steps, start=start, alone=self.taught.many)
+            return hoped
+        return fit(examples, hoped, prior=PRIOR, steps=steps, start=start, alone=self.taught.many)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,31 +169,36 @@ class Taught:
 class Teacher:
     """Collects lessons document by document, so that memory stays small; then teaches."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, before: QuickTagger | None = None) -> None:
+        """``before`` is an earlier model to go on from."""
         self.rules = rules
+        earlier = {} if before is None else {m.field.label: m.weights for m in before.models}
         rows = {name for kind in rules.rows for name in kind.fields}
         self.pupils: dict[str, Pupil] = {}
         labels = set[str]()
         for f in rules.fields:
             if f.label not in labels:
-                self.pupils[f.name] = Pupil(f, _taught(f, f.many or f.name in rows))
+                taught = _taught(f, f.many or f.name in rows)
+                self.pupils[f.name] = Pupil(f, taught, prior=earlier.get(f.label))
                 labels.add(f.label)
         self.documents: dict[str, Document] = {}
         self.truths: dict[str, Truth] = {}
 
-    def add(self, document: Document, truth: Truth) -> None:
-        """Learns what a document says; beyond ``MOST`` documents, nothing."""
+    def add(self, document: Document, truth: Truth, gold: tuple[str, ...] | None = None) -> None:
+        """Learns what a document says; beyond ``MOST`` documents, nothing.
+
+        ``gold`` are labels that say where values of lists are; without them, they are looked for.
+        """
         if len(self.documents) >= MOST or not len(document):
             return
         self.documents[document.id], self.truths[document.id] = document, truth
         page = SpanPage(document)
         features = Features(page)
         occurrences = Occurrences(document)
-        labelled = align(document, truth, self.rules) if truth.rows or _lists(self, truth) else None
+        if gold is None and (truth.rows or _lists(self, truth)):
+            gold = align(document, truth, self.rules).labelled.gold
         for name, pupil in self.pupils.items():
-            if not (given := pupil.taught.many and labelled is not None) and (
-                name not in truth.values
-            ):
+            if not (given := pupil.taught.many and gold is not None) and (name not in truth.values):
                 continue
             if given and not _has(truth, name):
                 continue
@@ -200,8 +207,8 @@ class Teacher:
             if not len(candidates.starts):
                 continue
             if pupil.taught.many:
-                assert labelled is not None  # noqa: S101 - as given
-                right, open_ = _labelled(labelled, pupil.taught.label, candidates)
+                assert gold is not None  # noqa: S101 - as given
+                right, open_ = _labelled(gold, pupil.taught.label, candidates)
             else:
                 value = truth.values[name][0]
                 if len(pupil.same) < 2:
@@ -236,7 +243,7 @@ class Teacher:
                 old = before.get(pupil.taught.label)
                 weights = pupil.fit(pupil.lessons, None if old is None else old.weights)
                 temperature = 1.0 if old is None else old.field.temperature
-                models.append(FieldModel(_heated(pupil.taught, temperature), weights))
+                models.append(FieldModel(heated(pupil.taught, temperature), weights))
         if not models:
             raise InputError("no value was found in any document, so there is nothing to learn")
         return QuickTagger(models, len(self.documents))
@@ -315,11 +322,11 @@ class Teacher:
         heat = {name: _temperature(pupil, tested) for name, pupil in self.pupils.items()}
         by_label = {pupil.taught.label: name for name, pupil in self.pupils.items()}
         models = [
-            FieldModel(_heated(m.field, heat[by_label[m.field.label]]), m.weights)
+            FieldModel(heated(m.field, heat[by_label[m.field.label]]), m.weights)
             for m in tagger.models
         ]
         tested = {
-            id_: {n: FieldModel(_heated(m.field, heat[n]), m.weights) for n, m in each.items()}
+            id_: {n: FieldModel(heated(m.field, heat[n]), m.weights) for n, m in each.items()}
             for id_, each in tested.items()
         }
         reports, doubts = self._test(tested)
@@ -393,7 +400,8 @@ def _taught(f: Field, many: bool) -> TaughtField:
     return TaughtField(label=f.label, type=f.type, names=names, many=many, max_words=words)
 
 
-def _heated(taught: TaughtField, temperature: float) -> TaughtField:
+def heated(taught: TaughtField, temperature: float) -> TaughtField:
+    """The field with scores that are divided by a temperature."""
     return TaughtField(
         label=taught.label, type=taught.type, names=taught.names, many=taught.many,
         max_words=taught.max_words, temperature=temperature,
@@ -432,10 +440,9 @@ def _has(truth: Truth, name: str) -> bool:
 
 
 def _labelled(
-    aligned: Aligned, label: str, candidates: CandidateSpans
+    gold: tuple[str, ...], label: str, candidates: CandidateSpans
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """The candidates that are labelled, and those whose words are open."""
-    gold = aligned.labelled.gold
     spans = set()
     for start in (i for i, each in enumerate(gold) if each == f"B-{label}"):
         end = start + 1
@@ -456,7 +463,12 @@ def _temperature(pupil: Pupil, tested: Mapping[str, Mapping[str, FieldModel]]) -
         for id_, lesson in pupil.lessons.items()
         if name in tested.get(id_, ())
     ]
-    if not scored or pupil.taught.many:
+    return 1.0 if pupil.taught.many else temperature_of(scored)
+
+
+def temperature_of(scored: Sequence[tuple[Floats, NDArray[np.bool_]]]) -> float:
+    """The temperature at which what is right is most probable: scores, and which are right."""
+    if not scored:
         return 1.0
 
     def loss(temperature: float) -> float:

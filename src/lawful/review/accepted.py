@@ -88,10 +88,11 @@ def accepted_in(store: Store, keys: Iterable[tuple[str, str]] | None = None) -> 
     for _, id_, hash_ in sorted(done):
         rows = store.rows_of(id_, hash_)
         if rows[-1].after is not None:
-            yield _accepted(id_, rows, rows[-1].after)
+            yield accepted_of(id_, rows, rows[-1].after)
 
 
-def _accepted(id_: str, rows: Sequence[Row], outcome: Outcome) -> Accepted:
+def accepted_of(id_: str, rows: Sequence[Row], outcome: Outcome) -> Accepted:
+    """A document with this outcome of its rows, the last one of which accepted it."""
     first = rows[0].before
     old = {} if first is None else first.fields
     new = outcome.fields

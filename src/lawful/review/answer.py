@@ -297,9 +297,14 @@ def labels_of(outcome: Outcome) -> tuple[str, ...]:
     return tuple(label for label, count in outcome.labels for _ in range(count))
 
 
-def digest(labels: Sequence[str]) -> str:
+def digest(labels: Iterable[str]) -> str:
     """A short hash of labels: two answers with the same one are the same."""
     return sha256("\0".join(labels).encode()).hexdigest()[:16]
+
+
+def corrected(document: Document, pins: tuple[Pin, ...]) -> Document:
+    """The document with the texts that reviewers said its words have, and without pins."""
+    return replace(replace(document, pins=pins).corrected(), pins=())
 
 
 def texts_of(scored: Scored, pins: Sequence[Pin]) -> Mapping[str, str]:

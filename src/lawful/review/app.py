@@ -149,7 +149,10 @@ class _Api:
         return _json(await run_in_threadpool(self._desk.listing, language), headers={"ETag": tag})
 
     async def document(self, request: Request) -> Response:
-        return _json(await run_in_threadpool(self._desk.document, _n(request), _language(request)))
+        found = await run_in_threadpool(
+            self._desk.document, _n(request), _language(request), self._who(request)
+        )
+        return _json(found)
 
     async def alternatives(self, request: Request) -> Response:
         # One at a time: they take seconds, and who pins meanwhile must not wait for them.
@@ -222,7 +225,8 @@ class _Api:
     async def conflict(self, request: Request, error: Exception) -> Response:
         """Somebody was faster: the answer has the document as it is now."""
         language = _language(request)
-        document = await run_in_threadpool(self._desk.document, _n(request), language)
+        who = self._who(request)
+        document = await run_in_threadpool(self._desk.document, _n(request), language, who)
         return HttpProblem(409, str(error), document=msgspec.Raw(encode(document))).response()
 
     def _who(self, request: Request) -> str:

@@ -27,7 +27,8 @@ from lawful.review.answer import (
     with_values,
 )
 from lawful.review.documents import Documents, Slip
-from lawful.review.needed import by_use, headline
+from lawful.review.learning import Learner, Lesson
+from lawful.review.needed import described
 from lawful.review.pictures import Pictures
 from lawful.review.queue import Queue, entry_of
 from lawful.review.rows import Action, Row, UndoHistory, Verdict, now
@@ -98,15 +99,23 @@ class Desk:
         shared: Shared,
         pictures: Pictures,
         queue: Queue,
+        learner: Learner | None = None,
     ) -> None:
+        """``learner`` is taught what is accepted, and scores documents."""
         self.documents, self.store, self.shared = documents, store, shared
         self.pictures, self.queue = pictures, queue
         self._answers = AnswersOf(shared.sets)
-        self._shelf = Shelf(documents, self._answers)
+        self._learner = learner
+        version = (lambda: 0) if learner is None else (lambda: learner.version)
+        self._shelf = Shelf(documents, self._answers, version)
+        if learner is not None:
+            documents.score, queue.endless = learner.scored, True
 
     def close(self) -> None:
         """Closes the documents and the reviews."""
         self.queue.stop()
+        if self._learner is not None:
+            self._learner.stop()
         self.pictures.close()
         self.documents.close()
         self.store.close()
@@ -119,19 +128,24 @@ class Desk:
             "version": self.shared.version,
             "reviewer": reviewer,
             "rules": {"name": self.shared.name, "hash": self.shared.rules_hash},
-            "sets": {name: _described(rules) for name, rules in self.shared.sets.items()},
+            "sets": {name: described(rules) for name, rules in self.shared.sets.items()},
             "documents": len(self.documents),
             "promise": self.queue.promise,
         }
 
     def listing(self, language: str = ENGLISH) -> dict[str, Any]:
         """The queue."""
-        return self.queue.listing(self.store, self.shared.rules_hash, language)
+        found = self.queue.listing(self.store, self.shared.rules_hash, language)
+        if self._learner is not None:
+            found["teaching"] = self._learner.status()
+        return found
 
     def listing_tag(self) -> str:
         """Differs from the one before if the queue does."""
         self.store.states()
         there = f"{len(self.documents)}-{self.documents.coming:d}"
+        if self._learner is not None:
+            there += f"-{digest(map(str, self._learner.status().values()))}"
         return f'"{self.queue.changes}-{self.store.last}-{there}"'
 
     def scored(self, n: int) -> Scored:
@@ -142,8 +156,9 @@ class Desk:
         """The answer under pins."""
         return self._shelf.decode(self._shelf.take(n), pins, OPENING)
 
-    def document(self, n: int, language: str = ENGLISH) -> dict[str, Any]:
-        """A document with its answer under the pins that it has."""
+    def document(self, n: int, language: str = ENGLISH, reviewer: str = "") -> dict[str, Any]:
+        """A document with its answer under the pins that it has, for a reviewer to look at."""
+        self._shelf.look(n, reviewer)
         opened, state = self._shelf.take(n), self.standing(n)
         decoding = self._shelf.decode(opened, state.pins, OPENING)
         return self._record(n, opened, state, decoding, decoding.moved, language)
@@ -207,7 +222,7 @@ class Desk:
         before = self._shelf.decode(opened, state.pins, OPENING)
         after = self._shelf.decode(opened, new, QUICK, before)
         row = self._row(n, "pins", reviewer, new, None, state.note, before, after)
-        self.store.add(row, base)
+        self._add(n, row, base)
         return self._moved(n, opened, before, after, language)
 
     def preview(
@@ -251,7 +266,7 @@ class Desk:
         note = "" if target is None else target.note
         before = self._shelf.decode(opened, state.pins, OPENING)
         after = self._shelf.decode(opened, pins, QUICK, before)
-        self.store.add(self._row(n, which, reviewer, pins, verdict, note, before, after), base)
+        self._add(n, self._row(n, which, reviewer, pins, verdict, note, before, after), base)
         return self._moved(n, opened, before, after, language)
 
     def judge(
@@ -284,7 +299,7 @@ class Desk:
         row = self._row(
             n, "verdict", reviewer, state.pins, verdict, note, decoding, decoding, seconds
         )
-        self.store.add(row, base)
+        self._add(n, row, base)
         return self._record(n, opened, self.standing(n), decoding, decoding.moved, language)
 
     def accept_passing(
@@ -307,7 +322,7 @@ class Desk:
                 row = self._row(
                     n, "verdict", reviewer, state.pins, "accepted", state.note, decoding, decoding
                 )
-                done.append((n, self.store.add(row, base).seq))
+                done.append((n, self._add(n, row, base)))
         return done
 
     def take_back(self, wanted: Sequence[tuple[int, int]], reviewer: str) -> list[tuple[int, int]]:
@@ -327,9 +342,18 @@ class Desk:
         before = self._shelf.decode(opened, state.pins, OPENING)
         after = self._shelf.decode(opened, pins, OPENING, before)
         row = self._row(n, "import", reviewer, pins, "accepted", "", before, after, seconds)
-        self.store.add(row, base)
+        self._add(n, row, base)
 
     # How.
+
+    def _add(self, n: int, row: Row, base: int) -> int:
+        """Stores a row, tells who learns of it, and returns its number."""
+        added = self.store.add(row, base)
+        if self._learner is not None:
+            accepted = row.verdict == "accepted"
+            plain = self.documents.read(n) if accepted else None
+            self._learner.learn(n, Lesson.of(plain, row) if isinstance(plain, Scored) else None)
+        return added.seq
 
     def slip(self, n: int) -> Slip:
         """The slip of a document; raises a ``NoDocumentError`` if there is no such document."""
@@ -430,29 +454,6 @@ class Desk:
             "answer": answers.answer(scored, decoding, moved, language),
             "entry": self.queue.listed(n, self.store, self.shared.rules_hash, language),
         }
-
-
-def _described(rules: Rules) -> dict[str, Any]:
-    """The fields of rules by use, with their keys, and the kinds of rows."""
-    kinds = {name: kind.name for kind in rules.rows for name in kind.fields}
-    colours = {f.name: colour for colour, f in enumerate(rules.fields)}
-    return {
-        "fields": [
-            {
-                "name": f.name,
-                "label": f.label,
-                "type": f.type,
-                "many": f.many,
-                "row": kinds.get(f.name),
-                "key": str(i + 1) if i < 9 else None,
-                "colour": colours[f.name],
-                "needed": f.name in rules.needs,
-            }
-            for i, f in enumerate(by_use(rules))
-        ],
-        "rows": {kind.name: list(kind.fields) for kind in rules.rows},
-        "headline": list(headline(rules)),
-    }
 
 
 def _pages(scored: Scored) -> int:

@@ -10,7 +10,7 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
@@ -103,6 +103,7 @@ class Documents:
         self.coming = False
         self.expected: int | None = None  # documents and bad lines, if it is known
         self.failure: str | None = None  # why no more documents came
+        self.score: Callable[[int, Scored], Scored] | None = None  # instead of their own scores
         self._file = file
         self._lock = threading.Lock()
         self._parser = LineParser(path)
@@ -227,12 +228,25 @@ class Documents:
                 yield Pictured(slip.id, images, max(slip.pages, len(images or ())))
 
     def read(self, n: int) -> Scored | FailedDocument:
-        """The document with its scores, or why there is none."""
+        """The document with its own scores, or why there is none."""
         slip, text = self.slips[n], self.text(n)
         if slip.error is not None:
             return FailedDocument(slip.line, slip.error)
         with self._lock:  # scores next to the file are read at a position
             return self._parser.parse(slip.line, text)
+
+    def scored(self, n: int) -> Scored | FailedDocument:
+        """The document as it is scored now."""
+        found = self.read(n)
+        if self.score is None or isinstance(found, FailedDocument):
+            return found
+        return self.score(n, found)
+
+    def line(self, n: int) -> bytes:
+        """The line of a document as it is scored now."""
+        if self.score is None or isinstance(found := self.scored(n), FailedDocument):
+            return self.text(n)
+        return scored_line(found).encode()
 
 
 def _copy(path: str) -> IO[bytes]:

@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 
-from lawful.documents.document import Document
 from lawful.documents.pins import Pin, as_pins
 from lawful.documents.records import Scored
 from lawful.documents.scores import Scores
@@ -17,7 +16,7 @@ from lawful.documents.span_scores import SpanScores
 from lawful.evaluation.scoreboard import gold_verdict
 from lawful.io.csv_cells import csv_line
 from lawful.io.jsonl import encode, scored_line
-from lawful.review.answer import labels_of, runs
+from lawful.review.answer import corrected, labels_of, runs
 from lawful.review.desk import Desk
 from lawful.review.rows import Outcome, Row
 from lawful.review.shelf import with_pinned
@@ -104,11 +103,6 @@ class Accepted:
                 *(Pin("nothing", run) for run in runs(free)),
             ]
         )
-
-
-def corrected(document: Document, pins: tuple[Pin, ...]) -> Document:
-    """The document with the texts that reviewers said its words have, and without pins."""
-    return replace(replace(document, pins=pins).corrected(), pins=())
 
 
 COLUMNS = (

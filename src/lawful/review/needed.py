@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
+from typing import Any
 
 from lawful.results.decoding import Decoding
 from lawful.rules.definitions import Field
@@ -77,6 +78,29 @@ def headline(rules: Rules) -> tuple[str, ...]:
         for types in (("text",), ("date", "us_date"), ("money", "number"))
     ]
     return tuple(name for name in found if name is not None)
+
+
+def described(rules: Rules) -> dict[str, Any]:
+    """The fields of rules by use, with their keys, and the kinds of rows."""
+    kinds = {name: kind.name for kind in rules.rows for name in kind.fields}
+    colours = {f.name: colour for colour, f in enumerate(rules.fields)}
+    return {
+        "fields": [
+            {
+                "name": f.name,
+                "label": f.label,
+                "type": f.type,
+                "many": f.many,
+                "row": kinds.get(f.name),
+                "key": str(i + 1) if i < 9 else None,
+                "colour": colours[f.name],
+                "needed": f.name in rules.needs,
+            }
+            for i, f in enumerate(by_use(rules))
+        ],
+        "rows": {kind.name: list(kind.fields) for kind in rules.rows},
+        "headline": list(headline(rules)),
+    }
 
 
 def is_needed(rules: Rules, name: str) -> bool:

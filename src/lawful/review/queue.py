@@ -178,6 +178,8 @@ class Queue:
         self._seen = 0  # documents that were put on the list to be decoded
         self._todo: tuple[deque[int], deque[int]] = deque(), deque()  # without, with alternatives
         self._stopped = threading.Event()
+        self._again = threading.Event()
+        self.endless = False  # whether documents may be scored again, so that there is always work
         self._thread = threading.Thread(target=self._fill, daemon=True, name="queue")
         self.changes = 0
         self.decoded = 0
@@ -186,6 +188,10 @@ class Queue:
     def start(self) -> None:
         """Begins to decode all documents: first their answers, then how sure these are."""
         self._thread.start()
+
+    def again(self) -> None:
+        """Decodes all documents again, those first that come first; their scores have changed."""
+        self._again.set()
 
     def stop(self) -> None:
         """Ends the work soon."""
@@ -216,13 +222,18 @@ class Queue:
         """What is to be decoded, also of documents that are still coming."""
         while not self._stopped.is_set():
             coming = self._documents.coming
+            if self._again.is_set():
+                self._again.clear()
+                known = self._documents.slips[: self._seen]
+                order = sorted(known, key=lambda s: (self.entry(s.n).order, s.n))
+                self._todo = deque(), deque(s.n for s in order if s.error is None)
             for slip in self._documents.slips[self._seen :]:
                 self._seen += 1
                 if slip.error is None:
                     self._todo[0].append(slip.n)
             alternatives = 0 if self._todo[0] else 1
             if not self._todo[alternatives]:
-                if not coming:
+                if not (coming or self.endless):
                     return
                 self._stopped.wait(POLL)
                 yield Idle.IDLE
@@ -231,7 +242,7 @@ class Queue:
             if not alternatives:
                 self._todo[1].append(n)
             if self.entry(n).error is None:
-                yield n, self._documents.slips[n].line, self._documents.text(n), alternatives
+                yield n, self._documents.slips[n].line, self._documents.line(n), alternatives
 
     def entry(self, n: int) -> Entry:
         """What is known about a document so far."""

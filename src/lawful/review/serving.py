@@ -19,6 +19,7 @@ from lawful.learn.trust import Trust
 from lawful.review.answer import RuleSets
 from lawful.review.desk import Desk, Shared
 from lawful.review.documents import Documents
+from lawful.review.learning import Learner
 from lawful.review.needed import COSTS, Costs
 from lawful.review.pictures import Pictures
 from lawful.review.queue import Queue
@@ -65,14 +66,17 @@ def open_desk(
     *,
     trust: Trust | None = None,
     costs: Costs = COSTS,
+    learner: Learner | None = None,
 ) -> Iterator[Desk]:
     """A desk whose queue is being filled; closed when the block ends."""
     workers = max(1, min(4, (os.cpu_count() or 1) - 1))
     queue = Queue(documents, common.sets, workers=workers, trust=trust, costs=costs)
+    desk = Desk(documents, store, common, pictures, queue, learner)
     documents.start()
     queue.start()
+    if learner is not None:
+        learner.start(documents, store, common.rules_hash, queue.again)
     pictures.draw_ahead(documents.pictured)
-    desk = Desk(documents, store, common, pictures, queue)
     try:
         yield desk
     finally:

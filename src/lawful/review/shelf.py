@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -34,14 +34,19 @@ class Opened:
     """A document that was read, with the answers to the pins that were asked for last."""
 
     scored: Scored
+    version: int  # of its scores
     answers: OrderedDict[tuple[Pin, ...], Decoding] = field(default_factory=OrderedDict)
 
 
 class Shelf:
     """Reads and decodes documents, and remembers some. Safe to use from several threads."""
 
-    def __init__(self, documents: Documents, answers: AnswersOf) -> None:
-        self._documents, self._answers = documents, answers
+    def __init__(
+        self, documents: Documents, answers: AnswersOf, version: Callable[[], int] = lambda: 0
+    ) -> None:
+        """``version`` is that of the documents' scores now."""
+        self._documents, self._answers, self._version = documents, answers, version
+        self._looking: dict[str, int] = {}
         self._opened: OrderedDict[int, Opened] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -51,18 +56,32 @@ class Shelf:
             raise NoDocumentError(f"no document {n}; there are {len(self._documents)}")
         return self._documents.slips[n]
 
+    def look(self, n: int, reviewer: str) -> None:
+        """Says what a reviewer looks at: its scores stay as they are until he looks elsewhere."""
+        with self._lock:
+            if n not in self._looking.values():
+                self._drop_old(n)
+            self._looking[reviewer] = n
+
+    def _drop_old(self, n: int) -> None:
+        if n in self._opened and self._opened[n].version != self._version():
+            del self._opened[n]
+
     def take(self, n: int) -> Opened:
         """A document; raises a ``NoDocumentError`` if it cannot be used."""
         slip = self.slip(n)
         with self._lock:
+            if n not in self._looking.values():
+                self._drop_old(n)
             if n in self._opened:
                 self._opened.move_to_end(n)
                 return self._opened[n]
-        scored = self._documents.read(n)
+        version = self._version()
+        scored = self._documents.scored(n)
         if isinstance(scored, FailedDocument):
             raise NoDocumentError(f"line {slip.line}: {scored.message}")
         with self._lock:
-            opened = self._opened.setdefault(n, Opened(scored))
+            opened = self._opened.setdefault(n, Opened(scored, version))
             words = sum(len(each.scored.document) for each in self._opened.values())
             while words > MAX_WORDS and len(self._opened) > 1:
                 _, closed = self._opened.popitem(last=False)

@@ -18,9 +18,9 @@ from lawful.documents.labels import Scheme, Span
 from lawful.documents.pins import Pin
 from lawful.documents.records import Scored
 from lawful.results.decoding import Decoding
-from lawful.review.answer import labels_of, least_probability
+from lawful.review.answer import corrected, labels_of, least_probability
 from lawful.review.desk import Desk
-from lawful.review.export import Accepted, corrected
+from lawful.review.export import Accepted
 
 
 class Tasks:

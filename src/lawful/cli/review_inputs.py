@@ -1,0 +1,110 @@
+"""What a review opens that has no scores yet: files, and lines of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
+
+import msgspec
+
+from lawful.base.errors import InputError
+from lawful.cli.inputs import Inputs, make_reader
+from lawful.cli.options import Model
+from lawful.cli.scoring import UnscoredFile, load_kind_tagger, load_tagger
+from lawful.cli.terminal import say, warn
+from lawful.documents.records import FailedDocument, Scored
+from lawful.io.jsonl import LineParser, parse_documents
+from lawful.models.extraction import check_labels
+from lawful.models.kinds import rules_by_kind
+from lawful.models.quick import QuickTagger
+from lawful.models.shipped import model_for
+from lawful.models.tagger import Tagger
+from lawful.pipeline.batch import score_each
+from lawful.pipeline.workers import Idle
+from lawful.readers import Limits, OcrMode, Reader
+from lawful.readers.cache import ReadCache
+from lawful.review.answer import RuleSets
+from lawful.review.needed import with_needs
+from lawful.rules.packs import PACKS
+
+Arriving = Generator[Scored | FailedDocument | Idle, None, None]
+
+
+NULL = b"null"
+NONE = msgspec.Raw(NULL)
+
+
+class _Scores(msgspec.Struct):
+    """The part of a line that says whether it has scores."""
+
+    probs: msgspec.Raw = NONE
+    log_probs: msgspec.Raw = NONE
+    logits: msgspec.Raw = NONE
+    spans: msgspec.Raw = NONE
+
+    @property
+    def any(self) -> bool:
+        return any(bytes(getattr(self, name)) != NULL for name in self.__struct_fields__)
+
+
+def sets_by_kind() -> RuleSets:
+    """The rules for receipts and invoices, which are told apart."""
+    return {kind: with_needs(own, PACKS[kind]) for kind, own in rules_by_kind().items()}
+
+
+def reader_of(ocr: OcrMode, password: str | None, cache: ReadCache | None) -> Reader:
+    """What reads files."""
+    limits = Limits()
+    return make_reader(ocr, None, limits.pages, limits.seconds, password, 1, cache)
+
+
+def model_of(sets: RuleSets, model: Model, inputs: Inputs, *, teach: bool) -> Tagger:
+    """The model that scores documents; one that knows nothing, if it will be taught."""
+    if "" not in sets:
+        return load_kind_tagger(None, None)
+    rules = sets[""]
+    if model is None and teach and not inputs.has_files:
+        return QuickTagger(())
+    tagger = load_tagger(model or model_for(rules), None, None)
+    try:
+        check_labels(rules, tagger, warn)
+    except InputError:
+        if model is not None or not teach:
+            raise
+        say("no shipped model knows the fields of the rules: teaching begins with nothing")
+        return QuickTagger(())
+    return tagger
+
+
+def scored(inputs: Inputs, reader: Reader, tagger: Tagger) -> Arriving:
+    """Documents, scored by a model; what cannot be read is said, and listed."""
+    records: Iterable[Scored | FailedDocument | Idle]
+    if isinstance(tagger, QuickTagger) and not tagger.models and not inputs.has_files:
+        records = _as_they_are(inputs, tagger)
+    else:
+        found = inputs.documents(inputs.lines(), reader)
+        unscored = UnscoredFile(tagger, keep_gold=False).records(found)
+        records = score_each(partial(tagger.predict, batch=1), unscored)
+    for record in records:
+        if isinstance(record, FailedDocument):
+            warn(f"{inputs.name(record.line)}: {record.message}")
+        yield record
+
+
+def _as_they_are(inputs: Inputs, nothing: QuickTagger) -> Iterator[Scored | FailedDocument]:
+    """Lines with their own scores, or with those of a model that knows nothing."""
+    parser = LineParser(inputs.only)
+    for number, text in inputs.lines():
+        record = parser.parse(number, text)
+        if not isinstance(record, FailedDocument) or _has_scores(text):
+            yield record
+            continue
+        for found in parse_documents([(number, text)]):
+            yield from [found] if isinstance(found, FailedDocument) else nothing.predict([found])
+
+
+def _has_scores(line: bytes) -> bool:
+    with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return msgspec.json.decode(line, type=_Scores).any
+    return False
