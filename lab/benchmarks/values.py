@@ -22,7 +22,8 @@ from lab.benchmarks.study import Study
 from lab.datasets.cord import read_cord
 from lawful import Labelled, Rules
 from lawful.documents.records import UNKNOWN
-from lawful.learn.align import Aligned, Truth, align, align_all
+from lawful.learn.align import Aligned, Truth, align
+from lawful.models.teaching import align_all
 from lawful.rules.packs import PACKS
 from lawful.values import read
 from tests.fixtures.outputs import SHARED
@@ -95,18 +96,15 @@ def align_cord(path: Path, rules: Rules, split: str) -> None:
     sure = [align(document, truths[document.id], rules) for document in bare]
     print(f"each receipt by itself: {compare(sure, pages)} ({perf_counter() - began:.1f} s)")
     began = perf_counter()
-    every = [align(document, truths[document.id], rules, every=True) for document in bare]
-    print(f"every occurrence:       {compare(every, pages)} ({perf_counter() - began:.1f} s)")
-    began = perf_counter()
     both = align_all(bare, truths, rules)
-    print(f"by surroundings:        {compare(both, pages)} ({perf_counter() - began:.1f} s)")
+    print(f"by a taught model:      {compare(both, pages)} ({perf_counter() - began:.1f} s)")
 
 
 def train_cord(path: Path, rules: Rules, given: argparse.Namespace) -> None:
     from lawful.documents.labels import Scheme
+    from lawful.models.deep import train_on_values
     from lawful.models.network import Network
     from lawful.models.recipe import Recipe
-    from lawful.models.rounds import train_on_values
     from lawful.models.tagger import from_pretrained
     from lawful.models.tokenizer import Tokenizer
     from lawful.models.training import entity_f1, labels_of, train

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from datetime import date
 from decimal import Decimal
 from itertools import combinations, product
 
 import pytest
 
-from lawful import Box, Document, Field, InputError, Rules, Scores
+from lawful import Box, Document, Field, InputError, Rules, Scores, SpanScores
 from lawful.candidates.grounding.matches import Occurrences, distance
 from lawful.documents.records import UNKNOWN
-from lawful.learn.align import Truth, align, align_all
+from lawful.learn.align import Truth, align
 from lawful.learn.align.rows import match_rows
 from lawful.rules import RowKind
 from lawful.values import read
@@ -66,9 +65,17 @@ def test_a_model_decides_between_occurrences_by_a_margin():
     assert open_ == (UNKNOWN, "O", UNKNOWN)
 
 
-def test_every_occurrence_on_demand():
-    found = labels(Document("d", ["5.00", "x", "5.00"]), {"total": "5"}, every=True)
-    assert found.labelled.gold == ("B-total", "O", "B-total")
+def test_scores_of_spans_decide_as_those_of_words():
+    document = Document("d", ["5.00", "x", "5.00"])
+    sure = SpanScores([(0, 1, "total", 0.9), (2, 3, "total", 0.01)], 3)
+    unsure = SpanScores([(0, 1, "total", 0.5), (2, 3, "total", 0.4)], 3)
+    only = SpanScores([(2, 3, "total", 0.9)], 3)
+    others = SpanScores([(0, 1, "other", 0.9)], 3)
+    assert labels(document, {"total": "5"}, scores=sure).labelled.gold == ("B-total", "O", "O")
+    assert labels(document, {"total": "5"}, scores=only).labelled.gold == ("O", "O", "B-total")
+    for scores in (unsure, others):
+        found = labels(document, {"total": "5"}, scores=scores).labelled.gold
+        assert found == (UNKNOWN, "O", UNKNOWN)
 
 
 LABELS = ("O", "B-total", "B-tax")
@@ -140,20 +147,6 @@ def test_what_is_not_proven_stays_open():
     truth = Truth("d", {"total": ("53.28",), "tax": ("8.51",)})
     found = align(pages_of_amounts(80), truth, rules)
     assert set(found.labelled.gold) == {UNKNOWN}
-
-
-def test_surroundings_decide_where_many_documents_agree():
-    rng = random.Random(0)  # noqa: S311 - no secret
-    documents, truths = [], {}
-    for number in range(30):
-        total, other = (f"{rng.randint(10, 99)}.00" for _ in range(2))
-        item = total if number % 6 == 0 else f"{rng.randint(10, 99)}.00"
-        text = f"Item {item}\nOther {other}\nTotal {total}\nCash {rng.randint(100, 999)}.00"
-        documents.append(page(text, f"d{number}"))
-        truths[f"d{number}"] = Truth(f"d{number}", {"total": (total,)})
-    found = align_all(documents, truths, TOTALS)
-    assert Counter(each.labelled.gold[5] for each in found)["B-total"] == 30
-    assert all(each.labelled.gold[1] in ("O", UNKNOWN) for each in found)
 
 
 AD = Rules(

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
+
 import numpy as np
 import pytest
 
-from lawful import Document, InputError, extract, from_pretrained
+from lawful import Document, Field, InputError, Rules, extract, from_pretrained
 from lawful.candidates.grounding.matches import Occurrences
+from lawful.documents.records import UNKNOWN
 from lawful.learn.align import Truth
 from lawful.models.linear import Example, fit
 from lawful.models.quick import QuickTagger
 from lawful.models.spans import SpanPage
-from lawful.models.teaching import Teacher, carries
+from lawful.models.teaching import Teacher, align_all, carries
 from tests.fixtures.invoices import hocr, invoice, made, rules
+from tests.fixtures.pages import block
 
 
 def text_of(found, name):
@@ -24,6 +29,28 @@ def taught(count, checks=(), **how):
     for number in range(count):
         teacher.add(*invoice(number, **how))
     return teacher.teach()
+
+
+def test_a_model_taught_on_the_values_tells_which_of_their_places_is_meant():
+    rng = random.Random(0)  # noqa: S311 - no secret
+    totals = Rules([Field("total", label="total", type="money")], [])
+    documents, truths = [], {}
+    for number in range(30):
+        total, other = (f"{rng.randint(10, 99)}.00" for _ in range(2))
+        item = total if number % 6 == 0 else f"{rng.randint(10, 99)}.00"
+        text = f"Item {item}\nOther {other}\nTotal {total}\nCash {rng.randint(100, 999)}.00"
+        documents.append(Document(f"d{number}", *zip(*block(text), strict=True)))
+        truths[f"d{number}"] = Truth(f"d{number}", {"total": (total,)})
+    found = align_all(documents, truths, totals)
+    assert Counter(each.labelled.gold[5] for each in found)["B-total"] == 30
+    assert all(each.labelled.gold[1] in ("O", UNKNOWN) for each in found)
+
+
+def test_few_documents_tell_nothing_about_places():
+    document = Document("d", ["Total", "5.00", "Cash", "5.00"])
+    totals = Rules([Field("total", label="total", type="money")], [])
+    (found,) = align_all([document], {"d": Truth("d", {"total": ("5.00",)})}, totals)
+    assert found.labelled.gold == ("O", UNKNOWN, "O", UNKNOWN)
 
 
 @pytest.mark.parametrize("boxes", [True, False])

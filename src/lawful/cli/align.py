@@ -16,9 +16,10 @@ from lawful.cli.scoring import load_tagger
 from lawful.cli.terminal import results_console, say, warn
 from lawful.cli.truth_files import Columns, TruthOption, labels_in_words, read_known, table_of
 from lawful.io.jsonl import write_labelled
-from lawful.learn.align import align_all, align_scored
+from lawful.learn.align import align_scored
 from lawful.learn.align.aligning import MARGIN
 from lawful.models.extraction import check_labels
+from lawful.models.teaching import align_all
 from lawful.rules.rule_set import Rules
 
 EXAMPLE = "lawful align documents.jsonl --truth values.csv --rules rules.yaml --out labelled.jsonl"
@@ -44,7 +45,7 @@ def align(
     model: Annotated[
         str | None,
         typer.Option(
-            "--model", "-m", metavar="MODEL", show_default="by what is printed around a field",
+            "--model", "-m", metavar="MODEL", show_default="one that the values teach",
             help="Choose among the occurrences of a value by the scores of this model: a folder, "
             "or a name on the hub.",
         ),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -32,7 +34,7 @@ from lawful.cli.terminal import results_console, say, warn
 from lawful.cli.training_progress import Forecast
 from lawful.cli.truth_files import Columns, TruthOption, columns_of, complain, matched
 from lawful.documents.document import Document
-from lawful.documents.records import FailedDocument, Labelled
+from lawful.documents.records import UNKNOWN, FailedDocument, Labelled
 from lawful.evaluation.split import sample
 from lawful.io.atomic import atomic_text
 from lawful.learn.align import read_truth
@@ -258,7 +260,9 @@ def _show(taught: Taught, *, has_rules: bool) -> None:
 def _deep(teacher: Teacher, rules: Rules, base: str | None, out: Path) -> bool:
     """Teaches a network, and writes it if it is better than the quick model."""
     from lawful.models.deep import compare, teach_deep
+    from lawful.models.tagger import BOXLESS
 
+    warnings.filterwarnings("ignore", BOXLESS)  # teaching on documents without boxes is deliberate
     start = base_named(base) if base else str(model_for(rules))
     if any((out / name).exists() for name in (WEIGHTS, ONNX)):
         raise InputError(f"{out} already has a model: choose another folder, or delete it")
@@ -283,9 +287,12 @@ def _share(right: int | None, of: int) -> str:
 
 def _propose(teacher: Teacher, rules: Rules, out: Path) -> None:
     """Writes rules that hold in the values, for a person to choose from."""
-    pages = teacher.labelled()
-    if len(pages) < MIN_PAGES:
+    if len(teacher.documents) < MIN_PAGES:
         return
+    pages = [
+        replace(page, gold=tuple("O" if label == UNKNOWN else label for label in page.gold))
+        for page in (each.labelled for each in teacher.aligned())
+    ]
     found = [each for each in mine(pages, rules) if how_said(each) == "new"]
     if found:
         with atomic_text(out / PROPOSED) as file:

@@ -237,7 +237,7 @@ def _train_on_values(
     device: str | None,
     options: Mapping[str, Any],
 ) -> None:
-    from lawful.models.rounds import train_on_values
+    from lawful.models.deep import train_on_values
     from lawful.models.tagger import BOXLESS
 
     warnings.filterwarnings("ignore", BOXLESS)  # training on documents without boxes is deliberate

@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Any
 from zlib import crc32
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,9 +23,10 @@ from lawful.candidates.field_spans import field_spans
 from lawful.candidates.grounding.matches import Occurrences, fold, possible_values
 from lawful.decoders import decode
 from lawful.documents.document import Document
-from lawful.documents.records import UNKNOWN, Labelled
+from lawful.documents.records import UNKNOWN
 from lawful.documents.scores import Scores
-from lawful.learn.align import Truth, align
+from lawful.learn.align import Aligned, Truth, align, align_scored
+from lawful.learn.align.aligning import MARGIN, with_implied
 from lawful.models.linear import Example, Floats, fit
 from lawful.models.quick import FieldModel, QuickTagger, TaughtField, span_scores
 from lawful.models.span_features import Features, hopes
@@ -49,6 +51,9 @@ KEPT = 200
 
 MOST = 1000
 """Documents that a model is taught on, at most: more make it hardly better, but need memory."""
+
+MIN_DOCUMENTS = 5
+"""Documents with a value of a field from which on a model tells which of its places is meant."""
 
 FOLDS, FEW_FOLDS, MANY_DOCUMENTS = 5, 3, 100
 """Parts of cross-validation, and those for more than so many documents."""
@@ -235,43 +240,32 @@ class Teacher:
 
     def tagger(self, start: QuickTagger | None = None) -> QuickTagger:
         """The model of all lessons so far, starting from an earlier one's weights."""
-        before = {} if start is None else {m.field.label: m for m in start.models}
+        models = self._models(1, () if start is None else start.models)
+        if not models:
+            raise InputError("no value was found in any document, so there is nothing to learn")
+        return QuickTagger(models, len(self.documents))
+
+    def _models(self, least: int, start: Iterable[FieldModel] = ()) -> list[FieldModel]:
+        """The models of fields that so many documents teach."""
+        before = {model.field.label: model for model in start}
         models = []
         for pupil in self.pupils.values():
-            if pupil.lessons:
+            if len(pupil.lessons) >= least:
                 pupil.shorten()
                 old = before.get(pupil.taught.label)
                 weights = pupil.fit(pupil.lessons, None if old is None else old.weights)
                 temperature = 1.0 if old is None else old.field.temperature
                 models.append(FieldModel(heated(pupil.taught, temperature), weights))
-        if not models:
-            raise InputError("no value was found in any document, so there is nothing to learn")
-        return QuickTagger(models, len(self.documents))
+        return models
 
-    def labelled(self, others: str = "O") -> list[Labelled]:
-        """The documents with labels: of the spans that have a value, the one that looks most so.
+    def chooser(self) -> QuickTagger:
+        """The model that tells which of the places of a value is meant."""
+        return QuickTagger(self._models(MIN_DOCUMENTS), len(self.documents))
 
-        Words of the ``others`` have this label.
-        """
-        models = {m.field.label: m for m in self.tagger().models}
-        found = []
-        for id_, document in self.documents.items():
-            gold = ["O"] * len(document)
-            for pupil in self.pupils.values():
-                lesson, model = pupil.lessons.get(id_), models.get(pupil.taught.label)
-                if lesson is None or model is None:
-                    continue
-                worth = np.where(lesson.right, model.scores(lesson.rows), -np.inf)
-                right = np.flatnonzero(lesson.right)
-                some = right if pupil.taught.many else [worth.argmax()]
-                label = pupil.taught.label
-                for start, end in zip(lesson.starts[some], lesson.ends[some], strict=True):
-                    if {*gold[start:end]} <= {"O", UNKNOWN}:
-                        gold[start:end] = [f"B-{label}"] + [f"I-{label}"] * (end - start - 1)
-                for start, end in zip(lesson.starts[right], lesson.ends[right], strict=True):
-                    gold[start:end] = [others if g == "O" else g for g in gold[start:end]]
-            found.append(Labelled(document, tuple(gold)))
-        return found
+    def aligned(self) -> list[Aligned]:
+        """The documents with labels for the words that carry their values."""
+        scored = self.chooser().predict(self.documents.values())
+        return align_scored(scored, self.truths, self.rules)
 
     def folds(self) -> list[list[str]]:
         """The ids of documents in parts for cross-validation; none of a single document."""
@@ -395,17 +389,13 @@ class Teacher:
 
 
 def _taught(f: Field, many: bool) -> TaughtField:
-    words = f.max_words if f.max_words is not None else None
     names = tuple(dict.fromkeys((f.name, f.label)))
-    return TaughtField(label=f.label, type=f.type, names=names, many=many, max_words=words)
+    return TaughtField(label=f.label, type=f.type, names=names, many=many, max_words=f.max_words)
 
 
 def heated(taught: TaughtField, temperature: float) -> TaughtField:
     """The field with scores that are divided by a temperature."""
-    return TaughtField(
-        label=taught.label, type=taught.type, names=taught.names, many=taught.many,
-        max_words=taught.max_words, temperature=temperature,
-    )  # fmt: skip
+    return msgspec.structs.replace(taught, temperature=temperature)
 
 
 def carries(
@@ -479,3 +469,21 @@ def temperature_of(scored: Sequence[tuple[Floats, NDArray[np.bool_]]]) -> float:
         return total
 
     return float(min(TEMPERATURES, key=loss))
+
+
+def align_all(
+    documents: Iterable[Document],
+    truths: Mapping[str, Truth],
+    rules: Rules,
+    *,
+    margin: float = MARGIN,
+) -> list[Aligned]:
+    """Documents with labels for the words that carry true values; those without are left out.
+
+    A quick model that is taught on the same values tells which of the places of each is meant.
+    """
+    known = [document for document in documents if document.id in truths]
+    teacher = Teacher(rules)
+    for document in known:
+        teacher.add(document, with_implied(document, truths[document.id], rules))
+    return align_scored(teacher.chooser().predict(known), truths, rules, margin=margin)

@@ -3,7 +3,8 @@
 All spans that carry a value are candidates. An exact search chooses among them: chosen spans do not
 overlap, every field whose value is printed has one, and the rules hold, as far as they can. Without
 a model, all candidates are equally probable, and what more than one choice explains stays open.
-With a model's scores, the most probable choice is taken where it is better by a margin.
+With a model's scores, of words or of spans, the most probable choice is taken where it is better by
+a margin.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ from lawful.documents.span_scores import SpanScores
 from lawful.learn.align.implied_values import Run, Tied, find_tied
 from lawful.learn.align.reading import Truth
 from lawful.learn.align.rows import match_rows
-from lawful.learn.align.surroundings import Contexts, Surroundings
 from lawful.results.decoding import Budget
 from lawful.rules.definitions import Field, Rule
 from lawful.rules.rule_set import Rules
@@ -38,6 +38,9 @@ PRESENT = 1000.0
 
 LARGEST = 15.0
 """Log-odds of a span, at most; so no model forbids a candidate."""
+
+NO_SPAN = -7.0
+"""Log-odds of a span that a model of spans has not: such models leave out improbable ones."""
 
 MAX_TOGETHER = 8
 """Spans of the fields of a rule about places, of which any number may be chosen."""
@@ -66,43 +69,22 @@ def align(
     document: Document,
     truth: Truth,
     rules: Rules,
-    scores: Scores | None = None,
+    scores: Scores | SpanScores | None = None,
     *,
     margin: float = MARGIN,
-    every: bool = False,
 ) -> Aligned:
     """The document with labels for the words that carry true values.
 
-    Without ``scores``, only what is certain is labelled: by the values, or by the rules. With
-    ``every``, all occurrences of a value that no other field may have are labelled.
+    Without ``scores``, only what is certain is labelled: by the values, or by the rules.
     """
-    odds = None if scores is None else partial(_odds_of_scores, scores.marginals())
-    return _Page(Occurrences(document), truth, rules, odds).align(margin, every)
+    return _Page(document, truth, rules, scores).align(margin)
 
 
-def align_all(
-    documents: Iterable[Document],
-    truths: Mapping[str, Truth],
-    rules: Rules,
-    *,
-    margin: float = MARGIN,
-) -> list[Aligned]:
-    """Documents with labels, chosen by what is usually printed around the values of a field.
-
-    Documents without truth are left out.
-    """
-    pages = [
-        _Page(Occurrences(document), truths[document.id], rules)
-        for document in documents
-        if document.id in truths
-    ]
-    around = [Surroundings(page.occurrences) for page in pages]
-    contexts = Contexts.learn(
-        [(p.occurrences, each, p.all_known()) for p, each in zip(pages, around, strict=True)], rules
-    )
-    for page, each in zip(pages, around, strict=True):
-        page.log_odds = partial(_odds_of_contexts, contexts, each)
-    return [page.align(margin, every=False) for page in pages]
+def with_implied(document: Document, truth: Truth, rules: Rules) -> Truth:
+    """The true values, and those that follow from them by the rules."""
+    implied = _Page(document, truth, rules, None).tied.values
+    values = {name: (value,) for name, value in implied.items()}
+    return replace(truth, values={**truth.values, **values})
 
 
 def align_scored(
@@ -110,7 +92,7 @@ def align_scored(
 ) -> list[Aligned]:
     """Documents with labels, chosen by a model's scores; those without truth are left out."""
     return [
-        align(each.document, truths[each.document.id], rules, each.word_scores, margin=margin)
+        align(each.document, truths[each.document.id], rules, each.scores, margin=margin)
         for each in scored
         if each.document.id in truths
     ]
@@ -120,7 +102,15 @@ LogOdds: TypeAlias = Callable[[Span, Field], float]
 """How much more probable a span is the field than no field."""
 
 
-def _odds_of_scores(scores: Scores, span: Span, f: Field) -> float:
+def _log_odds(scores: Scores | SpanScores) -> LogOdds:
+    if isinstance(scores, Scores):
+        return partial(_odds_of_words, scores.marginals())
+    odds = zip(scores.spans, scores.log_odds.tolist(), strict=True)
+    known = {((span.start, span.end), span.type): value for span, value in odds}
+    return partial(_odds_of_spans, known, frozenset(scores.types))
+
+
+def _odds_of_words(scores: Scores, span: Span, f: Field) -> float:
     """By a model's scores of words; 0 if it does not know the label."""
     index = {name: i for i, name in enumerate(scores.labels)}
     total = 0.0
@@ -133,10 +123,13 @@ def _odds_of_scores(scores: Scores, span: Span, f: Field) -> float:
     return max(min(total, LARGEST), -LARGEST)
 
 
-def _odds_of_contexts(
-    contexts: Contexts, surroundings: Surroundings, span: Span, f: Field
+def _odds_of_spans(
+    odds: Mapping[tuple[Span, str], float], types: frozenset[str], span: Span, f: Field
 ) -> float:
-    return contexts.log_odds(surroundings, span, f.name)
+    """By a model's scores of spans; 0 if it does not know the label."""
+    if f.label not in types:
+        return 0.0
+    return max(min(odds.get((span, f.label), NO_SPAN), LARGEST), -LARGEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,32 +156,23 @@ class _Page:
     """A document that is being aligned."""
 
     def __init__(
-        self,
-        occurrences: Occurrences,
-        truth: Truth,
-        rules: Rules,
-        log_odds: LogOdds | None = None,
+        self, document: Document, truth: Truth, rules: Rules, scores: Scores | SpanScores | None
     ) -> None:
-        self.document, self.truth, self.rules = occurrences.document, truth, rules
-        self.log_odds = log_odds
+        self.document, self.truth, self.rules = document, truth, rules
+        self.log_odds = None if scores is None else _log_odds(scores)
         self.fields: dict[str, Field] = {f.name: f for f in rules.fields}
-        self.occurrences = occurrences
+        self.occurrences = Occurrences(document)
         self.odds: Odds = {}
         self.states: dict[str, State] = {}
         self.fixed: dict[Span, str] = {}  # spans of rows
         self.open: dict[int, None] = {}  # words that stay open
         self.tied = self._find_tied()
 
-    def all_known(self) -> Truth:
-        """The true values, and those that follow from them."""
-        tied = {name: (value,) for name, value in self.tied.values.items()}
-        return replace(self.truth, values={**self.truth.values, **tied})
-
-    def align(self, margin: float, every: bool) -> Aligned:
+    def align(self, margin: float) -> Aligned:
         self._match_rows()
         self._find_values()
         self._add_tied(margin)
-        chosen = self._choose(margin, every)
+        chosen = self._choose(margin)
         labels = ["O"] * len(self.document)
         for (start, end), name in chosen:
             for word in range(start, end):
@@ -290,18 +274,14 @@ class _Page:
         there = [each for each in found if each in printed or -each in printed]
         return there[0] if len(there) == 1 else found[0] if len(found) == 1 else None
 
-    def _choose(self, margin: float, every: bool) -> list[tuple[Span, str]]:
+    def _choose(self, margin: float) -> list[tuple[Span, str]]:
         """The spans that are labelled; words of the other candidates are left open."""
         fixed = list(self.fixed.items())
         odds = {key: value for key, value in self.odds.items() if self._is_free(key[0])}
         if not odds:
             return fixed
-        if every:
-            chosen = [key for key in odds if not _rivals(key, odds, any_span=False)]
-            least = -inf
-        else:
-            chosen = self._search(odds, margin)
-            least = -inf if self.log_odds is None else -margin
+        chosen = self._search(odds, margin)
+        least = -inf if self.log_odds is None else -margin
         self._leave_open(
             key[0] for key, value in odds.items() if value > least and key not in chosen
         )
@@ -313,7 +293,7 @@ class _Page:
         best = search.best()
         chosen = []
         for key in best.chosen:
-            if _rivals(key, odds, any_span=True):
+            if _has_rivals(key, odds):
                 # A search that reached its limit may have missed a better choice.
                 other = search.best(but=key) if best.optimal else best
                 if not other.optimal or best.worth - other.worth < margin:
@@ -322,13 +302,10 @@ class _Page:
         return chosen
 
 
-def _rivals(key: tuple[Span, _Slot], odds: Odds, *, any_span: bool) -> bool:
+def _has_rivals(key: tuple[Span, _Slot], odds: Odds) -> bool:
     """Whether words of the span have other candidates, or its value has another span."""
     span, slot = key
-    return any(
-        other != key and (_overlap(other[0], span) or (any_span and other[1] == slot))
-        for other in odds
-    )
+    return any(other != key and (_overlap(other[0], span) or other[1] == slot) for other in odds)
 
 
 @dataclass(frozen=True, slots=True)
