@@ -12,8 +12,9 @@ import pytest
 from lawful import Box, Document, Field, InputError, Rules, ground
 from lawful.candidates.grounding.leaves import leaves_of
 from lawful.candidates.grounding.page import Page
-from lawful.candidates.grounding.placing import cost_of, place
+from lawful.candidates.grounding.placing import place
 from tests.fixtures.pages import block
+from tests.oracles.placings import cost_of
 
 RECEIPT = """Kedai Kopi Sinar
 2   Iced Lemon Tea     8.00   16.00

@@ -9,7 +9,8 @@ from itertools import product
 import pytest
 
 from lawful.candidates.grounding import placing
-from lawful.candidates.grounding.placing import Place, Seeker, cost_of, place, prices
+from lawful.candidates.grounding.placing import Place, Seeker, place, prices
+from tests.oracles.placings import cost_of
 
 
 def pages(seed):
