@@ -1,6 +1,6 @@
 """``make bench``: the streams compared with other implementations, as ratios.
 
-    python -m lab.benchmarks [--quick] [--out build/benchmarks.json]
+    python -m lab.benchmarks [--quick]
 
 Times are medians over repeats in one process; memory is measured in separate processes. Absolute
 times depend on the machine, ratios hardly.
@@ -8,16 +8,13 @@ times depend on the machine, ratios hardly.
 
 from __future__ import annotations
 
-import platform
 import subprocess
 import sys
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import islice
-from pathlib import Path
 from statistics import median
 from time import perf_counter
 
@@ -25,7 +22,7 @@ import numpy as np
 
 import lawful
 from lab.benchmarks import peers
-from lab.benchmarks.study import Study, write
+from lab.benchmarks.study import Study
 from tests.fixtures.rows import SIZES, bio_labels, peaked
 
 MILLION = 1e6
@@ -47,7 +44,7 @@ class Row:
     @property
     def ratio(self) -> float | None:
         """The peer's time (or bytes) divided by ours."""
-        return None if self.theirs is None else self.theirs / self.ours
+        return self.theirs / self.ours if self.theirs is not None and self.ours else None
 
     def __str__(self) -> str:
         line = f"{self.what:<20}{self.words:>6}{self.labels:>7}{self.k:>7}{self.ours:>12.3f}"
@@ -157,49 +154,13 @@ def memory(k: int) -> Iterator[Row]:
             yield Row(f"memory, {method}", words, labels, k, ours, "lazy-k", theirs, "bytes each")
 
 
-def threads(k: int, repeats: int) -> Iterator[Row]:
-    """Two streams in two threads, compared with the same two one after the other."""
-    words, labels = SIZES[-1]
-    probs = peaked(np.random.default_rng(words), words, labels)
-
-    def work() -> None:
-        stream = lawful.assignments(probs)
-        out = stream.take(1024)
-        for _ in range(k // 1024):
-            stream.take(1024, out=out)
-
-    def together() -> None:
-        workers = [threading.Thread(target=work) for _ in range(2)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-
-    ours, theirs = timed(together, lambda: (work(), work()), repeats=repeats)
-    yield Row(
-        "two threads", words, labels, k, ours / k, "one after the other", theirs / k, "us each"
-    )
-
-
-def import_time(repeats: int) -> Iterator[Row]:
-    """``import lawful`` compared with ``import numpy``, each in a new interpreter."""
-
-    def load(module: str) -> Callable[[], object]:
-        return lambda: subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
-
-    ours, theirs = timed(load("lawful"), load("numpy"), repeats=3 * repeats)
-    yield Row("import", 0, 0, 0, ours, "import numpy", theirs, "us")
-
-
 def main() -> None:
     parser = Study(__doc__)
     parser.add_argument("--quick", action="store_true", help="small k, few repeats")
-    parser.add_argument("--out", type=Path, default=Path("build/benchmarks.json"))
     arguments = parser.parse_args()
     ks = [2**10] if arguments.quick else [2**10, 2**13, 2**16]
     repeats = 3 if arguments.quick else 5
 
-    rows: list[Row] = []
     header = ("what", "words", "labels", "k", "ours", "theirs", "", "peer", "ratio")
     print("{:<20}{:>6}{:>7}{:>7}{:>12}{:>14} {:<11}{:<24}{:>9}".format(*header))
     for section in (
@@ -207,15 +168,9 @@ def main() -> None:
         paths(ks, repeats),
         first_candidate(repeats),
         memory(ks[-1]),
-        threads(ks[-1], repeats),
-        import_time(repeats),
     ):
         for row in section:
-            rows.append(row)
             print(row, flush=True)
-    machine = {"python": platform.python_version(), "machine": platform.machine()}
-    records = [asdict(row) | {"ratio": row.ratio} for row in rows]
-    write(arguments.out, {**machine, "rows": records})
 
 
 if __name__ == "__main__":

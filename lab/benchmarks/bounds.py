@@ -1,7 +1,7 @@
 """What each kind of bound is worth, and that none changes the optimum.
 
     python -m lab.benchmarks.bounds [--documents 10000] [--pages 12] [--shared] [--repeats 1]
-        [--candidates 16384] [--out build/bounds.json]
+        [--candidates 16384]
 
 Random documents (those of ``tests.fuzz``) are decoded with all bounds from the first step on,
 without each kind of them, and without any. So are the generated pages of
@@ -19,14 +19,14 @@ import sys
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from itertools import product
 from math import inf
-from pathlib import Path
 from time import process_time
 from unittest import mock
 
 from lab.benchmarks.data import outputs_of, rules_of
-from lab.benchmarks.study import Study, write
+from lab.benchmarks.study import Study
 from lab.benchmarks.tail import MEANINGS
 from lawful import Budget, Decoding, decode
 from lawful.decoders import exact
@@ -83,8 +83,8 @@ def is_proven(found: Decoding) -> bool:
 
 def compare(
     name: str, pages: Iterator[Given], patience: int, repeats: int, budget: Budget | None = None
-) -> dict[str, Row]:
-    """Prints and returns a table; exits if two proven answers differ in their worth."""
+) -> None:
+    """Prints a table; exits if two proven answers differ in their worth."""
     rows = {setting: Row() for setting in SETTINGS}
     for number, page in enumerate(pages):
         worths: dict[str, float] = {}
@@ -120,7 +120,6 @@ def compare(
             f"{1000 * row.seconds / row.documents:>9.3f} ms{row.seconds / whole.seconds:>7.2f}",
             flush=True,
         )
-    return rows
 
 
 def random_documents(count: int) -> Iterator[Given]:
@@ -144,27 +143,19 @@ def main() -> None:
     parser.add_argument("--shared", action="store_true", help="real outputs, too")
     parser.add_argument("--repeats", type=int, default=1, help="default: %(default)s")
     parser.add_argument("--candidates", type=int, default=2**14, help="default: %(default)s")
-    parser.add_argument("--out", type=Path, default=Path("build/bounds.json"))
     arguments = parser.parse_args()
     if arguments.shared:
         require_outputs(parser)
     repeats, budget = arguments.repeats, Budget(arguments.candidates)
     patience = reading_search.PATIENCE
-    found: dict[str, dict[str, Row]] = {}
     if arguments.shared:
-        for outputs in OUTPUTS:
-            for meaning in MEANINGS:
-                name = f"{outputs}, {meaning} rules"
-                found[name] = compare(
-                    name, real_outputs(outputs, meaning), patience, repeats, budget
-                )
+        for outputs, meaning in product(OUTPUTS, MEANINGS):
+            name, pages = f"{outputs}, {meaning} rules", real_outputs(outputs, meaning)
+            compare(name, pages, patience, repeats, budget)
     for name, make in searches.KINDS.items():
-        found[name] = compare(name, map(make, range(arguments.pages)), patience, repeats, budget)
+        compare(name, map(make, range(arguments.pages)), patience, repeats, budget)
     if arguments.documents:
-        name = "random documents"
-        found[name] = compare(name, random_documents(arguments.documents), 1, 1)
-    record = {name: {key: asdict(row) for key, row in rows.items()} for name, rows in found.items()}
-    write(arguments.out, record)
+        compare("random documents", random_documents(arguments.documents), 1, 1)
 
 
 if __name__ == "__main__":

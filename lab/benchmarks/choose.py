@@ -1,7 +1,6 @@
 """Ways to use n sampled objects per receipt: one of them, votes, retries, or ``lawful.choose``.
 
     python -m lab.benchmarks.choose [--pages N] [--samples 5,20] [--seed 0] [--smoothing 0.5]
-        [--out build/choose.json]
 
 Objects are sampled from the outputs of real models: legal labellings of a page, by their
 probability. An object has the text of each field, which is the first readable one, and lists of
@@ -14,16 +13,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from lab.benchmarks.data import outputs_of, rules_of
-from lab.benchmarks.study import Study, write
-from lab.benchmarks.tables import changes
+from lab.benchmarks.study import Study, numbers
+from lab.benchmarks.tables import Table, changes
 from lawful import Candidates, Rules, Scored, choose, decode
 from lawful.candidates.candidates import SMOOTHING
 from lawful.evaluation.scoreboard import Counts
@@ -32,33 +29,6 @@ from lawful.search import Problem
 from tests.fixtures.outputs import OUTPUTS
 
 Values = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of the table: one way to use the samples of one model."""
-
-    outputs: str
-    samples: int
-    way: str
-    value_f1: float
-    right: int
-    pages: int
-    fixed: int
-    broken: int
-    ms: float  # mean per page, without sampling
-
-    def __str__(self) -> str:
-        return (
-            f"{self.outputs:<13}{self.samples or '':>8}  {self.way:<24}{self.value_f1:>9.1%}"
-            f"{self.right:>7} of {self.pages}{self.fixed:>7}{self.broken:>8}{self.ms:>9.1f}"
-        )
-
-
-HEADER = (
-    f"{'outputs':<13}{'samples':>8}  {'way':<24}{'value F1':>9}{'pages right':>14}{'fixed':>7}"
-    f"{'broken':>8}{'ms':>9}"
-)
 
 
 class Page:
@@ -177,8 +147,8 @@ WAYS: Mapping[str, Callable[[Page], Values]] = {
 }
 
 
-def measure(outputs: str, pages: Sequence[Page], samples: int) -> list[Row]:
-    rows, baseline = [], None
+def measure(outputs: str, pages: Sequence[Page], samples: int, table: Table) -> None:
+    baseline: list[bool] = []
     for way, answer in WAYS.items():
         counts, right = Counts(), []
         began = perf_counter()
@@ -190,21 +160,13 @@ def measure(outputs: str, pages: Sequence[Page], samples: int) -> list[Row]:
             right.append(all(found[name] == truth for name, truth in page.truth.items()))
         baseline = baseline or right
         fixed, broken = changes(baseline, right)
-        rows.append(
-            Row(
-                outputs,
-                samples,
-                way,
-                value_f1=counts.f1,
-                right=sum(right),
-                pages=len(pages),
-                fixed=fixed,
-                broken=broken,
-                ms=1000 * seconds / max(1, len(pages)),
-            )
-        )
-        print(rows[-1], flush=True)
-    return rows
+        table.add(
+            {
+                "outputs": outputs, "samples": samples, "way": way, "value F1": f"{counts.f1:.1%}",
+                "pages right": f"{sum(right)} of {len(pages)}", "fixed": fixed, "broken": broken,
+                "ms": f"{1000 * seconds / max(1, len(pages)):.1f}",
+            }
+        )  # fmt: skip
 
 
 def main() -> None:
@@ -213,20 +175,16 @@ def main() -> None:
     parser.add_argument("--samples", default="5,20", help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--smoothing", type=float, default=SMOOTHING)
-    parser.add_argument("--out", type=Path, default=Path("build/choose.json"))
     arguments = parser.parse_args()
-    print(HEADER)
-    rows: list[Row] = []
+    table = Table()
     for name in OUTPUTS:
-        rules = rules_of(name)
         scored = outputs_of(name, arguments.pages)
-        for count in map(int, arguments.samples.split(",")):
+        for count in numbers(arguments.samples):
             pages = [
-                Page(page, rules, count, arguments.seed + i, arguments.smoothing)
+                Page(page, rules_of(name), count, arguments.seed + i, arguments.smoothing)
                 for i, page in enumerate(scored)
             ]
-            rows += measure(name, pages, count)
-    write(arguments.out, list(map(asdict, rows)))
+            measure(name, pages, count, table)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """``lawful.ground`` given true values: words found, against the first occurrence of each value.
 
-    python -m lab.benchmarks.ground [--part chosen|shown] [--pages N] [--errors N] [--out FILE]
+    python -m lab.benchmarks.ground [--part chosen|shown] [--pages N] [--errors N]
 
 The values of CORD, WildReceipt and Factur-X (``../shared/data``) as JSON objects without places;
 amounts and quantities are numbers. Settings were chosen on the part ``chosen``: CORD's training
@@ -20,14 +20,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from itertools import islice, pairwise
-from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
 
 from lab.benchmarks.data import DATA, records
-from lab.benchmarks.study import Study, write
+from lab.benchmarks.study import Study
 from lab.datasets.cord import read_cord
 from lawful import Document, ground
 from lawful.candidates.grounding.leaves import Leaf, leaves_of
@@ -377,9 +376,7 @@ def main() -> None:
     parser.add_argument("--data", default=",".join(SETS))
     parser.add_argument("--pages", type=int)
     parser.add_argument("--errors", type=int, default=0, help="mistakes to list")
-    parser.add_argument("--out", type=Path, default=Path("build/ground.json"))
     arguments = parser.parse_args()
-    found = {}
     for name in arguments.data.split(","):
         dice, before, table = random.Random(0), dict[str, Any](), Table()  # noqa: S311
         mistakes = []
@@ -388,10 +385,8 @@ def main() -> None:
                 mistakes += table.add(page)
                 table.plant(page, before, dice)
         print(*mistakes[: arguments.errors], name, *table.calibration(), sep="\n")
-        found[name] = table.row()
-        for key, value in found[name].items():
+        for key, value in table.row().items():
             print(f"  {key:<32}{value:.4f}" if isinstance(value, float) else f"  {key:<32}{value}")
-    write(arguments.out, {"part": arguments.part, **found})
 
 
 if __name__ == "__main__":

@@ -14,8 +14,6 @@ The second needs ``../shared``, which is not part of the project: CORD and model
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -28,9 +26,7 @@ from lab.benchmarks.study import Study
 from lab.datasets import RULES
 from lab.datasets.cord import read_cord
 from lawful import Budget, Document, Field, Labelled, Rule, Rules, Scored, decode
-from lawful.documents.reading_order import printed_lines
 from lawful.evaluation.scoreboard import Counts
-from lawful.evaluation.survey import scheme_of
 from lawful.rules import RowKind
 from lawful.rules.judging.judge import Judge
 from tests.fixtures.outputs import OUTPUTS, SHARED, read_outputs, require_outputs
@@ -105,70 +101,6 @@ def rows_of(judge: Judge, labels: tuple[str, ...]) -> Counter[tuple[Any, ...]]:
         if any(value is not None for value in values):
             found[tuple(values)] += 1
     return found
-
-
-def judge_gold(receipts: list[Labelled]) -> None:
-    """Prints on how many rows of the true labels the product holds."""
-    rules = cord_rules(page=False, weight=10)
-    scheme = scheme_of(receipts, rules)
-    rows: Counter[tuple[Any, ...]] = Counter()
-    ids = 0
-    for each in receipts:
-        ids += len({id_ for id_ in each.document.rows or () if id_ is not None})
-        rows += rows_of(Judge(each.document, rules, scheme), each.gold)
-    full = {row: count for row, count in rows.items() if None not in row}
-    holds = sum(count for (n, each, price), count in full.items() if n * each == price)
-    near = sum(count for (n, each, price), count in full.items() if abs(n * each - price) <= 1)
-    print(
-        f"CORD has {ids:,} items; {sum(full.values())} rows print count, unit price and price.\n"
-        f"price == count * unit price on {holds} of them ({holds / sum(full.values()):.1%}), "
-        f"within one rupiah on {near}"
-    )
-
-
-def judge_lines(receipts: list[Labelled]) -> None:
-    """Prints how often the numbers of an item are on one printed line, and lines with two items."""
-    items = together = lines = merged = 0
-    annotated = [0, 0]  # items on one row by the data set, and of these also by our lines
-    rows_of_words = dict(annotated_rows())
-    for each in receipts:
-        line_of = printed_lines(each.document)
-        row_of = rows_of_words[each.document.id]
-        by_item: dict[int, dict[str, set[int]]] = {}
-        for word, (label, item) in enumerate(
-            zip(each.gold, each.document.rows or (), strict=False)
-        ):
-            type_ = label.partition("-")[2]
-            if item is not None and type_ in ("menu.cnt", "menu.unitprice", "menu.price"):
-                by_item.setdefault(item, {}).setdefault(type_, set()).add(word)
-        owners: Counter[int | None] = Counter()
-        for parts in by_item.values():
-            words = set[int]().union(*parts.values())
-            there = {line_of[word] for word in words}
-            owners.update(there)
-            if len(parts) > 1:
-                items += 1
-                together += len(there) == 1
-                if len({row_of[word] for word in words}) == 1:
-                    annotated[0] += 1
-                    annotated[1] += len(there) == 1
-        lines += len(owners)
-        merged += sum(count > 1 for count in owners.values())
-    print(
-        f"of {items} items with two or three of these numbers, {together} have them on one printed "
-        f"line ({together / items:.1%});\n{annotated[0]} have them on one row by the data set's "
-        f"own rows, {annotated[1]} of these on one printed line;\n"
-        f"{merged} of {lines} lines have numbers of two items"
-    )
-
-
-def annotated_rows() -> Iterator[tuple[str, list[int]]]:
-    """By receipt, the number of the printed row of every word, as people annotated it."""
-    for split in ("train", "dev", "test"):
-        path = SHARED / "data" / "cord" / f"{split}.jsonl.gz"
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            for line in map(json.loads, lines):
-                yield line["id"], line["row_id"]
 
 
 @dataclass(slots=True)
@@ -277,8 +209,6 @@ def main() -> None:
         return
     require_outputs(parser)
     receipts = list(read_cord(SHARED / "data" / "cord" / "raw"))
-    judge_gold(receipts)
-    judge_lines(receipts)
     judge_outputs(receipts)
 
 

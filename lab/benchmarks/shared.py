@@ -1,7 +1,7 @@
 """Every decoder on the outputs of real models for real receipts, under the paper's rules.
 
     python -m lab.benchmarks.shared [--pages N] [--decoders a,b] [--candidates 8192] [--seconds 20]
-        [--units words|pieces] [--semantics lawful|paper] [--out build/shared.json]
+        [--units words|pieces] [--semantics lawful|paper]
 
 All decoders have the same budget of candidates, and of seconds per page, without which lazy_ilp
 takes hours; a wide beam on a long page may also reach the time limit. Pages are decoded one after
@@ -11,11 +11,10 @@ labelling. The rules' verdicts on the gold labels are printed first.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from pathlib import Path
 from time import perf_counter
 
-from lab.benchmarks.study import Study, write
+from lab.benchmarks.study import Study
+from lab.benchmarks.tables import Table
 from lab.benchmarks.timing import percentiles
 from lab.datasets import RULES
 from lawful import Budget, LawfulError, Rules, Scored, decode
@@ -26,41 +25,8 @@ from lawful.rules.definitions import PAPER
 from tests.fixtures.outputs import OUTPUTS, read_gold, read_outputs
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of the table: one decoder on the outputs of one model."""
-
-    outputs: str
-    decoder: str
-    pages: int
-    satisfied: float
-    unchecked: float  # no rule could be checked
-    optimal: float
-    entity_f1: float
-    value_f1: float
-    median_ms: float
-    late_ms: float  # the 95th percentile
-    worst_ms: float
-    pages_per_second: float
-
-    def __str__(self) -> str:
-        return (
-            f"{self.outputs:<13}{self.decoder:<12}{self.pages:>5}{self.satisfied:>11.1%}"
-            f"{self.unchecked:>11.1%}{self.optimal:>9.1%}{self.entity_f1:>11.1%}{self.value_f1:>10.1%}"
-            f"{self.median_ms:>11.2f}{self.late_ms:>9.1f}{self.worst_ms:>10.1f}"
-            f"{self.pages_per_second:>10.1f}"
-        )
-
-
-HEADER = (
-    f"{'outputs':<13}{'decoder':<12}{'pages':>5}{'satisfied':>11}{'unchecked':>11}"
-    f"{'optimal':>9}{'entity F1':>11}{'value F1':>10}{'median ms':>11}{'95 % ms':>9}"
-    f"{'worst ms':>10}{'pages/s':>10}"
-)
-
-
-def measure(outputs: str, decoder: str, pages: list[Scored], rules: Rules, budget: Budget) -> Row:
-    """Decodes the pages with one decoder."""
+def measure(pages: list[Scored], rules: Rules, decoder: str, budget: Budget) -> dict[str, object]:
+    """What one decoder does on the pages."""
     board = Scoreboard(rules)
     times, optimal = [], 0
     for page in pages:
@@ -69,20 +35,20 @@ def measure(outputs: str, decoder: str, pages: list[Scored], rules: Rules, budge
         times.append(perf_counter() - begin)
         board.add(page, decoding)
         optimal += decoding.optimal
-    middle, late, worst = (1000 * each for each in percentiles(times, 50, 95, 100))
-    return Row(
-        outputs,
-        decoder,
-        len(pages),
-        satisfied=board.statuses["satisfied"] / len(pages),
-        unchecked=board.statuses["unchecked"] / len(pages),
-        optimal=optimal / len(pages),
-        entity_f1=board.entities.f1,
-        value_f1=board.values.f1,
-        median_ms=middle,
-        late_ms=late,
-        worst_ms=worst,
-        pages_per_second=len(pages) / sum(times),
+    shares = {
+        "satisfied": board.statuses["satisfied"] / len(pages),
+        "unchecked": board.statuses["unchecked"] / len(pages),  # no rule could be checked
+        "optimal": optimal / len(pages),
+        "entity F1": board.entities.f1,
+        "value F1": board.values.f1,
+    }
+    names = ("median ms", "95 % ms", "worst ms")
+    ms = zip(names, percentiles(times, 50, 95, 100), strict=True)
+    return (
+        {"decoder": decoder, "pages": len(pages)}
+        | {name: f"{share:.1%}" for name, share in shares.items()}
+        | {name: f"{1000 * each:.2f}" for name, each in ms}
+        | {"pages/s": f"{len(pages) / sum(times):.1f}"}
     )
 
 
@@ -114,7 +80,6 @@ def main() -> None:
     )
     parser.add_argument("--units", choices=("words", "pieces"), default="words")
     parser.add_argument("--semantics", choices=("lawful", "paper"), default="lawful")
-    parser.add_argument("--out", type=Path, default=Path("build/shared.json"))
     arguments = parser.parse_args()
     try:
         decoders = [decoder_named(name).name for name in arguments.decoders.split(",")]
@@ -125,24 +90,16 @@ def main() -> None:
     if arguments.semantics == "paper":
         rules = {data: each.with_defaults(**PAPER) for data, each in rules.items()}
 
-    truths = {data: judge_gold(read_gold(data), each) for data, each in rules.items()}
-    print(*(describe(*each) for each in truths.items()), "", HEADER, sep="\n", flush=True)
-    rows = []
+    for data, each in rules.items():
+        print(describe(data, judge_gold(read_gold(data), each)))
+    table = Table()
     for name, data in OUTPUTS.items():
         pages = list(read_outputs(name, arguments.pages))
         if arguments.units == "words":
             pages = [page.to_words() for page in pages]
         for decoder in decoders:
             most = {"lazy_ilp": arguments.ilp_pages, "beam": arguments.beam_pages}.get(decoder)
-            some = pages[:most]
-            rows.append(measure(name, decoder, some, rules[data], budget))
-            print(rows[-1], flush=True)
-    setting = {key: getattr(arguments, key) for key in ("candidates", "units", "semantics")}
-    records = {
-        "gold": [{"data": data} | asdict(truth) for data, truth in truths.items()],
-        "rows": list(map(asdict, rows)),
-    }
-    write(arguments.out, setting | records)
+            table.add({"outputs": name} | measure(pages[:most], rules[data], decoder, budget))
 
 
 if __name__ == "__main__":

@@ -19,16 +19,14 @@ import numpy as np
 from lab.benchmarks.choose import Page, sampled
 from lab.benchmarks.data import outputs_of, rules_of
 from lab.benchmarks.study import Study
+from lab.benchmarks.tables import Table
 from lab.benchmarks.timing import percentiles
 from lawful import Decoding, SpanScores, decode
 from lawful.evaluation.scoreboard import Counts
 from lawful.search import Problem
 from tests.fixtures.outputs import OUTPUTS
 
-HEADER = (
-    f"{'outputs':<13}{'way':<26}{'value F1':>9}{'pages right':>14}{'optimal':>9}"
-    f"{'median ms':>11}{'99 % ms':>9}{'worst ms':>10}"
-)
+TABLE = Table()
 
 
 def candidates_of(page: Page, count: int, seed: int) -> SpanScores:
@@ -51,11 +49,13 @@ def show(outputs: str, way: str, pages: Sequence[Page], found: Sequence[Decoding
     times = [1000 * decoding.seconds for decoding in found]
     middle, late, worst = percentiles(times, 50, 99, 100)
     proven = sum(decoding.optimal for decoding in found) / len(found)
-    print(
-        f"{outputs:<13}{way:<26}{counts.f1:>9.1%}{right:>7} of {len(found)}{proven:>9.1%}"
-        f"{middle:>11.2f}{late:>9.1f}{worst:>10.1f}",
-        flush=True,
-    )
+    TABLE.add(
+        {
+            "outputs": outputs, "way": way, "value F1": f"{counts.f1:.1%}",
+            "pages right": f"{right} of {len(found)}", "optimal": f"{proven:.1%}",
+            "median ms": f"{middle:.2f}", "99 % ms": f"{late:.1f}", "worst ms": f"{worst:.1f}",
+        }
+    )  # fmt: skip
 
 
 def main() -> None:
@@ -64,7 +64,6 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=200, help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    print(HEADER)
     for name in OUTPUTS:
         rules = rules_of(name)
         scored = outputs_of(name, arguments.pages)

@@ -19,6 +19,20 @@ def header(*names: str) -> None:
     print(f"|{' --- |' * len(names)}")
 
 
+class Table:
+    """Rows of Markdown under the names of the first one's cells."""
+
+    def __init__(self) -> None:
+        self._begun = False
+
+    def add(self, cells: Mapping[str, object]) -> None:
+        """Prints a row, after the header if it is the first."""
+        if not self._begun:
+            header(*cells)
+        self._begun = True
+        row(*cells.values())
+
+
 def changes(before: Sequence[bool], now: Sequence[bool]) -> tuple[int, int]:
     """How many are fixed, and how many broken."""
     pairs = list(zip(before, now, strict=True))
