@@ -1,6 +1,6 @@
 """``lawful teach`` on statements of banks: how many transactions are found, day and amount.
 
-    python -m lab.benchmarks.statements
+    python -m lab.benchmarks.statements [--part shown|chosen]
 
 Needs ``../shared/data/brokers``, which is not part of the project. A model is taught on rows of a
 booking day and an amount, and tested on other statements of the same banks, and on other banks.
@@ -11,19 +11,16 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lab.benchmarks.study import Study
 from lab.benchmarks.teach import DATA, by_hash, laid_out
 from lawful import Budget, Decoding, Document, Field, Rules, decode
-from lawful.documents.reading_order import printed_lines
 from lawful.learn.align import Truth
 from lawful.models.teaching import Teacher
 from lawful.rules import RowKind
-from lawful.values import read
 
 RULES = Rules(
     [Field("booked", "entry.date", "date"), Field("amount", "entry.amount", "money")],
@@ -33,7 +30,7 @@ BUDGET = Budget(seconds=5)
 
 
 class Statement(NamedTuple):
-    """A statement, its rows in the order of print, and its transactions."""
+    """A statement, with its true rows, and its transactions."""
 
     bank: str
     document: Document
@@ -50,34 +47,12 @@ def statements() -> list[Statement]:
                 for t in each["transactions"]
             ]
             document = laid_out(each["id"], each["text"])
-            truth = Truth(each["id"], {}, {"entry": in_order_of_print(document, known)})
+            rows = tuple(
+                {"booked": day.isoformat(), "amount": str(amount)} for day, amount in known
+            )
+            truth = Truth(each["id"], {}, {"entry": rows})
             found.append(Statement(each["bank"], document, truth, Counter(known)))
     return found
-
-
-def in_order_of_print(
-    document: Document, known: Sequence[tuple[date, Decimal]]
-) -> tuple[dict[str, Any], ...]:
-    """The rows whose amount is printed, with the day if that is on the same line."""
-    lines = printed_lines(document)
-    amounts: dict[Decimal, list[int]] = {}
-    days: dict[Any, set[int]] = {}
-    for word, line in zip(document.words, lines, strict=True):
-        if any(map(str.isdigit, word)):
-            for value in read(word, "money")[:2]:
-                amounts.setdefault(abs(value), []).append(line)
-            for value in read(word, "date")[:2]:
-                days.setdefault(value, set()).add(line)
-    rows: dict[int, dict[str, Any]] = {}
-    for day, amount in known:
-        free = [line for line in amounts.get(amount, ()) if line not in rows]
-        for line in [line for line in free if line in days.get(day, ())][:1]:
-            rows[line] = {"booked": day.isoformat(), "amount": str(amount)}
-            break
-        else:
-            if free:
-                rows[free[0]] = {"amount": str(amount)}
-    return tuple(rows[line] for line in sorted(rows))
 
 
 def transactions_of(found: Decoding) -> Counter[tuple[date | None, Decimal]]:
@@ -97,8 +72,7 @@ def measure(name: str, taught: list[Statement], tested: list[Statement]) -> None
     tagger = teacher.teach().tagger
     true = right = amounts = said = 0
     for each in tested:
-        scores = tagger.scores_of(each.document)
-        found = transactions_of(decode(each.document, scores, RULES, budget=BUDGET))
+        found = transactions_of(decode(*tagger.scored(each.document), RULES, budget=BUDGET))
         true, said = true + each.transactions.total(), said + found.total()
         right += (found & each.transactions).total()
         one, other = (Counter(a for _, a in c.elements()) for c in (found, each.transactions))
@@ -112,21 +86,24 @@ def measure(name: str, taught: list[Statement], tested: list[Statement]) -> None
 
 def main() -> None:
     parser = Study(__doc__)
-    parser.parse_args()
+    parser.add_argument("--part", choices=("shown", "chosen"), default="shown")
+    options = parser.parse_args()
     if not DATA.is_dir():
         parser.error(f"needs {DATA}")
     known = statements()
-    rows = [row for each in known for row in each.truth.rows["entry"]]
-    days = sum("booked" in row for row in rows)
-    print(f"{len(rows)} of {sum(e.transactions.total() for e in known)} amounts found, {days} days")
     print("| tested on | statements | transactions right | amounts right | rows said |")
     print("| --- | --- | --- | --- | --- |")
     halves: list[list[Statement]] = [[], []]
     for each in known:
         halves[by_hash(each.document.id, 2)].append(each)
+    if options.part == "chosen":  # of the half that ``shown`` is taught on
+        parts: list[list[Statement]] = [[], []]
+        for each in halves[0]:
+            parts[by_hash(each.document.id + "chosen", 3) > 0].append(each)
+        halves = parts[::-1]
     measure("other statements of the same banks", *halves)
     banks: list[list[Statement]] = [[], []]
-    for each in known:
+    for each in known if options.part == "shown" else halves[0] + halves[1]:
         banks[by_hash(each.bank, 5) > 0].append(each)
     measure("other banks", banks[1], banks[0])
 

@@ -166,7 +166,7 @@ def test_probabilities_of_the_spans_of_a_value_add_up():
     candidates = SpanPage(document).candidates("money")
     rows = teacher.pupils["total"].lessons["a"].rows
     scores = np.exp(model.scores(rows))
-    probs = model.probs(rows, candidates.values)
+    probs = model.probs(rows, candidates.values, np.zeros(3, int))
     fives = scores[:2].sum() / (1 + scores.sum())
     assert probs[:2].max() == pytest.approx(fives)
     assert probs[2] == pytest.approx(scores[2] / (1 + scores.sum()))
@@ -205,13 +205,17 @@ def test_the_fit_is_at_a_minimum():
     """The slope by differences is zero, on a small problem."""
     random = np.random.default_rng(1)
     examples = [
-        Example(random.integers(0, 6, (4, 3)).astype(np.int32), np.arange(4) % 4 < number % 3)
+        Example(
+            random.integers(0, 6, (4, 3)).astype(np.int32),
+            np.arange(4) % 4 < number % 3,
+            np.zeros(4, np.int64),
+        )
         for number in range(5)
     ]
 
     def loss(weights):
         total = 0.05 * (weights**2).sum()
-        for rows, right in examples:
+        for rows, right, _ in examples:
             odds = np.exp(weights[rows].sum(axis=1))
             good = odds[right].sum() if right.any() else 1.0
             total += np.log((1 + odds.sum()) / good)

@@ -1,9 +1,9 @@
 """The fit of the quick model: a linear score of spans, learned from the values of documents.
 
-Of the spans of a document, or none of them, one is the field: with the probability that is
-proportional to ``exp(score)``, and 1 for none. What is known is its value, which several spans may
-have; so the loss of a document is ``-log`` of their probability together (the marginal likelihood),
-plus a quadratic prior. The minimum is found by L-BFGS.
+Of the spans of a group, such as a document or a row, one is the field or none: with the probability
+that is proportional to ``exp(score)``, and 1 for none. What is known is its value, which several
+spans may have; so the loss of a group is ``-log`` of their probability together (the marginal
+likelihood), plus a quadratic prior. The minimum is found by L-BFGS.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class Example(NamedTuple):
     """The candidates of a document: their features, and which of them have the value."""
 
     features: NDArray[np.int32]  # (candidates, features): numbers of weights
-    right: NDArray[np.bool_]  # (candidates,): none of them, if the field is not there
+    right: NDArray[np.bool_]  # (candidates,): none of a group, if the field is not there
+    groups: NDArray[np.int64]  # (candidates,): those that exclude each other have the same number
 
 
 def fit(
@@ -39,17 +40,15 @@ def fit(
     prior: float,
     steps: int,
     start: Floats | None = None,
-    alone: bool = False,
 ) -> Floats:
-    """The weights of least loss, by the prior near ``weights``; only those in examples change.
-
-    ``alone`` makes every candidate an example of its own, as the fields of lists need.
-    """
-    rows = np.concatenate([each.features for each in examples])
+    """The weights of least loss, by the prior near ``weights``; only those in examples change."""
+    orders = [np.argsort(each.groups, kind="stable") for each in examples]
+    pairs = list(zip(examples, orders, strict=True))
+    rows = np.concatenate([each.features[order] for each, order in pairs])
     known, flat = np.unique(rows, return_inverse=True)
     index = flat.reshape(len(rows), -1)
-    right = np.concatenate([each.right for each in examples])
-    sizes = np.array([1] * len(right) if alone else [len(each.right) for each in examples])
+    right = np.concatenate([each.right[order] for each, order in pairs])
+    sizes = np.concatenate([np.unique(each.groups, return_counts=True)[1] for each in examples])
     starts = np.cumsum([0, *sizes[:-1]])
     absent = ~np.logical_or.reduceat(right, starts)
     columns = rows.shape[1]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,8 +23,9 @@ from lawful.documents.scores import Pooling
 from lawful.documents.span_scores import SpanScores
 from lawful.io.atomic import atomic_path
 from lawful.models.checkpoint import QUICK, Card, checksum
+from lawful.models.row_links import best_links, pairs_of, row_ids
 from lawful.models.span_features import BUCKETS, Features, hopes
-from lawful.models.spans import Ints, SpanPage
+from lawful.models.spans import Ints, Per, SpanPage
 from lawful.models.tagger import Given, Tagger, Units, parts_of
 from lawful.values import type_named
 
@@ -36,6 +37,9 @@ LEAST = 0.001
 NOTHING = 1e-5
 """Probability of a span that adds nothing to that of its value."""
 
+ANCHOR = 0.3
+"""Probability from which on other values of a row are looked for from an anchor."""
+
 SURE = 1 - 1e-6
 """Probability of a span, at most: no model is more certain, whatever it says."""
 
@@ -43,7 +47,7 @@ SMALL = 1e-4
 """Weights that differ less from what they were before are not saved."""
 
 
-FEATURES = 2
+FEATURES = 3
 """Version of the features: weights of another one mean something else."""
 
 
@@ -53,7 +57,8 @@ class TaughtField(msgspec.Struct, frozen=True, kw_only=True):
     label: str
     type: str
     names: tuple[str, ...]
-    many: bool = False  # whether its spans are independent of each other
+    per: Per = "document"  # what has at most one value
+    anchor: str = ""  # label of the field from which it is looked for, if it may stand elsewhere
     max_words: int | None = None
     temperature: float = 1.0  # that scores are divided by
 
@@ -80,23 +85,22 @@ class FieldModel:
         return found
 
     def probs(
-        self, rows: NDArray[np.int32], values: Sequence[tuple[Hashable, ...]]
+        self, rows: NDArray[np.int32], values: Sequence[tuple[Hashable, ...]], groups: Ints
     ) -> NDArray[np.float64]:
-        """The probabilities of candidates.
+        """The probabilities of candidates, given those that exclude each other (``groups``).
 
-        Candidates of a list are independent. Those of another field exclude each other, and the
-        best one of each value has the probability of all that have the value.
+        In a group, the best candidate of each value has the probability of all that have it.
         """
         scores = self.scores(rows)
-        if self.field.many:
-            return np.asarray(1 / (1 + np.exp(-np.clip(scores, -50, 50))))
-        top = max(float(scores.max(initial=0.0)), 0.0)
-        odds = np.exp(scores - top)
-        probs: NDArray[np.float64] = odds / (odds.sum() + np.exp(-top))
-        best: dict[Hashable, int] = {}
-        total: dict[Hashable, float] = {}
+        _, group = np.unique(groups, return_inverse=True)
+        top = np.zeros(int(group.max(initial=0)) + 1)
+        np.maximum.at(top, group, scores)
+        odds = np.exp(scores - top[group])
+        probs: NDArray[np.float64] = odds / (np.bincount(group, odds) + np.exp(-top))[group]
+        best: dict[tuple[int, Hashable], int] = {}
+        total: dict[tuple[int, Hashable], float] = {}
         for i in np.flatnonzero(probs > NOTHING).tolist():
-            value, p = values[i][0], float(probs[i])
+            value, p = (int(group[i]), values[i][0]), float(probs[i])
             total[value] = total.get(value, 0.0) + p
             if value not in best or p > probs[best[value]]:
                 best[value] = i
@@ -121,13 +125,25 @@ def span_scores(
     types: Iterable[str],
 ) -> SpanScores:
     """The scores of candidates of several fields in a document of so many words."""
-    found = []
+    found: dict[tuple[int, int, str], float] = {}
     for model, candidates, probs in models:
         top = float(probs.max(initial=0.0))
         for i in np.flatnonzero(probs >= min(LEAST, top)).tolist() if top > 0 else ():
-            span = int(candidates.starts[i]), int(candidates.ends[i])
-            found.append((*span, model.field.label, min(float(probs[i]), SURE)))
-    return SpanScores(found, count, types)
+            span = int(candidates.starts[i]), int(candidates.ends[i]), model.field.label
+            found[span] = max(found.get(span, 0.0), min(float(probs[i]), SURE))
+    return SpanScores([(*span, p) for span, p in found.items()], count, types)
+
+
+def _anchors(
+    page: SpanPage, candidates: Spans, probs: NDArray[np.float64]
+) -> tuple[Ints, NDArray[np.float64]]:
+    """The words where an anchor probably begins, one per row, and its probabilities."""
+    best: dict[int, int] = {}  # by line
+    for at in np.argsort(probs).tolist():
+        if probs[at] >= ANCHOR:
+            best[int(page.lines[candidates.starts[at]])] = at
+    chosen = np.array(sorted(best.values(), key=candidates.starts.__getitem__), np.int64)
+    return candidates.starts[chosen], probs[chosen]
 
 
 class QuickTagger(Tagger):
@@ -148,21 +164,43 @@ class QuickTagger(Tagger):
 
     def scores_of(self, document: Document) -> SpanScores:
         """The candidate spans of a document, with their probabilities."""
+        return self.scored(document)[1]
+
+    def scored(self, document: Document) -> tuple[Document, SpanScores]:
+        """The document, with rows that go over several lines, and its candidate spans.
+
+        Rows are joined where values of a row stand in other lines than its anchor, unless the
+        document has row ids.
+        """
         types = [model.field.label for model in self.models]
         if not len(document):
-            return SpanScores([], 0, types)
+            return document, SpanScores([], 0, types)
         page = SpanPage(document)
         features = Features(page)
-        found = []
-        for model in self.models:
+        found: dict[str, tuple[FieldModel, Spans, NDArray[np.float64]]] = {}
+        joined: dict[int, list[int]] = {}  # by anchor's word, the words of its values elsewhere
+        for model in sorted(self.models, key=lambda each: bool(each.field.anchor)):
             f = model.field
             candidates = page.candidates(f.type, f.max_words)
-            if len(candidates.starts):
-                rows = features.of(candidates, f.names)
-                found.append((model, candidates, model.probs(rows, candidates.values)))
-            else:
-                found.append((model, candidates, np.empty(0)))
-        return span_scores(len(document), found, types)
+            probs = np.zeros(len(candidates.starts))
+            if f.anchor and f.anchor in found and len(probs):
+                words, sure = _anchors(page, *found[f.anchor][1:])
+                pairs = pairs_of(features, words, candidates, f.names)
+                values = [candidates.values[i] for i in pairs.candidates.tolist()]
+                each = model.probs(pairs.rows, values, pairs.anchors)
+                for word in words.tolist():
+                    joined.setdefault(word, [])
+                for anchor, at in best_links(pairs, each).items():
+                    joined[int(words[anchor])].append(int(candidates.starts[at]))
+                np.maximum.at(probs, pairs.candidates, each * sure[pairs.anchors])
+            elif len(probs):
+                rows = features.of(candidates, f.names, f.per)
+                probs = model.probs(rows, candidates.values, page.groups(candidates, f.per))
+            found[f.label] = model, candidates, probs
+        scores = span_scores(len(document), [found[type_] for type_ in types], types)
+        if document.rows is None and document.boxes is not None and any(joined.values()):
+            document = replace(document, rows=tuple(row_ids(page, joined)))
+        return document, scores
 
     def _predict(
         self, given: tuple[Given, ...], batch: int, units: Units, pool: Pooling
@@ -171,7 +209,7 @@ class QuickTagger(Tagger):
             raise InputError("units is 'pieces', expected 'words': a quick model scores spans")
         for each in given:
             document, gold = parts_of(each)
-            yield Scored(document, self.scores_of(document), gold)
+            yield Scored(*self.scored(document), gold)
 
     def save(self, folder: Path) -> None:
         """Writes the model; an interruption leaves the old one or the new one."""

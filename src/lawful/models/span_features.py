@@ -10,9 +10,9 @@ number below ``BUCKETS``.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ from lawful.models.spans import (
     WORD,
     CandidateSpans,
     Ints,
+    Per,
     SpanPage,
     hashed,
 )
@@ -37,6 +38,11 @@ Columns = list[tuple[str, Ints]]
 
 BUCKETS = 1 << 18
 MANY = 15
+NOT_OF_ROWS = frozenset(
+    ("page", "place", "down", "first time", "repeats", "nth", "last nth", "rank", "low",
+     "rank repeats", "rank low", "rank page", "sums rank", "decimals rank", "beside rank")
+)  # fmt: skip
+LAYOUTS = 3  # least hashes of words
 LETTERED = 3  # letters of a caption, at least
 HIGHEST = 40  # cells above a cell, at most, up to the heading of its column
 ALIGNED = 3.0  # by which right edges of a column differ, in thousandths of the page's width
@@ -51,7 +57,8 @@ def mixed(*parts: Ints | int) -> Ints:
     return found
 
 
-def _rows(columns: Iterable[tuple[str, Ints]]) -> Rows:
+def hashed_rows(columns: Iterable[tuple[str, Ints]]) -> Rows:
+    """The features in columns, named and hashed, as a row per candidate."""
     found = [mixed(hashed(name), part) & (BUCKETS - 1) for name, part in columns]
     return np.stack(found, axis=1).astype(np.int32)
 
@@ -73,31 +80,69 @@ class Features:
     """The features of the candidates of one document."""
 
     def __init__(self, page: SpanPage) -> None:
-        self._page = page
+        self.page = page
         self._cells = _cells(page)
-        self._by_candidates: dict[int, Rows] = {}
+        self._by_candidates: dict[tuple[int, bool], Rows] = {}
         lines = page.lines
         in_order = bool((np.diff(lines) >= 0).all())
         self._captions = _captions(page)
         self._line_starts = np.searchsorted(lines, lines) if in_order else np.arange(len(page))
 
-    def of(self, candidates: CandidateSpans, names: Sequence[str]) -> Rows:
-        """The features of candidates of a field with these names: (candidates, features)."""
+    def of(self, candidates: CandidateSpans, names: Sequence[str], per: Per) -> Rows:
+        """The features of candidates of a field with these names: (candidates, features).
+
+        Of a field of rows, the place on the page and the rank of the value say nothing.
+        """
         if not len(candidates.starts):
             return np.empty((0, 0), np.int32)
-        if (key := id(candidates)) not in self._by_candidates:  # the page keeps them
-            self._by_candidates[key] = _rows(self._columns(candidates))
+        key = id(candidates), per == "row"  # the page keeps the candidates
+        if key not in self._by_candidates:
+            columns = self._columns(candidates)
+            if per == "row":
+                columns = [each for each in columns if each[0] not in NOT_OF_ROWS]
+                if candidates.kind != "text":
+                    columns += self._in_line(candidates, dict(columns))
+            self._by_candidates[key] = hashed_rows(columns)
         return np.concatenate([self._by_candidates[key], self._named(candidates, names)], axis=1)
+
+    @cached_property
+    def _patterns(self) -> tuple[Ints, Ints]:
+        """By line, and of none after the last two: a hash of its kinds of words; its first word."""
+        page, count = self.page, len(self.page)
+        lines = int(page.lines.max(initial=-1)) + 1
+        texts = [""] * lines
+        firsts = np.full(lines + 2, count)
+        for at in range(count - 1, -1, -1):
+            line = page.lines[at]
+            kind = _kind(page.document.words[at])
+            if kind != "w" or not texts[line].startswith("w"):
+                texts[line] = kind + texts[line]
+            firsts[line] = at
+        return np.array([*map(hashed, texts), 0, 0], np.int64), firsts
+
+    @cached_property
+    def layout(self) -> Ints:
+        """What documents of one layout have in common, likely: the least hashes of their words."""
+        page = self.page
+        words = {
+            hash_
+            for hash_, digits, text in zip(
+                page.hashes[:-1, LETTERS].tolist(), page.digits, page.folded, strict=True
+            )
+            if not digits and len(text) >= LETTERED
+        }
+        known = np.array(sorted(words) or [0], np.int64)
+        return np.array([mixed(known, seed).min() for seed in range(LAYOUTS)])
 
     def _word(self, at: Ints, line: Ints, kind: int = LETTERS) -> Ints:
         """The hashes of words, 0 for those that do not stand in this line."""
-        return self._page.hashes[self._inside(at, line), kind]
+        return self.page.hashes[self._inside(at, line), kind]
 
     def _inside(self, at: Ints, line: Ints) -> Ints:
         """The words; that after the last for those that do not stand in this line."""
-        count = len(self._page)
+        count = len(self.page)
         safe = np.clip(at, 0, count - 1)
-        return np.where((safe == at) & (self._page.lines[safe] == line), at, count)
+        return np.where((safe == at) & (self.page.lines[safe] == line), at, count)
 
     def _before(self, cells: Ints) -> Ints:
         """The cells left of cells in their lines; the last entry for none."""
@@ -105,7 +150,7 @@ class Features:
         return np.where((cells > 0) & there, cells - 1, len(self._cells.lefts))
 
     def _columns(self, candidates: CandidateSpans) -> Columns:
-        page, cells = self._page, self._cells
+        page, cells = self.page, self._cells
         starts, ends, kind = candidates.starts, candidates.ends, candidates.kind
         last, line = ends - 1, page.lines[starts]
         left = [self._word(starts - k, line) for k in range(1, 5)]
@@ -150,9 +195,61 @@ class Features:
             columns += self._called(starts, row)
         return columns
 
+    def _in_line(self, candidates: CandidateSpans, found: Mapping[str, Ints]) -> Columns:
+        """The place of a number or a date among those of its line, and what such lines look like.
+
+        ``found`` are other features. Documents of one layout have words in common, so that the
+        least hash of all their words is often the same: that is what ``layout`` says.
+        """
+        starts = candidates.starts
+        line = self.page.lines[starts]
+        order = np.lexsort((starts, line))
+        first = np.searchsorted(line[order], line, "left")
+        after = np.searchsorted(line[order], line, "right")
+        at = np.empty_like(starts)
+        at[order] = np.arange(len(starts))
+        nth, last = np.minimum(at - first, MANY), np.minimum(after - 1 - at, MANY)
+        patterns, _ = self._patterns
+        pattern = patterns[line]
+        called = found["caption"]
+        place = mixed(nth, last)
+        columns: Columns = [
+            ("in line", place), ("last in line", last), ("row last", mixed(found["row"], last)),
+            ("row in line", mixed(found["row"], place)), ("pattern", mixed(pattern, last)),
+            ("pattern row", mixed(pattern, last, found["row"])),
+            ("called last", mixed(called, last)), ("called first", mixed(called, nth)),
+            ("above", mixed(patterns[line - 1], place)),
+            ("below", mixed(patterns[line + 1], place)),
+            ("row above", mixed(self._first_of_line(line - 1), last)),
+            ("row below", mixed(self._first_of_line(line + 1), last)),
+        ]  # fmt: skip
+        for number, key in enumerate(self.layout.tolist()):
+            columns += [
+                (f"layout{number}", mixed(key, last, called)),
+                (f"layout pattern{number}", mixed(key, last, pattern)),
+                (f"layout place{number}", mixed(key, last, found["row"])),
+            ]
+        return columns
+
+    def marks(self, candidates: CandidateSpans) -> tuple[Ints, Ints, Ints]:
+        """The shapes of candidates, what they are called, and how their lines begin."""
+        starts = candidates.starts
+        row, called = self.marks_of_words(starts)
+        return self._shapes(starts, candidates.ends), called, row
+
+    def marks_of_words(self, words: Ints) -> tuple[Ints, Ints]:
+        """How the lines of words begin, and what the words are called."""
+        hashes = self.page.hashes[:, LETTERS]
+        return self._first_of_line(self.page.lines[words]), hashes[self._captions[words]]
+
+    def _first_of_line(self, lines: Ints) -> Ints:
+        """The hashes of the first words of lines, 0 for lines that are not there."""
+        _, firsts = self._patterns
+        return self.page.hashes[firsts[lines], LETTERS]
+
     def _called(self, starts: Ints, row: Ints) -> Columns:
         """What a number or a date is called: the last words of letters before it in its line."""
-        words, hashes, captions = self._page.folded, self._page.hashes, self._captions
+        words, hashes, captions = self.page.folded, self.page.hashes, self._captions
         last = captions[starts]
         concepts = [
             _concept(tuple(words[max(left, at - 3) : at + 1])) if at < len(words) else 0
@@ -166,16 +263,16 @@ class Features:
 
     def _shapes(self, starts: Ints, ends: Ints) -> Ints:
         """The shape of spans, by that of their first four words."""
-        shape = self._page.hashes[starts, SHAPE]
+        shape = self.page.hashes[starts, SHAPE]
         for step in range(1, 4):
-            at = np.where(starts + step < ends, starts + step, len(self._page))
-            shape = mixed(shape, self._page.hashes[at, SHAPE])
+            at = np.where(starts + step < ends, starts + step, len(self.page))
+            shape = mixed(shape, self.page.hashes[at, SHAPE])
         return shape
 
     def _places(self, starts: Ints, last: Ints, where: Ints) -> Columns:
-        boxes, pages = self._page.boxes, self._page.pages
+        boxes, pages = self.page.boxes, self.page.pages
         if boxes is None:
-            return [("place", 10 * starts // max(len(self._page), 1))]
+            return [("place", 10 * starts // max(len(self.page), 1))]
         x0, y0, _, y1 = boxes[starts].T
         wide, high = np.full((2, int(pages.max()) + 1), 1e-6)
         np.maximum.at(wide, pages, boxes[:, 2])
@@ -208,7 +305,7 @@ class Features:
             ("rank low", mixed(np.minimum(rank, 2), low)), ("rank page", mixed(rank, where)),
         ]  # fmt: skip
         if candidates.kind == "date":
-            lines = self._page.lines[candidates.starts]
+            lines = self.page.lines[candidates.starts]
             gap = candidates.starts[1:] - candidates.ends[:-1]
             close = np.where((lines[1:] == lines[:-1]) & (gap >= 0), np.minimum(gap, 3), 9)
             beside = mixed(np.append(9, close), np.append(close, 9))
@@ -227,7 +324,7 @@ class Features:
 
     def _money(self, candidates: CandidateSpans) -> Ints:
         """Whether a currency stands left of candidates, right of them, or both."""
-        page, line = self._page, self._page.lines[candidates.starts]
+        page, line = self.page, self.page.lines[candidates.starts]
         words = [word.strip(".,:").lower() in CURRENCIES for word in page.document.words]
         known = np.array([*words, False], np.int64)
         left, right = candidates.starts - 1, candidates.ends
@@ -244,9 +341,9 @@ class Features:
         there = np.isin(pairs, known)
         parts = np.union1d(known[one[there]], known[other[there]])
         found += 2 * np.isin(np.abs(amounts), pairs) + 4 * np.isin(np.abs(amounts), parts)
-        if self._page.boxes is None:
+        if self.page.boxes is None:
             return found
-        right = self._page.boxes[candidates.ends - 1, 2]
+        right = self.page.boxes[candidates.ends - 1, 2]
         edges = np.round(1000 / ALIGNED * right / max(float(right.max()), 1e-6))
         for edge in np.unique(edges):
             rows = np.flatnonzero(np.abs(edges - edge) <= 1)
@@ -258,7 +355,7 @@ class Features:
 
     def _named(self, candidates: CandidateSpans, names: Sequence[str]) -> Rows:
         """Where the words of a field's name are printed around candidates."""
-        page, cells, starts = self._page, self._cells, candidates.starts
+        page, cells, starts = self.page, self._cells, candidates.starts
         wanted = frozenset(word for name in names for word in words_of(name) if len(word) > 1)
         like = np.array([_is_like(word, wanted) for word in (*page.folded, "")], np.int64)
         codes, line, cell = self._name_codes(like, names), page.lines[starts], cells.of_word[starts]
@@ -266,7 +363,7 @@ class Features:
         row = self._line_starts[starts]
         of_row = [like[self._inside(row + k, line)] << k for k in range(3)]
         before, up = codes[self._before(cell)], codes[cells.above[cell]]
-        return _rows([
+        return hashed_rows([
             ("named left", left[0] + 2 * left[1]), ("named near", np.maximum.reduce(left)),
             ("named before", before), ("named up", up), ("named both", mixed(before, up)),
             ("named head", codes[cells.heading[cell]]),
@@ -286,6 +383,15 @@ class Features:
         codes: Ints = 3 * has + other
         codes[-1] = 6
         return codes
+
+
+@lru_cache(maxsize=65_536)
+def _kind(word: str) -> str:
+    """A word (``w``), or the marks of one with digits, such as ``.,`` of an amount."""
+    if not any(map(str.isdigit, word)):
+        return "w"
+    marks = "".join(mark for mark in word if not mark.isalnum() and mark not in "+-")
+    return f"{'a' if any(map(str.isalpha, word)) else '9'}{marks[:4]}"
 
 
 def _captions(page: SpanPage) -> Ints:
@@ -317,9 +423,9 @@ def hopes() -> NDArray[np.float64]:
         ("named left", (1, 3)), ("named near", (1,)), ("named before", (3, 4, 5)),
         ("named up", (3, 4, 5)), ("named head", (3, 4, 5)),
     ):  # fmt: skip
-        weights[_rows([(name, np.array(codes))])] = HOPE
+        weights[hashed_rows([(name, np.array(codes))])] = HOPE
     for name in ("named before", "named up", "named head"):
-        weights[_rows([(name, np.array([2]))])] = -HOPE / 2
+        weights[hashed_rows([(name, np.array([2]))])] = -HOPE / 2
     return weights
 
 

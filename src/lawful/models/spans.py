@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
+from typing import Literal, TypeAlias
 from zlib import crc32
 
 import numpy as np
@@ -15,9 +16,13 @@ from numpy.typing import NDArray
 from lawful.candidates.grounding.matches import fold
 from lawful.documents.document import Document
 from lawful.documents.reading_order import cell_starts, printed_lines, upright
+from lawful.rules.judging.rows import RowNumbers
 from lawful.values import read, type_named, unprinted
 
 Ints = NDArray[np.int64]
+
+Per: TypeAlias = Literal["document", "row", "span"]
+"""What has at most one value of a field: a document, a row of it, or, of a list, each span."""
 
 LONGEST = {"number": 3, "date": 5, "text": 12}
 """Words of a candidate, at most, by the kind of its type."""
@@ -61,10 +66,14 @@ class SpanPage:
         self.boxes, self.lines = None, np.zeros(count, np.int64)
         if document.boxes is not None:
             self.boxes = upright(document.boxes, self.pages)
-            self.lines = np.array(printed_lines(document), np.int64)
+            lines = printed_lines(document)
+            order = {line: number for number, line in enumerate(dict.fromkeys(lines))}
+            self.lines = np.array([order[line] for line in lines], np.int64)  # from the top
         self.first = cell_starts(document)  # by word, and after the last
         ends = [word.endswith(":") for word in document.words[:-1]]
         self.first[1:count] |= np.array(ends, bool)
+        numbers = RowNumbers.of(document)
+        self.rows = None if numbers is None else numbers.numbers.astype(np.int64)
         self._found: dict[tuple[str, int], CandidateSpans] = {}
 
     def __len__(self) -> int:
@@ -79,6 +88,17 @@ class SpanPage:
             kind = type_named(type_name).kind
             self._found[key] = CandidateSpans(kind, array[:, 0], array[:, 1], list(found.values()))
         return self._found[key]
+
+    def groups(self, candidates: CandidateSpans, per: Per) -> Ints:
+        """By candidate, a number that those have in common of which one at most is the field.
+
+        Of rows that are neither given nor printed lines, nothing is known before the search.
+        """
+        if per == "document":
+            return 0 * candidates.starts
+        if per == "row" and self.rows is not None:
+            return self.rows[candidates.starts]
+        return np.arange(len(candidates.starts))
 
     def _texts(self, longest: int) -> dict[tuple[int, int], tuple[str]]:
         """Runs of words within cells: short ones, and those from its beginning or to its end."""

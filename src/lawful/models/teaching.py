@@ -23,31 +23,20 @@ from lawful.candidates.field_spans import field_spans
 from lawful.candidates.grounding.matches import Occurrences, fold, possible_values
 from lawful.decoders import decode
 from lawful.documents.document import Document
-from lawful.documents.records import UNKNOWN
+from lawful.documents.records import UNKNOWN, Scored
 from lawful.documents.scores import Scores
 from lawful.learn.align import Aligned, Truth, align, align_scored
 from lawful.learn.align.aligning import MARGIN, with_implied
-from lawful.models.linear import Example, Floats, fit
+from lawful.models.lessons import Lesson, Pupil, TrueRows, anchor_of, link, place, settle
+from lawful.models.linear import Floats
 from lawful.models.quick import FieldModel, QuickTagger, TaughtField, span_scores
-from lawful.models.span_features import Features, hopes
-from lawful.models.spans import CandidateSpans, Ints, SpanPage
+from lawful.models.span_features import Features
+from lawful.models.spans import CandidateSpans, Per, SpanPage
 from lawful.models.tagger import Tagger
 from lawful.results.decoding import Budget, Decoding
 from lawful.rules.definitions import Field
 from lawful.rules.rule_set import Rules
 from lawful.values import type_named
-
-PRIOR = 0.3
-"""Precision of the weights."""
-
-STEPS, SCOUT_STEPS = 25, 10
-"""Steps of a fit, and of the first one, which only chooses candidates."""
-
-SCOUTS = 30
-"""Documents that the first fit is made on."""
-
-KEPT = 200
-"""Candidates without the value that are kept, per document and field."""
 
 MOST = 1000
 """Documents that a model is taught on, at most: more make it hardly better, but need memory."""
@@ -62,79 +51,6 @@ TEMPERATURES = np.geomspace(1.0, 8.0, 19)
 
 BUDGET = Budget(candidates=2**12, seconds=2.0)
 """Of a decoding in cross-validation."""
-
-
-@dataclass(slots=True)
-class Lesson:
-    """The candidates of a field in one document, and which of them have the true value."""
-
-    starts: Ints
-    ends: Ints
-    values: list[Any]
-    rows: NDArray[np.int32]
-    right: NDArray[np.bool_]
-
-    def only(self, kept: NDArray[np.intp]) -> Lesson:
-        return Lesson(
-            self.starts[kept], self.ends[kept], [self.values[i] for i in kept.tolist()],
-            self.rows[kept], self.right[kept],
-        )  # fmt: skip
-
-    def chosen(self, scores: Floats) -> Lesson:
-        """The candidates with the value, and those of the highest scores."""
-        if len(scores) <= KEPT:
-            return self
-        kept = self.right.copy()
-        kept[np.argpartition(-scores, KEPT)[:KEPT]] = True
-        return self.only(np.flatnonzero(kept))
-
-
-@dataclass(slots=True)
-class Pupil:
-    """What is known of one field: its lessons, by the id of the document."""
-
-    field: Field
-    taught: TaughtField
-    lessons: dict[str, Lesson] = dataclasses.field(default_factory=dict)
-    given: int = 0  # documents whose value is known
-    same: set[Any] = dataclasses.field(default_factory=set)  # up to two different values
-    prior: Floats | None = None  # weights to stay near to, of an earlier model
-    scout: Floats | None = None
-    unseen: list[str] = dataclasses.field(default_factory=list)  # with whole lessons
-
-    def add(self, id_: str, lesson: Lesson) -> None:
-        if self.scout is not None:
-            self.lessons[id_] = lesson.chosen(self.scout[lesson.rows].sum(axis=1))
-            return
-        self.lessons[id_] = lesson
-        self.unseen.append(id_)
-        if len(self.unseen) == SCOUTS:
-            self.shorten()
-
-    def shorten(self) -> None:
-        """Fits the scout, and keeps what matters of the lessons so far."""
-        if any(len(self.lessons[id_].right) > KEPT for id_ in self.unseen):
-            random = np.random.default_rng(0)
-            some = [
-                lesson.chosen(random.random(len(lesson.right)))
-                for lesson in map(self.lessons.__getitem__, self.unseen)
-            ]
-            self.scout = self._fit(some, SCOUT_STEPS)
-            for id_ in self.unseen:
-                lesson = self.lessons[id_]
-                self.lessons[id_] = lesson.chosen(self.scout[lesson.rows].sum(axis=1))
-        self.unseen = []
-
-    def fit(self, ids: Iterable[str], start: Floats | None = None) -> Floats:
-        """The weights that the lessons of these documents teach."""
-        return self._fit([self.lessons[id_] for id_ in ids], STEPS, start)
-
-    def _fit(self, some: Sequence[Lesson], steps: int, start: Floats | None = None) -> Floats:
-        examples = [Example(each.rows, each.right) for each in some if len(each.right)]
-        hoped = hopes() if self.prior is None else self.prior
-        if not examples:
-            return hoped
-        return fit(examples, hoped, prior=PRIOR, steps=steps, start=start, alone=self.taught.many)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,60 +99,102 @@ class Teacher:
         labels = set[str]()
         for f in rules.fields:
             if f.label not in labels:
-                taught = _taught(f, f.many or f.name in rows)
-                self.pupils[f.name] = Pupil(f, taught, prior=earlier.get(f.label))
+                per: Per = "row" if f.name in rows else "span" if f.many else "document"
+                self.pupils[f.name] = Pupil(f, _taught(f, per), prior=earlier.get(f.label))
                 labels.add(f.label)
         self.documents: dict[str, Document] = {}
         self.truths: dict[str, Truth] = {}
+        self.tables: dict[str, list[TrueRows]] = {}  # by id of the document
+        self._settled = True
 
     def add(self, document: Document, truth: Truth, gold: tuple[str, ...] | None = None) -> None:
         """Learns what a document says; beyond ``MOST`` documents, nothing.
 
-        ``gold`` are labels that say where values of lists are; without them, they are looked for.
+        ``gold`` are labels that say where values of lists and rows are; else they are looked for.
         """
         if len(self.documents) >= MOST or not len(document):
             return
         self.documents[document.id], self.truths[document.id] = document, truth
-        page = SpanPage(document)
-        features = Features(page)
-        occurrences = Occurrences(document)
-        if gold is None and (truth.rows or _lists(self, truth)):
-            gold = align(document, truth, self.rules).labelled.gold
-        for name, pupil in self.pupils.items():
-            if not (given := pupil.taught.many and gold is not None) and (name not in truth.values):
-                continue
-            if given and not _has(truth, name):
+        page = _Page(document)
+        labelled = gold is not None
+        listed = {
+            name: values
+            for name, values in truth.values.items()
+            if name in self.pupils and self.pupils[name].taught.per != "document"
+        }
+        if listed and gold is None:
+            gold = align(document, Truth(document.id, listed), self.rules).labelled.gold
+        given = {name: values[0] for name, values in truth.values.items()}
+        if labelled:
+            given |= {name: None for rows in truth.rows.values() for row in rows for name in row}
+        for name, value in given.items():
+            if (pupil := self.pupils.get(name)) is None:
                 continue
             pupil.given += 1
-            candidates = page.candidates(pupil.taught.type, pupil.taught.max_words)
-            if not len(candidates.starts):
+            if (lesson := page.lesson(pupil)) is None:
                 continue
-            if pupil.taught.many:
-                assert gold is not None  # noqa: S101 - as given
-                right, open_ = _labelled(gold, pupil.taught.label, candidates)
+            if pupil.taught.per != "document":
+                _label(lesson, gold or (), pupil.taught.label)
             else:
-                value = truth.values[name][0]
                 if len(pupil.same) < 2:
                     pupil.same.add(str(value))
-                right, open_ = carries(candidates, occurrences, value, pupil.field), None
-            if right.any():
-                rows = features.of(candidates, pupil.taught.names)
-                lesson = Lesson(
-                    candidates.starts, candidates.ends, list(candidates.values), rows, right
-                )
-                if open_ is not None:
-                    lesson = lesson.only(np.flatnonzero(~open_))
+                lesson.right = page.carries(value, pupil)
+            if lesson.right.any():
                 pupil.add(document.id, lesson)
+        for rows in () if labelled else truth.rows.values():
+            self._add_rows(document.id, page, rows)
+
+    def _add_rows(self, id_: str, page: _Page, rows: Sequence[Mapping[str, Any]]) -> None:
+        names = [n for n in dict.fromkeys(n for row in rows for n in row) if n in self.pupils]
+        if not names:
+            return
+        table = TrueRows(
+            [{} for _ in rows], anchor_of(rows, {n: self.pupils[n].field for n in names})
+        )
+        lessons = {}
+        for name in names:
+            pupil = self.pupils[name]
+            pupil.given += 1
+            if (lesson := page.lesson(pupil)) is None:
+                continue
+            numbers: dict[str, int] = {}
+            for row, known in zip(rows, table.rows, strict=True):
+                if name in row:
+                    text = str(row[name])
+                    if text not in numbers:
+                        numbers[text] = len(numbers)
+                        lesson.wanted[page.carries(row[name], pupil)] = numbers[text]
+                    known[name] = numbers[text]
+            lessons[name] = lesson
+        place(table, lessons, {})
+        self.tables.setdefault(id_, []).append(table)
+        self._settled = False
+        for name, lesson in lessons.items():
+            if (lesson.wanted >= 0).any():
+                self.pupils[name].add(id_, lesson)
+
+    def _settle(self) -> None:
+        """Chooses among the places of rows, once all documents are there."""
+        if not self._settled:
+            for pupil in self.pupils.values():
+                pupil.shorten()
+            of_rows = {n: p for n, p in self.pupils.items() if p.taught.per == "row"}
+            for pupil in of_rows.values():
+                pupil.linked = {}
+            settle(of_rows, self.tables, lambda pupil: pupil.fit(pupil.lessons))
+            link(of_rows, self.tables, lambda id_: Features(SpanPage(self.documents[id_])))
+            self._settled = True
 
     def forget(self, id_: str) -> None:
         """Takes a document's lessons back, as before it is taught again with other values."""
         if self.documents.pop(id_, None) is not None:
             for pupil in self.pupils.values():
                 truth = self.truths[id_]
-                pupil.given -= id_ in pupil.lessons or pupil.field.name in truth.values
-                pupil.lessons.pop(id_, None)
-                pupil.unseen = [each for each in pupil.unseen if each != id_]
+                pupil.given -= id_ in pupil.lessons or _has(truth, pupil.field.name)
+                pupil.forget(id_)
             del self.truths[id_]
+            if self.tables.pop(id_, None) is not None:
+                self._settled = False
 
     def tagger(self, start: QuickTagger | None = None) -> QuickTagger:
         """The model of all lessons so far, starting from an earlier one's weights."""
@@ -247,6 +205,7 @@ class Teacher:
 
     def _models(self, least: int, start: Iterable[FieldModel] = ()) -> list[FieldModel]:
         """The models of fields that so many documents teach."""
+        self._settle()
         before = {model.field.label: model for model in start}
         models = []
         for pupil in self.pupils.values():
@@ -264,7 +223,7 @@ class Teacher:
 
     def aligned(self) -> list[Aligned]:
         """The documents with labels for the words that carry their values."""
-        scored = self.chooser().predict(self.documents.values())
+        scored = _scored(self.chooser(), self.documents.values())
         return align_scored(scored, self.truths, self.rules)
 
     def folds(self) -> list[list[str]]:
@@ -275,10 +234,11 @@ class Teacher:
 
     def without(self, out: Iterable[str]) -> QuickTagger:
         """The model of all other documents."""
+        self._settle()
         left = self.documents.keys() - set(out)
         models = []
         for pupil in self.pupils.values():
-            if rest := [id_ for id_ in pupil.lessons if id_ in left]:
+            if rest := [id_ for id_ in pupil.last if id_ in left]:
                 models.append(FieldModel(pupil.taught, pupil.fit(rest)))
         return QuickTagger(models, len(left))
 
@@ -295,7 +255,7 @@ class Teacher:
             if isinstance(scores, Scores):
                 scores = field_spans(document, scores, rules)
             found = decode(document, scores, rules, budget=BUDGET)
-            single = (name for name, pupil in self.pupils.items() if not pupil.taught.many)
+            single = (name for name, pupil in self.pupils.items() if pupil.taught.per == "document")
             count += sum(1 for _ in self._found(document.id, found, single))
         return count
 
@@ -308,10 +268,10 @@ class Teacher:
             told(f"cross-validation, part {number} of {len(folds)}")
             out = set(fold_)
             for name, pupil in self.pupils.items():
-                rest = [id_ for id_ in pupil.lessons if id_ not in out]
-                if rest and any(id_ in out for id_ in pupil.lessons):
+                rest = [id_ for id_ in pupil.last if id_ not in out]
+                if rest and any(id_ in out for id_ in pupil.last):
                     model = FieldModel(pupil.taught, pupil.fit(rest))
-                    for id_ in out & pupil.lessons.keys():
+                    for id_ in out & pupil.last.keys():
                         tested.setdefault(id_, {})[name] = model
         heat = {name: _temperature(pupil, tested) for name, pupil in self.pupils.items()}
         by_label = {pupil.taught.label: name for name, pupil in self.pupils.items()}
@@ -338,9 +298,11 @@ class Teacher:
         for id_, models in tested.items():
             known = []
             for name, model in models.items():
-                lesson = self.pupils[name].lessons[id_]
-                probs = model.probs(lesson.rows, lesson.values)
+                lesson = self.pupils[name].last[id_]
+                probs = model.probs(lesson.rows, lesson.values, lesson.groups)
                 known.append((model, lesson, probs))
+                if self.pupils[name].taught.per != "document":
+                    continue
                 best = int(probs.argmax())
                 right[name] = right.get(name, 0) + bool(lesson.right[best])
                 doubt = self._doubt(id_, name, lesson, best, float(probs[best]))
@@ -349,12 +311,13 @@ class Teacher:
             if self.rules.rules:
                 for name in self._decoded(id_, known, models):
                     ruled[name] = ruled.get(name, 0) + 1
+        single = {n for n, p in self.pupils.items() if p.taught.per == "document"}
         reports = [
             FieldReport(
                 p.field.name, p.given, len(p.lessons),
-                right.get(name, 0) if tested and not p.taught.many else None,
-                ruled.get(name, 0) if tested and self.rules.rules and not p.taught.many else None,
-                p.given > 1 and len(p.same) == 1 and not p.taught.many,
+                right.get(name, 0) if tested and name in single else None,
+                ruled.get(name, 0) if tested and self.rules.rules and name in single else None,
+                p.given > 1 and len(p.same) == 1,
             )
             for name, p in self.pupils.items()
             if p.given
@@ -381,16 +344,43 @@ class Teacher:
         """The fields whose first value stands where the true one does."""
         for name in names:
             spans = {each.words for each in found.fields.get(name, ())[:1]}
-            if (lesson := self.pupils[name].lessons.get(id_)) is None:
+            if (lesson := self.pupils[name].last.get(id_)) is None:
                 continue
             pairs = zip(lesson.starts.tolist(), lesson.ends.tolist(), strict=True)
             if any(ok and pair in spans for ok, pair in zip(lesson.right, pairs, strict=True)):
                 yield name
 
 
-def _taught(f: Field, many: bool) -> TaughtField:
+def _taught(f: Field, per: Per) -> TaughtField:
     names = tuple(dict.fromkeys((f.name, f.label)))
-    return TaughtField(label=f.label, type=f.type, names=names, many=many, max_words=f.max_words)
+    return TaughtField(label=f.label, type=f.type, names=names, per=per, max_words=f.max_words)
+
+
+class _Page:
+    """A document that lessons are made of."""
+
+    def __init__(self, document: Document) -> None:
+        self.page = SpanPage(document)
+        self.features = Features(self.page)
+        self.occurrences = Occurrences(document)
+
+    def candidates(self, pupil: Pupil) -> CandidateSpans:
+        return self.page.candidates(pupil.taught.type, pupil.taught.max_words)
+
+    def lesson(self, pupil: Pupil) -> Lesson | None:
+        """The candidates of a field, none of which is right so far, if there are any."""
+        found = self.candidates(pupil)
+        if not (count := len(found.starts)):
+            return None
+        return Lesson(
+            found.starts, found.ends, list(found.values),
+            self.features.of(found, pupil.taught.names, pupil.taught.per),
+            self.page.groups(found, pupil.taught.per),
+            np.zeros(count, bool), np.zeros(count, bool), np.full(count, -1),
+        )  # fmt: skip
+
+    def carries(self, value: Any, pupil: Pupil) -> NDArray[np.bool_]:
+        return carries(self.candidates(pupil), self.occurrences, value, pupil.field)
 
 
 def heated(taught: TaughtField, temperature: float) -> TaughtField:
@@ -420,19 +410,13 @@ def carries(
     return right
 
 
-def _lists(teacher: Teacher, truth: Truth) -> bool:
-    return any(teacher.pupils[n].taught.many for n in truth.values if n in teacher.pupils)
-
-
 def _has(truth: Truth, name: str) -> bool:
     """Whether a list, or a field of rows, has values."""
     return name in truth.values or any(name in row for rows in truth.rows.values() for row in rows)
 
 
-def _labelled(
-    gold: tuple[str, ...], label: str, candidates: CandidateSpans
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """The candidates that are labelled, and those whose words are open."""
+def _label(lesson: Lesson, gold: Sequence[str], label: str) -> None:
+    """The candidates that are labelled are right, and those whose words are open are open."""
     spans = set()
     for start in (i for i, each in enumerate(gold) if each == f"B-{label}"):
         end = start + 1
@@ -440,9 +424,9 @@ def _labelled(
             end += 1
         spans.add((start, end))
     unknown = np.concatenate([[0], np.cumsum([each == UNKNOWN for each in gold])])
-    pairs = zip(candidates.starts.tolist(), candidates.ends.tolist(), strict=True)
-    right = np.array([pair in spans for pair in pairs], bool)
-    return right, (unknown[candidates.ends] > unknown[candidates.starts]) & ~right
+    pairs = zip(lesson.starts.tolist(), lesson.ends.tolist(), strict=True)
+    lesson.right = np.array([pair in spans for pair in pairs], bool)
+    lesson.open = (unknown[lesson.ends] > unknown[lesson.starts]) & ~lesson.right
 
 
 def _temperature(pupil: Pupil, tested: Mapping[str, Mapping[str, FieldModel]]) -> float:
@@ -453,7 +437,7 @@ def _temperature(pupil: Pupil, tested: Mapping[str, Mapping[str, FieldModel]]) -
         for id_, lesson in pupil.lessons.items()
         if name in tested.get(id_, ())
     ]
-    return 1.0 if pupil.taught.many else temperature_of(scored)
+    return temperature_of(scored) if pupil.taught.per == "document" else 1.0
 
 
 def temperature_of(scored: Sequence[tuple[Floats, NDArray[np.bool_]]]) -> float:
@@ -486,4 +470,9 @@ def align_all(
     teacher = Teacher(rules)
     for document in known:
         teacher.add(document, with_implied(document, truths[document.id], rules))
-    return align_scored(teacher.chooser().predict(known), truths, rules, margin=margin)
+    return align_scored(_scored(teacher.chooser(), known), truths, rules, margin=margin)
+
+
+def _scored(tagger: QuickTagger, documents: Iterable[Document]) -> Iterator[Scored]:
+    """Documents with scores, without rows that the model finds."""
+    return (Scored(each, tagger.scores_of(each)) for each in documents)

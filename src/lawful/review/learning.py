@@ -238,7 +238,7 @@ class Learner:
         models = {} if before is None else {m.field.label: m for m in before.models}
         for pupil in self._teacher.pupils.values():
             model = models.get(pupil.taught.label)
-            for n in tested if model is not None and not pupil.taught.many else ():
+            for n in tested if model is not None and pupil.taught.per == "document" else ():
                 if (lesson := pupil.lessons.get(str(n))) is not None and model is not None:
                     kept = self._held_out.setdefault(pupil.taught.label, deque(maxlen=HELD_OUT))
                     kept.append((model.weights[lesson.rows].sum(axis=1), lesson.right))
