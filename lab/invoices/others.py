@@ -31,10 +31,17 @@ def print_other(dice: Dice) -> Print:
 class Other(Writer):
     """Prints pages of other kinds with the same words."""
 
+    def say(self, *parts: str, **more: float) -> None:
+        """A line without a field."""
+        self.line(*((part, None) for part in parts), **more)
+
+    def one(self, choices: str) -> str:
+        return self.dice.pick(texts(choices))
+
     def top(self) -> None:
         dice = self.dice
         if dice.chance(0.6):
-            self.line((self.seller.name, None), size=self.size * dice.pick((1, 1.5, 2)))
+            self.say(self.seller.name, size=self.size * dice.pick((1, 1.5, 2)))
         if dice.chance(0.6):
             self.y = self.block(self.left, self.y + self.step, self.buyer, "", "")
         self.skip()
@@ -47,18 +54,18 @@ class Other(Writer):
         self.top()
         self.sheet.put(self.right, self.y, self.date(), None, self.size, "right")
         self.skip(2)
-        self.line((f"{self.key('reference')}{self.colon} {self.document_number()}", None))
+        self.say(f"{self.key('reference')}{self.colon} {self.document_number()}")
         for _ in range(self.dice.whole(1, 6)):
             self.paragraph(self.dice.whole(15, 90), self.left, self.width)
             self.skip()
-        self.line((self.person(), None))
+        self.say(self.person())
         self.bottom()
 
     def form(self) -> None:
         """Captions with values or blanks to fill in."""
         dice = self.dice
         self.top()
-        self.line((self.case(dice.pick(self.words["reference"])), None), size=self.size * 1.5)
+        self.say(self.case(dice.pick(self.words["reference"])), size=self.size * 1.5)
         keys = texts(
             "customer_number|date|phone|reference|to|ship|order_number|tax_number|period|bank"
             "|buyer_vat"
@@ -77,7 +84,7 @@ class Other(Writer):
                 )
             )
             x = self.left if dice.chance(0.6) else self.at(0.5)
-            self.line((self.key(dice.pick(keys)) + self.colon, None), (value, None), x=x)
+            self.say(self.key(dice.pick(keys)) + self.colon, value, x=x)
         self.paragraph(dice.whole(0, 60), self.left, self.width)
         self.bottom()
 
@@ -109,85 +116,48 @@ class Other(Writer):
         """An account with dates, amounts and balances."""
         dice = self.dice
         self.top()
-        self.line(
-            (self.case(dice.pick(self.words["bank"])), None),
-            (self.iban(), None),
-            size=self.size * 1.3,
-        )
-        self.line(
-            (
-                dice.pick(
-                    texts("Saldo|Balance|Solde|Kontoauszug|Statement|Relevé|Extracto|Afschrift")
-                ),
-                None,
-            ),
-            (self.amount(), None),
-        )
+        account = self.case(dice.pick(self.words["bank"]))
+        self.say(account, self.iban(), size=self.size * 1.3)
+        title = self.one("Saldo|Balance|Solde|Kontoauszug|Statement|Relevé|Extracto|Afschrift")
+        self.say(title, self.amount())
         self.rows(
             dice.whole(5, 40),
             [(0.0, "left"), (0.15, "left"), (0.8, "right"), (1.0, "right")],
             ["date", "name", "amount", "amount"],
         )
-        self.line(
-            (
-                dice.pick(("Saldo", "Closing balance", "Nouveau solde", "Total", "Neuer Saldo")),
-                None,
-            ),
-            (self.amount(), None),
-            x=self.at(0.6),
-        )
+        total = self.one("Saldo|Closing balance|Nouveau solde|Total|Neuer Saldo")
+        self.say(total, self.amount(), x=self.at(0.6))
         self.bottom()
 
     def schedule(self) -> None:
         """A plan or an order for advertising: times, lengths, prices of spots."""
         dice = self.dice
-        self.line(
-            (
-                dice.pick(
-                    texts(
-                        "CONTRACT|Schedule|Station order|Broadcast Agreement|Flight plan"
-                        "|Agenda|Fahrplan|Planning"
-                    )
-                ),
-                None,
-            ),
-            size=self.size * 1.5,
+        title = self.one(
+            "CONTRACT|Schedule|Station order|Broadcast Agreement|Flight plan|Agenda|Fahrplan"
+            "|Planning"
         )
+        self.say(title, size=self.size * 1.5)
         self.top()
         for _ in range(dice.whole(3, 10)):
-            self.line(
-                (
-                    dice.pick(
-                        texts(
-                            "Advertiser|Product|Flight|Agency|Estimate|Station|Market|Daypart"
-                            "|Salesperson|Revision"
-                        )
-                    )
-                    + ":",
-                    None,
-                ),
-                (dice.pick((self.company(), self.date(), self.document_number())), None),
-                x=self.at(dice.pick((0, 0.5))),
+            caption = self.one(
+                "Advertiser|Product|Flight|Agency|Estimate|Station|Market|Daypart|Salesperson|Revision"
             )
+            value = dice.pick((self.company(), self.date(), self.document_number()))
+            self.say(f"{caption}:", value, x=self.at(dice.pick((0, 0.5))))
         self.rows(
             dice.whole(6, 40),
             [(0.0, "left"), (0.15, "left"), (0.32, "left"), (0.7, "right"), (1.0, "right")],
             ["code", "date", "name", "count", "amount"],
         )
-        self.line(
-            (dice.pick(("Total spots", "Gross total", "Net total", "Agency commission")), None),
-            (self.amount(), None),
-            x=self.at(0.5),
-        )
+        total = self.one("Total spots|Gross total|Net total|Agency commission")
+        self.say(total, self.amount(), x=self.at(0.5))
         self.bottom()
 
     def article(self) -> None:
         """Running text, in one or two columns."""
         dice = self.dice
-        self.line(
-            (self.case(" ".join(self.words["notices"][0].split()[: dice.whole(3, 8)])), None),
-            size=self.size * 2,
-        )
+        first = self.words["notices"][0].split()[: dice.whole(3, 8)]
+        self.say(self.case(" ".join(first)), size=self.size * 2)
         columns, top = dice.whole(1, 2), self.y + self.step
         for j in range(columns):
             self.y = top
@@ -205,27 +175,15 @@ class Other(Writer):
         """A delivery note: goods without prices."""
         dice = self.dice
         self.top()
-        title = {
-            "de": "Lieferschein",
-            "fr": "Bon de livraison",
-            "es": "Albarán",
-            "it": "Documento di trasporto",
-            "nl": "Pakbon",
-        }
-        self.line(
-            (title.get(self.language, "Delivery note"), None),
-            (self.document_number(), None),
-            size=self.size * 1.6,
-        )
-        self.details_list(
-            self.left,
-            self.y,
-            [
-                (self.key(k), self.document_number(), None)
-                for k in ("order_number", "customer_number", "reference")
-            ],
-            0.4 * self.width,
-        )
+        titles = {
+            "de": "Lieferschein", "fr": "Bon de livraison", "es": "Albarán",
+            "it": "Documento di trasporto", "nl": "Pakbon",
+        }  # fmt: skip
+        title = titles.get(self.language, "Delivery note")
+        self.say(title, self.document_number(), size=self.size * 1.6)
+        keys = texts("order_number|customer_number|reference")
+        details = [(self.key(k), self.document_number(), None) for k in keys]
+        self.details_list(self.left, self.y, details, 0.4 * self.width)
         self.skip(4)
         self.rows(
             dice.whole(1, 20),

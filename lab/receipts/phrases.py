@@ -73,6 +73,10 @@ class Phrases:
         text = text.replace("{four}", self.dice.digits(4))
         return self.case(text) if self.dice.chance(0.5) else text
 
+    def caption(self, name: str, bill: Bill | None = None) -> str:
+        """The words before a value, with what stands between them."""
+        return self.key(name, bill) + self.colon
+
     def money(self, amount: int, style: MoneyStyle | None = None) -> str:
         return format_money(Decimal(amount).scaleb(-2), style or self.style)
 

@@ -15,17 +15,7 @@ from lab.receipts import words as lists
 from lab.receipts.bills import Bill, Line, buy
 from lab.receipts.dice import Dice
 from lab.receipts.items import ItemRows
-from lab.receipts.layout import (
-    Cell,
-    Paper,
-    Print,
-    Row,
-    after,
-    at_left,
-    at_right,
-    centred,
-    set_rows,
-)
+from lab.receipts.layout import Cell, Paper, Print, Row, after, at_left, at_right, centred, set_rows
 
 _MARKETS = (
     (markets.UNITED_STATES, 8.0), (markets.UNITED_KINGDOM, 3.0), (markets.MALAYSIA, 6.0),
@@ -110,19 +100,16 @@ class _Till(ItemRows):
         if chance(0.3):
             yield ((centred if chance(0.6) else at_left)(dice.pick(lists.KEYS["title"])),)
         for _ in range(dice.weighted(((0, 2.0), (1, 3.0), (2, 3.0), (3, 2.0), (4, 1.0)))):
-            first = f"{self.key('number')}{self.colon} {self.number()}"
+            first = f"{self.caption('number')} {self.number()}"
             if chance(0.25):
-                yield (
-                    at_left(first),
-                    at_right(f"{self.key('number')}{self.colon} {self.number()}"),
-                )
+                yield (at_left(first), at_right(f"{self.caption('number')} {self.number()}"))
             else:
                 yield (at_left(first),)
         if chance(0.5):
             who = dice.pick((*self.market.language.people, *lists.SURNAMES))
-            yield (at_left(f"{self.key('cashier')}{self.colon} {self.case(who)}"),)
+            yield (at_left(f"{self.caption('cashier')} {self.case(who)}"),)
         if self.goods == "dishes" and chance(0.5):
-            yield (at_left(f"{self.key('table')}{self.colon} {dice.whole(1, 90)}"),)
+            yield (at_left(f"{self.caption('table')} {dice.whole(1, 90)}"),)
         if chance(0.92):
             yield self.date_row()
 
@@ -130,12 +117,12 @@ class _Till(ItemRows):
         dice = self.dice
         cells: list[Cell] = []
         if dice.chance(0.45):
-            cells.append(at_left(f"{self.key('date')}{self.colon}"))
+            cells.append(at_left(self.caption("date")))
         cells.append((after if cells else at_left)(self.date(), "date"))
         if dice.chance(0.75):
             place = at_right if dice.chance(0.5) else after
             if dice.chance(0.2):
-                cells.append(after(f"{self.key('time')}{self.colon}"))
+                cells.append(after(self.caption("time")))
                 place = after
             cells.append(place(self.time()))
         if dice.chance(0.15):
@@ -194,7 +181,7 @@ class _Till(ItemRows):
 
     def sum(self, key: str, field: str | None, amount: int, bill: Bill) -> Row:
         dice = self.dice
-        text = f"{self.key(key, bill)}{self.colon}"
+        text = self.caption(key, bill)
         style = self.style if dice.chance(0.9) else self.plain
         value = at_right(self.money(amount, style), field)
         if self.dice.chance(0.04):
@@ -212,7 +199,7 @@ class _Till(ItemRows):
             sum(line.count for line in bill.lines) if self.dice.chance(0.5) else len(bill.lines)
         )
         place = at_right if self.dice.chance(0.4) else after
-        return (at_left(f"{self.key('count')}{self.colon}"), place(str(pieces)))
+        return (at_left(self.caption("count")), place(str(pieces)))
 
     def payment(self, bill: Bill) -> Iterator[Row]:
         chance = self.dice.chance
@@ -235,18 +222,12 @@ class _Till(ItemRows):
             yield from self.tax_table(bill)
         if bill.card is not None and chance(0.5):
             for _ in range(dice.whole(1, 5)):
-                yield (at_left(f"{self.key('number')}{self.colon} {self.number()}"),)
+                yield (at_left(f"{self.caption('number')} {self.number()}"),)
             if chance(0.35):
                 yield self.sum("repeat", "total", bill.total, bill)
             if chance(0.3) and bill.tip is None:  # blanks to fill in
-                yield (
-                    at_left(f"{self.key('tip', bill)}{self.colon}"),
-                    at_right("_" * dice.whole(5, 12)),
-                )
-                yield (
-                    at_left(f"{self.key('total', bill)}{self.colon}"),
-                    at_right("_" * dice.whole(5, 12)),
-                )
+                yield (at_left(self.caption("tip", bill)), at_right("_" * dice.whole(5, 12)))
+                yield (at_left(self.caption("total", bill)), at_right("_" * dice.whole(5, 12)))
         if self.goods == "dishes" and bill.tip is None and chance(0.1):
             for percent in (15, 18, 20):
                 tip = round(bill.total * percent / 100)
@@ -256,7 +237,7 @@ class _Till(ItemRows):
                 )
         if chance(0.15):
             yield (
-                at_left(f"{self.key('saved')}{self.colon}"),
+                at_left(self.caption("saved")),
                 at_right(self.money(dice.whole(1, 3000) * self.step)),
             )
         if chance(0.12):
