@@ -124,24 +124,25 @@ clean:
 	$(BIN)/pip install --quiet --no-build-isolation --editable '.[onnx,pdf]' --editable ./packages/lawful-models
 	@touch $@
 
+# What is installed in .venv is taken for 'lawful' below: extras add packages, and the core is built once.
 .venv/installed: .venv/ready
 	@echo "--- installing the tools for tests into .venv"
-	$(BIN)/pip install --quiet --no-build-isolation --editable '.[test,lint]'
+	$(BIN)/pip install --quiet 'lawful[test,lint]'
 	@touch $@
 
 .venv/benched: .venv/installed
 	@echo "--- installing the peers into .venv"
-	$(BIN)/pip install --quiet --no-build-isolation --editable '.[bench]'
+	$(BIN)/pip install --quiet 'lawful[bench]'
 	@touch $@
 
 .venv/trained: .venv/installed
 	@echo "--- installing torch and transformers into .venv"
-	$(BIN)/pip install --quiet --no-build-isolation --editable '.[train]' $(TORCH)
+	$(BIN)/pip install --quiet 'lawful[train]' $(TORCH)
 	@touch $@
 
 .venv/with-browser: .venv/installed
 	@echo "--- installing playwright into .venv, and Chromium if apt-get can"
-	$(BIN)/pip install --quiet --no-build-isolation --editable '.[test-web]'
+	$(BIN)/pip install --quiet 'lawful[test-web]'
 	@$(PYTHON) tests/web/browser.py || { [ "$$(id -u)" = 0 ] && apt-get -qq update && \
 	    DEBIAN_FRONTEND=noninteractive apt-get -qq install -y chromium-headless-shell >/dev/null; } || \
 	    echo "no Chromium, and none could be installed: the tests of the page will be skipped"
@@ -155,17 +156,17 @@ web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 
 .venv/with-ocr: .venv/installed
 	@echo "--- installing rapidocr into .venv"
-	$(BIN)/pip install --quiet --no-build-isolation --editable '.[ocr]'
+	$(BIN)/pip install --quiet 'lawful[ocr]'
 	@touch $@
 
 .venv/served: .venv/installed
 	@echo "--- installing the HTTP service and its tests into .venv"
-	$(BIN)/pip install --quiet --no-build-isolation --editable '.[test-server]'
+	$(BIN)/pip install --quiet 'lawful[test-server]'
 	@touch $@
 
 .venv/with-llm: .venv/installed
 	@echo "--- installing llama.cpp's server into .venv"
-	$(BIN)/pip install --quiet --no-build-isolation --editable '.[test-llm]'
+	$(BIN)/pip install --quiet 'lawful[test-llm]'
 	@touch $@
 
 .venv-engines/installed: EXTRAS := $(ENGINES)
@@ -181,7 +182,7 @@ web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 
 .venv/with-sphinx: .venv/installed
 	@echo "--- installing Sphinx into .venv"
-	$(BIN)/pip install --quiet --no-build-isolation --editable '.[docs]'
+	$(BIN)/pip install --quiet 'lawful[docs]'
 	@touch $@
 
 .venv/with-release-tools: .venv/installed
