@@ -106,8 +106,8 @@ class OnnxRunner:
         onnxruntime = needed("onnxruntime", "running model.onnx")
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
-        # Without this, products of 8-bit numbers overflow on processors without VNNI instructions.
-        options.add_session_config_entry("session.x64quantprecision", "1")
+        if not _has_vnni():  # without it, products of 8-bit numbers overflow
+            options.add_session_config_entry("session.x64quantprecision", "1")
         # Threads that wait would otherwise take the processor from reading, OCR and decoding.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         if threads is not None:
@@ -150,6 +150,14 @@ class OnnxRunner:
             return np.asarray(self._session.run(None, wanted)[0][0], dtype=np.float32)
         except Exception as error:
             raise InputError(f"the model cannot be run: {first_line(error)}") from None
+
+
+def _has_vnni() -> bool:
+    """Whether this processor is known to multiply 8-bit numbers without overflow."""
+    try:
+        return "_vnni" in Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return False
 
 
 _KEY = re.compile(rb"(?:\x0a|\x8a\x80*\x00)(?:\x08|\x88\x80*\x00)\Z")
