@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 import warnings
@@ -64,6 +65,14 @@ def test_several_files_give_a_result_each(files, tagger, workers):
     failed, *decodings = found
     assert failed == FailedDocument(1, "the PDF is damaged, or no PDF", str(files[0]))
     assert lines_of(*decodings) == command(*files[1:], "--rules", "receipt")
+
+
+def test_a_copy_for_another_process_opens_the_model_again(tagger):
+    page = next(iter(demo.generate(1))).document
+    scores = [
+        next(each.predict([page])).scores for each in (tagger, pickle.loads(pickle.dumps(tagger)))
+    ]
+    assert scores[0].log_probs.tobytes() == scores[1].log_probs.tobytes()
 
 
 def test_options_are_those_of_the_command(files, tagger):

@@ -18,13 +18,9 @@ from lawful.models.kinds import INVOICE, CallByKind, KindTagger
 from lawful.models.shipped import model_for, rules_for
 from lawful.models.stated import stated
 from lawful.models.tagger import Tagger, from_pretrained
-from lawful.pipeline.batch import (
-    checked_workers,
-    decode_records,
-    score_each,
-)
-from lawful.pipeline.call import Call, Options, Result, decode_one
-from lawful.pipeline.workers import Idle
+from lawful.pipeline.batch import checked_workers, decode_records
+from lawful.pipeline.call import Call, Options, Record, Result, decode_one
+from lawful.pipeline.workers import Idle, in_order
 from lawful.readers import Item, Reader
 from lawful.readers.many import read_files_or_idle
 from lawful.results.decoding import Decoding
@@ -104,13 +100,38 @@ def decode_each(
 ) -> Generator[Result, None, None]:
     """One result per document, in order, each scored by itself and as soon as it is there.
 
-    With ``xml``, e-invoices are not scored: their values are those that their XML states.
+    With ``xml``, e-invoices are not scored: their values are those that their XML states. Several
+    workers score what they decode, each with a copy of the model, if it has any.
     """
+    task = _ScoreAndDecode(call, tagger, pool, xml)
+    if tagger.copies or checked_workers(workers) == 1:
+        return in_order(task, found, checked_workers(workers))
+    records = (each if isinstance(each, Idle) else task.scored(each) for each in found)
+    return decode_records(records, call, workers=workers)
 
-    def scored(documents: Iterable[Any]) -> Iterator[Scored]:
-        return (score_document(each, tagger, call, pool=pool, xml=xml) for each in documents)
 
-    return decode_records(score_each(scored, found), call, workers=workers)
+@dataclass(frozen=True)
+class _ScoreAndDecode:
+    """The task of workers that score documents and decode them."""
+
+    call: Call
+    tagger: Tagger
+    pool: Pooling
+    xml: bool
+
+    def start(self) -> Callable[[Document | Labelled | FailedDocument], Result]:
+        return lambda found: decode_one(self.scored(found), self.call)
+
+    def scored(self, found: Document | Labelled | FailedDocument) -> Record:
+        if isinstance(found, FailedDocument):
+            return found
+        return score_document(found, self.tagger, self.call, pool=self.pool, xml=self.xml)
+
+    def lost(self, item: Document | Labelled | FailedDocument, why: str) -> FailedDocument:
+        if isinstance(item, FailedDocument):
+            return item
+        document = item if isinstance(item, Document) else item.document
+        return FailedDocument(document.line or 0, why, document.id)
 
 
 def score_document(

@@ -149,6 +149,8 @@ def _anchors(
 class QuickTagger(Tagger):
     """A tagger that scores candidate spans by linear weights."""
 
+    copies = True
+
     def __init__(self, models: Sequence[FieldModel], documents: int = 0) -> None:
         self.models, self.taught_on = tuple(models), documents
         types = [model.field.label for model in models]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -24,6 +25,9 @@ Logits = NDArray[np.float32]
 class Runner(Protocol):
     """A network that can be run."""
 
+    copies: bool
+    """Whether processes can have it, each for itself."""
+
     @property
     def chain(self) -> Chain | None:
         """The learned scores of transitions, or ``None`` without a CRF."""
@@ -39,6 +43,8 @@ class Runner(Protocol):
 
 class TorchRunner:
     """Runs a network with torch, in 32 bits: in 16 bits, different scores become ties."""
+
+    copies = False
 
     def __init__(self, network: Network, device: str | None = None) -> None:
         torch = needed("torch", "running this model")
@@ -100,9 +106,27 @@ class OnnxRunner:
 
     Windows are run one by one, without padding: the scores of a window do not depend on others (in
     a network with 8-bit weights, one run has one scale), and memory does not grow with the batch.
+    A copy in another process opens the file again, for one thread. A fork also keeps the session of
+    its parent: it has none of its threads, and would wait for them if it closed it.
     """
 
+    copies = True
+
     def __init__(self, file: Path, chain: Chain | None = None, threads: int | None = None) -> None:
+        _check_contained(file)
+        self._file, self.chain = file, chain
+        session = self._open(threads)
+        self._sessions = {os.getpid(): session}
+        self._inputs = {given.name for given in session.get_inputs()}
+        if unknown := self._inputs - {"ids", "mask", "boxes"}:
+            raise InputError(f"{file}: input {min(unknown)!r}, expected ids, mask and boxes")
+        shape = next((given.shape for given in session.get_outputs()), None)
+        self.labels = shape[-1] if shape and isinstance(shape[-1], int) else None  # their number
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OnnxRunner, (self._file, self.chain, 1)
+
+    def _open(self, threads: int | None) -> Any:
         onnxruntime = needed("onnxruntime", "running model.onnx")
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
@@ -112,23 +136,18 @@ class OnnxRunner:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         if threads is not None:
             options.intra_op_num_threads = threads
-        _check_contained(file)
         try:
-            self._session = onnxruntime.InferenceSession(
-                str(file), options, providers=["CPUExecutionProvider"]
+            return onnxruntime.InferenceSession(
+                str(self._file), options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:
-            raise InputError(f"{file}: not an ONNX model that can be run: {error}") from None
-        self._inputs = {given.name for given in self._session.get_inputs()}
-        if unknown := self._inputs - {"ids", "mask", "boxes"}:
-            raise InputError(f"{file}: input {min(unknown)!r}, expected ids, mask and boxes")
-        shape = next((given.shape for given in self._session.get_outputs()), None)
-        self.labels = shape[-1] if shape and isinstance(shape[-1], int) else None  # their number
-        self.chain = chain
+            raise InputError(f"{self._file}: not an ONNX model that can be run: {error}") from None
 
     def run(
         self, ids: NDArray[np.int64], mask: NDArray[np.int64], boxes: NDArray[np.int64]
     ) -> Logits:
+        if os.getpid() not in self._sessions:
+            self._sessions[os.getpid()] = self._open(1)
         rows = [self._run(ids, mask, boxes, row) for row in range(len(ids))]
         logits = np.zeros((*ids.shape, rows[0].shape[-1] if rows else 0), dtype=np.float32)
         for row, found in enumerate(rows):
@@ -147,7 +166,7 @@ class OnnxRunner:
         given = {"ids": ids, "mask": mask, "boxes": boxes}
         wanted = {name: given[name][row : row + 1, :length] for name in self._inputs}
         try:
-            return np.asarray(self._session.run(None, wanted)[0][0], dtype=np.float32)
+            return np.asarray(self._sessions[os.getpid()].run(None, wanted)[0][0], dtype=np.float32)
         except Exception as error:
             raise InputError(f"the model cannot be run: {first_line(error)}") from None
 

@@ -82,6 +82,11 @@ class Tagger:
         """The model's labels, in the order of its scores."""
         return self.card.labels
 
+    @property
+    def copies(self) -> bool:
+        """Whether processes can have it, each for itself."""
+        return self.runner.copies
+
     def predict(
         self,
         documents: Iterable[Given],
