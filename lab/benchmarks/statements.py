@@ -24,7 +24,7 @@ from lawful.rules import RowKind
 
 RULES = Rules(
     [Field("booked", "entry.date", "date"), Field("amount", "entry.amount", "money")],
-    rows=[RowKind("entry", ("booked", "amount"))],
+    rows=[RowKind("entry", ("booked", "amount"), shared=("booked",))],
 )
 BUDGET = Budget(seconds=5)
 

@@ -18,6 +18,7 @@ from lawful.rules.compiled.plan import plan_of
 from lawful.rules.files import rules_from
 from lawful.rules.judging.reading import Occurrence
 from lawful.rules.judging.rows import Row, RowNumbers, table_numbers
+from lawful.rules.to_file import rules_data
 from lawful.search.problem import Problem
 from tests.helpers import ROOT
 
@@ -100,6 +101,24 @@ def test_pages_have_lines_of_their_own():
         ({"line": {"fields": ["price"], "starts": "total"}}, "total > 0", "one of its fields"),
         ({"line": {"fields": ["price"], "per": "x"}}, "total > 0", "unknown key 'per'"),
         ({"previous": {"fields": ["price"]}}, "total > 0", "means the row before"),
+        (
+            {"line": {"fields": ["price"], "shared": ["total"]}},
+            "total > 0",
+            "shared has 'total', expected some of its fields: price",
+        ),
+        (
+            {"line": {"fields": ["price"], "shared": ["price"], "required": ["price"]}},
+            "total > 0",
+            "price is shared, so not every row has one of its own",
+        ),
+        (
+            {
+                "line": {"fields": ["price"]},
+                "part": {"fields": ["total"], "of": "line", "by": "page", "shared": ["total"]},
+            },
+            "present(total)",
+            "shared is for rows, not for sections",
+        ),
         (
             {"line": {"fields": ["price"]}, "part": {"fields": ["total"], "of": "lines"}},
             "present(total)",
@@ -316,6 +335,37 @@ def test_rows_are_tables_in_python_and_json():
     assert record["fields"]["amount"][1]["row"] == 2
     with pytest.raises(InputError, match="no rows 'item'; kinds of rows: line"):
         found.rows("item")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("a1 a2 p3 a4", ["1 3", "2 3", "- 3", "4 3"]),  # none before: the first one after
+        ("a1 a2", ["1 -", "2 -"]),
+        ("p1 a1 p2 a2 a3", ["- 1", "1 1", "- 2", "2 2", "3 2"]),
+    ],
+)
+def test_a_shared_value_is_that_of_rows_without_one(words, expected):
+    """In results alone: rules see what each row has of its own."""
+    names = {"a": "amount", "p": "price"}
+    parts = words.split()
+    probs = np.full((len(parts), 5), 0.001)
+    for at, part in enumerate(parts):
+        probs[at, LABELS.index(f"B-{names[part[0]]}")] = 0.996
+    document = Document("d", [part[1:] for part in parts], rows=range(len(parts)))
+    kind = replace(LINE, shared=("price",))
+    rules = rules_of(Rule("price > 0", id="own", each="line"), kind=kind)
+    found = decode(document, Scores.from_probs(probs, LABELS), rules)
+    texts = [
+        " ".join(row[name].text if name in row else "-" for name in ("amount", "price"))
+        for row in found.rows("line")
+    ]
+    assert texts == expected
+    assert sum(check.state == "satisfied" for check in found.checks) == words.count("p")
+    assert [value.row is not None for value in found.fields.get("price", ())] == [True] * (
+        words.count("p")
+    )
+    assert rules_from(rules_data(rules)).rows == rules.rows
 
 
 # Descriptions on lines of their own.

@@ -244,6 +244,7 @@ class Decoding:
     confidence: dict[str, Confidence] = field(default_factory=dict)
     chosen: str = ""
     row_kinds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # their fields, by name
+    shared: frozenset[str] = frozenset()  # fields that rows have from rows before them
     sections: Mapping[str, Sections] = field(default_factory=dict)  # by kind of sections
     classes: Mapping[str, ClassValue] = field(default_factory=dict)
     pins: tuple[Pin, ...] = ()
@@ -260,11 +261,15 @@ class Decoding:
         return Decoding, _PARTS_OF_DECODINGS(self)
 
     def rows(self, kind: str) -> list[dict[str, FieldValue]]:
-        """The rows of a kind, in order: by field, its first readable value in the row."""
+        """The rows of a kind, in order: by field, its first readable value in the row.
+
+        A row without a value of a shared field has that of the nearest row before it that has one,
+        or else of the first one after it.
+        """
         if kind not in self.row_kinds:
             known = ", ".join(self.row_kinds) or "none"
             raise InputError(f"no rows {shown(kind)}; kinds of rows: {known}")
-        return rows_of(self.fields, self.row_kinds[kind], self.sections.get(kind))
+        return rows_of(self.fields, self.row_kinds[kind], self.sections.get(kind), self.shared)
 
     def values(self, name: str) -> tuple[Any, ...]:
         """The values of a field, in order."""

@@ -96,6 +96,10 @@ ROWS = _closed(
         "fields": _ONE,
         "starts": _text("the field that begins a row"),
         "required": {**_NAMES, "description": "the fields that every row should have"},
+        "shared": {
+            **_NAMES,
+            "description": "the fields that a row without a value has from a row before it",
+        },
         "of": _text("the kind of rows that its sections hold"),
         "ends": _text("the field that ends a section, with its printed line"),
         "by": {"enum": ["page"], "description": "each section is a page"},

@@ -38,6 +38,7 @@ def rules_data(rules: Rules) -> dict[str, Any]:
                 fields=list(kind.fields),
                 starts=kind.starts,
                 required=list(kind.required) or None,
+                shared=list(kind.shared) or None,
                 of=kind.of,
                 ends=kind.ends,
                 by=kind.by,

@@ -253,6 +253,7 @@ def conclude(decoder: str, found: Walk, instead: Labels | None = None) -> Decodi
         words=problem.document.words,
         chosen=problem.chosen,
         row_kinds={kind.name: kind.fields for kind in problem.judge.rules.rows},
+        shared=frozenset(name for kind in problem.judge.rules.rows for name in kind.shared),
         sections=problem.judge.sections(reading),
         classes=class_values(problem, labels, violations, deadline),
     )

@@ -34,6 +34,7 @@ class RowKind:
     Every row should have a value of the fields ``required``. ``starts`` is the field that begins a
     row. Without it, rows are those that the document has, or
     its printed lines; if it has neither row ids nor boxes, a row begins with the first field.
+    In results, a row without a value of the fields ``shared`` has that of a row before it.
 
     A kind that is ``of`` another one has sections: they hold the values of that kind, and of kinds
     that it is of, between them. A section goes from one span of ``starts`` to the next one, ends
@@ -47,6 +48,7 @@ class RowKind:
     of: str | None = None
     ends: str | None = None
     by: Literal["page"] | None = None
+    shared: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.isidentifier():
@@ -64,12 +66,18 @@ class RowKind:
                     f"{', '.join(self.fields)}"
                 )
         self._check_section(where)
-        required = as_names(self.required, f"{where}: required")
-        object.__setattr__(self, "required", required)
-        if unknown := [name for name in required if name not in self.fields]:
+        for key in ("required", "shared"):
+            names = as_names(getattr(self, key), f"{where}: {key}")
+            object.__setattr__(self, key, names)
+            if unknown := [name for name in names if name not in self.fields]:
+                raise RulesError(
+                    f"{where}: {key} has {shown(unknown[0])}, expected some of its fields: "
+                    f"{', '.join(self.fields)}"
+                )
+        if both := [name for name in self.shared if name in self.required]:
             raise RulesError(
-                f"{where}: required has {shown(unknown[0])}, expected some of its fields: "
-                f"{', '.join(self.fields)}"
+                f"{where}: {both[0]} is shared, so not every row has one of its own; take it out "
+                "of required"
             )
 
     def _check_section(self, where: str) -> None:
@@ -77,6 +85,8 @@ class RowKind:
             raise RulesError(f"{where}: of is {shown(self.of)}, expected a kind of rows")
         if self.by not in (None, "page"):
             raise RulesError(f"{where}: by is {shown(self.by)}, expected 'page'")
+        if self.of is not None and self.shared:
+            raise RulesError(f"{where}: shared is for rows, not for sections of them")
         if self.of is None:
             for key, value in (("ends", self.ends), ("by", self.by)):
                 if value is not None:
