@@ -22,7 +22,7 @@ import numpy as np
 
 import lawful
 from lab.benchmarks import peers
-from lab.benchmarks.study import Study
+from lab.benchmarks.study import study
 from tests.fixtures.rows import SIZES, bio_labels, peaked
 
 MILLION = 1e6
@@ -155,9 +155,7 @@ def memory(k: int) -> Iterator[Row]:
 
 
 def main() -> None:
-    parser = Study(__doc__)
-    parser.add_argument("--quick", action="store_true", help="small k, few repeats")
-    arguments = parser.parse_args()
+    arguments = study(__doc__, quick=False)
     ks = [2**10] if arguments.quick else [2**10, 2**13, 2**16]
     repeats = 3 if arguments.quick else 5
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from lab.benchmarks.data import outputs_of, rules_of
-from lab.benchmarks.study import Study, numbers
+from lab.benchmarks.study import numbers, study
 from lab.benchmarks.tables import Table, changes
 from lawful import Candidates, Rules, Scored, choose, decode
 from lawful.candidates.candidates import SMOOTHING
@@ -170,12 +170,7 @@ def measure(outputs: str, pages: Sequence[Page], samples: int, table: Table) -> 
 
 
 def main() -> None:
-    parser = Study(__doc__, outputs=True)
-    parser.add_argument("--pages", type=int, help="pages per model; default: all")
-    parser.add_argument("--samples", default="5,20", help="default: %(default)s")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--smoothing", type=float, default=SMOOTHING)
-    arguments = parser.parse_args()
+    arguments = study(__doc__, outputs=True, pages=int, samples="5,20", seed=0, smoothing=SMOOTHING)
     table = Table()
     for name in OUTPUTS:
         scored = outputs_of(name, arguments.pages)

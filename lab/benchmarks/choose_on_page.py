@@ -21,7 +21,7 @@ from time import perf_counter
 from typing import Any
 
 from lab.benchmarks.data import answers, page_of, texts_of
-from lab.benchmarks.study import Study
+from lab.benchmarks.study import study
 from lab.benchmarks.tables import changes, interval
 from lawful import Candidates, Field, InputError, Rules, choose
 from lawful.candidates import placed
@@ -99,12 +99,10 @@ def vote(samples: list[dict[str, Any]], names: tuple[str, ...]) -> dict[str, Dec
     return {n: Counter(v[n] for v in each).most_common(1)[0][0] for n in names}
 
 
-def main() -> None:  # noqa: PLR0915 - a table is a list of ways
-    parser = Study(__doc__)
-    parser.add_argument("--part", choices=("chosen", "shown"), default="shown")
-    parser.add_argument("--share", type=float, default=placed.SHARE)
-    parser.add_argument("--not-printed", type=float, default=placed.NOT_PRINTED)
-    arguments = parser.parse_args()
+def main() -> None:
+    arguments = study(
+        __doc__, part=("shown", "chosen"), share=placed.SHARE, not_printed=placed.NOT_PRINTED
+    )
     tagger = from_pretrained(receipt_model())
     placed.SHARE, placed.NOT_PRINTED = arguments.share, arguments.not_printed
     for name, names in FIELDS.items():

@@ -24,7 +24,7 @@ from time import perf_counter
 from typing import Any
 
 from lab.benchmarks.data import FACTURX, records
-from lab.benchmarks.study import Study
+from lab.benchmarks.study import study
 from lawful import Document
 from lawful.evaluation.einvoices import Audit, audit
 from lawful.evaluation.printed import AMOUNTS, place_amounts
@@ -179,11 +179,7 @@ def plants(
 
 
 def main() -> None:
-    parser = Study(__doc__)
-    parser.add_argument("--part", choices=("chosen", "shown", "both"), default="both")
-    parser.add_argument("--plants", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
+    given = study(__doc__, part=("both", "chosen", "shown"), plants=200, seed=1)
     start = perf_counter()
     files = list(read_files(given.part))
     read = perf_counter() - start

@@ -25,7 +25,7 @@ from time import perf_counter, process_time
 from lawful_models import RECEIPT as MODEL
 
 from lab import receipts as demo
-from lab.benchmarks.study import Study
+from lab.benchmarks.study import study
 from lab.receipts.drawing import draw_pdf, photograph
 from lawful import Document, InputError, decode, from_pretrained
 from lawful.io.jsonl import parse_documents, read_lines, write_documents
@@ -158,12 +158,7 @@ def measure(kind: str, files: Sequence[Path], folder: Path, rules: str) -> None:
 
 def main() -> None:
     """Prints the measurements."""
-    parser = Study(__doc__)
-    parser.add_argument("--folder", type=Path, help="PDF files to measure instead")
-    parser.add_argument("--rules", default="receipt")
-    parser.add_argument("--pdfs", type=int, default=100)
-    parser.add_argument("--photos", type=int, default=8 if HAS_OCR else 0)
-    arguments = parser.parse_args()
+    arguments = study(__doc__, folder=Path, rules="receipt", pdfs=100, photos=8 if HAS_OCR else 0)
     with TemporaryDirectory() as work:
         folder = Path(work)
         for kind in ("pdf", "photo"):

@@ -17,7 +17,7 @@ from statistics import median
 from time import perf_counter, process_time
 
 from lab.benchmarks.data import DATA, FACTURX, PHOTOS, annotated, true_total
-from lab.benchmarks.study import Study
+from lab.benchmarks.study import study
 from lawful import Document
 from lawful.documents.reading_order import reading_order
 from lawful.readers import Limits, Reader, files_in
@@ -138,9 +138,7 @@ def is_amount(word: str) -> bool:
 
 def main() -> None:
     """Prints the measurements."""
-    parser = Study(__doc__, DATA)
-    parser.add_argument("--most", type=int, help="photos to read")
-    arguments = parser.parse_args()
+    arguments = study(__doc__, DATA, most=int)
     totals()
     pdf_text()
     order()

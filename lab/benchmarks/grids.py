@@ -16,7 +16,7 @@ from time import process_time
 
 import numpy as np
 
-from lab.benchmarks.study import Study
+from lab.benchmarks.study import study
 from lab.benchmarks.tables import header, row
 from lawful import Budget, Document, Field, Rule, Rules, Scores, decode
 from lawful.documents.misreads import Misread
@@ -74,12 +74,7 @@ def grid(
 
 
 def main() -> None:
-    parser = Study(__doc__)
-    parser.add_argument("--rows", type=int, default=55)
-    parser.add_argument("--columns", type=int, default=24, help="without the totals")
-    parser.add_argument("--pages", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=5.0)
-    options = parser.parse_args()
+    options = study(__doc__, rows=55, columns=24, pages=5, seconds=5.0)
     rules = grid_rules(options.columns)
     header("misread", "readings", "right before", "right", "right or named", "proven", "s per page")
     for share in (0.01, 0.03):

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from lab.benchmarks.data import DATA, records
-from lab.benchmarks.study import Study
+from lab.benchmarks.study import study
 from lab.datasets.cord import read_cord
 from lawful import Document, ground
 from lawful.candidates.grounding.leaves import Leaf, leaves_of
@@ -371,12 +371,9 @@ class Table:
 
 
 def main() -> None:
-    parser = Study(__doc__, DATA)
-    parser.add_argument("--part", choices=("chosen", "shown"), default="shown")
-    parser.add_argument("--data", default=",".join(SETS))
-    parser.add_argument("--pages", type=int)
-    parser.add_argument("--errors", type=int, default=0, help="mistakes to list")
-    arguments = parser.parse_args()
+    arguments = study(
+        __doc__, DATA, part=("shown", "chosen"), data=",".join(SETS), pages=int, errors=0
+    )
     for name in arguments.data.split(","):
         dice, before, table = random.Random(0), dict[str, Any](), Table()  # noqa: S311
         mistakes = []

@@ -21,7 +21,7 @@ from typing import Any
 from lawful_models import INVOICE as MODEL
 
 from lab.benchmarks.data import FACTURX, records
-from lab.benchmarks.study import Study
+from lab.benchmarks.study import study
 from lawful import Rules, decode
 from lawful.models.tagger import KIND, from_pretrained
 from lawful.readers import Reader
@@ -103,12 +103,7 @@ def documents(folder: Path, half: int | None) -> Iterator[Truth]:
 
 def main() -> None:
     """Prints how many values are right."""
-    parser = Study(__doc__)
-    parser.add_argument("--model", type=Path, default=MODEL)
-    parser.add_argument("--data", type=Path, default=FACTURX)
-    parser.add_argument("--half", type=int)
-    parser.add_argument("--wrong", action="store_true", help="list what is wrong")
-    options = parser.parse_args()
+    options = study(__doc__, model=MODEL, data=FACTURX, half=int, wrong=False)
     rules = Rules.load(PACKS["invoice"])
     bare = Rules(rules.fields, scheme=rules.scheme, defaults=rules.defaults, rows=rules.rows)
     tagger, reader = from_pretrained(options.model, backend="onnx"), Reader()

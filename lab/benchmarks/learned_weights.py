@@ -10,7 +10,7 @@ not fitted on. ``lab.benchmarks.tasks references`` has learned weights of refere
 from __future__ import annotations
 
 from lab.benchmarks.data import outputs_of, rules_of
-from lab.benchmarks.study import Study
+from lab.benchmarks.study import study
 from lawful import Rule
 from lawful.learn.weights import Learned, learn
 from tests.fixtures.outputs import OUTPUTS
@@ -34,9 +34,7 @@ def show(name: str, learned: Learned) -> None:
 
 
 def main() -> None:
-    parser = Study(__doc__, outputs=True)
-    parser.add_argument("--wrong", action="store_true", help="with a wrong rule")
-    arguments = parser.parse_args()
+    arguments = study(__doc__, outputs=True, wrong=False)
     for name in OUTPUTS:
         rules = rules_of(name)
         show(name, learn(outputs_of(name), rules.with_rules(WRONG) if arguments.wrong else rules))

@@ -10,7 +10,6 @@ log-probability less the penalty. Needs ``../shared/data``.
 
 from __future__ import annotations
 
-import argparse
 import json
 import pickle
 import subprocess
@@ -22,7 +21,7 @@ from time import process_time
 
 import numpy as np
 
-from lab.benchmarks.study import Study
+from lab.benchmarks.study import study
 from lawful import decode
 from lawful.rules.packs import rules_named
 
@@ -59,11 +58,7 @@ def measure(file: Path) -> None:
 
 
 def main() -> None:
-    parser = Study(__doc__)
-    parser.add_argument("--every", type=int, default=1, help="Of so many files, the first.")
-    parser.add_argument("--against", type=Path, help="a checkout of another commit")
-    parser.add_argument("--decode", type=Path, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
+    arguments = study(__doc__, every=1, against=Path, decode=Path)
     if arguments.decode:
         measure(arguments.decode)
         return

@@ -23,7 +23,7 @@ from lawful_models import RECEIPT as MODEL
 
 from lab import receipts
 from lab.benchmarks.data import DATA, GERMAN, PHOTOS, amount, records, true_total
-from lab.benchmarks.study import Study
+from lab.benchmarks.study import study
 from lab.receipts.drawing import draw_pdf, photograph
 from lawful import Document, Rules, Scored, Scores, decode
 from lawful.io.jsonl import document_line, parse_documents
@@ -137,11 +137,7 @@ def print_reliability(made: list[tuple[float, bool]]) -> None:
 
 def main() -> None:
     """Prints the figures by set of photos."""
-    parser = Study(__doc__, DATA)
-    parser.add_argument("--generated", type=int, default=40)
-    parser.add_argument("--keep", type=Path)
-    parser.add_argument("--show", action="store_true")
-    arguments = parser.parse_args()
+    arguments = study(__doc__, DATA, generated=40, keep=Path, show=False)
     with TemporaryDirectory() as made:
         folder = arguments.keep or Path(made)
         folder.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ from pathlib import Path
 from lawful_models import RECEIPT as MODEL
 
 from lab.benchmarks.data import DATA, PHOTOS, amount, sorted_page, true_total
-from lab.benchmarks.study import Study
+from lab.benchmarks.study import study
 from lab.datasets.cord import read_cord
 from lab.datasets.wildreceipt import read_wildreceipt
 from lab.receipts.labels import CORD, WILDRECEIPT, renamed
@@ -84,10 +84,7 @@ def photos(tagger: Tagger, path: Path) -> None:
 
 def main() -> None:
     """Prints the figures of the model on all data sets."""
-    parser = Study(__doc__, DATA)
-    parser.add_argument("--model", type=Path, default=MODEL)
-    parser.add_argument("--rules", type=Path, default=PACKS["receipt"])
-    arguments = parser.parse_args()
+    arguments = study(__doc__, DATA, model=MODEL, rules=PACKS["receipt"])
     rules = Rules.load(arguments.rules)
     tagger = from_pretrained(arguments.model)
     wild = read_wildreceipt(DATA / "wildreceipt/raw/part.txt.gz")

@@ -27,7 +27,7 @@ import numpy as np
 
 from lab import receipts as demo
 from lab.benchmarks.mixed import Mix, Request
-from lab.benchmarks.study import Study
+from lab.benchmarks.study import study
 from lab.benchmarks.timing import percentiles, processor_seconds, resident
 from lawful.server.messages import DecodeForm
 from lawful.server.rule_book import RuleBook
@@ -40,13 +40,7 @@ ON_A_CONNECTION = 20
 
 
 def main() -> None:
-    parser = Study(__doc__)
-    parser.add_argument("--requests", type=int, default=1000, help="per number of connections")
-    parser.add_argument("--soak", type=int, default=0, help="requests of a soak, instead")
-    parser.add_argument("--mixed", type=int, default=0, help="requests of a mixed soak, instead")
-    parser.add_argument("--beside", action="store_true", help="small beside heavy ones, instead")
-    parser.add_argument("--workers", type=int, default=2, help="of --mixed and --beside")
-    options = parser.parse_args()
+    options = study(__doc__, requests=1000, soak=0, mixed=0, beside=False, workers=2)
     if options.mixed:
         return mixed(options.mixed, options.workers)
     if options.beside:

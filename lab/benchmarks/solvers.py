@@ -23,7 +23,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from lab.benchmarks.data import outputs_of, rules_of
-from lab.benchmarks.study import Study
+from lab.benchmarks.study import study
 from lab.benchmarks.tail import MEANINGS
 from lawful import Budget, Rules, Scored, decode
 from tests.fixtures.outputs import OUTPUTS
@@ -79,12 +79,9 @@ def choose(pages: list[Scored], rules: Rules, first: int, hardest: int) -> list[
 
 
 def main() -> None:
-    parser = Study(__doc__, outputs=True)
-    parser.add_argument("--pages", type=int, default=40, help="first pages; default: %(default)s")
-    parser.add_argument("--hardest", type=int, default=10, help="default: %(default)s")
-    parser.add_argument("--seconds", type=float, default=10.0, help="default: %(default)s")
-    parser.add_argument("--rules", default=",".join(MEANINGS), help="default: %(default)s")
-    arguments = parser.parse_args()
+    arguments = study(
+        __doc__, outputs=True, pages=40, hardest=10, seconds=10.0, rules=",".join(MEANINGS)
+    )
     print(
         f"{'outputs':<13}{'rules':<9}{'solver':<8}{'pages':>6}{'proven':>8}{'median ms':>11}"
         f"{'95 % ms':>10}{'worst ms':>10}{'fastest on':>12}{'other worth':>13}"

@@ -18,7 +18,7 @@ from time import perf_counter
 from typing import Any
 
 from lab.benchmarks.data import DATA, records
-from lab.benchmarks.study import Study
+from lab.benchmarks.study import study
 from lab.benchmarks.tables import interval
 from lawful import Candidates, Rules, choose
 from lawful.candidates.sources import USUAL
@@ -116,10 +116,7 @@ def vote(candidates: Candidates) -> Candidates:
 
 
 def main() -> None:
-    parser = Study(__doc__)
-    parser.add_argument("--systems", default=",".join(SYSTEMS), help="default: %(default)s")
-    parser.add_argument("--documents", action="store_true", help="print every document")
-    arguments = parser.parse_args()
+    arguments = study(__doc__, systems=",".join(SYSTEMS), documents=False)
     systems = arguments.systems.split(",")
     found: dict[str, list[float]] = {}
     seconds = []

@@ -18,7 +18,7 @@ import numpy as np
 
 from lab.benchmarks.choose import Page, sampled
 from lab.benchmarks.data import outputs_of, rules_of
-from lab.benchmarks.study import Study
+from lab.benchmarks.study import study
 from lab.benchmarks.tables import Table
 from lab.benchmarks.timing import percentiles
 from lawful import Decoding, SpanScores, decode
@@ -59,11 +59,7 @@ def show(outputs: str, way: str, pages: Sequence[Page], found: Sequence[Decoding
 
 
 def main() -> None:
-    parser = Study(__doc__, outputs=True)
-    parser.add_argument("--pages", type=int, help="pages per model; default: all")
-    parser.add_argument("--samples", type=int, default=200, help="default: %(default)s")
-    parser.add_argument("--seed", type=int, default=0)
-    arguments = parser.parse_args()
+    arguments = study(__doc__, outputs=True, pages=int, samples=200, seed=0)
     for name in OUTPUTS:
         rules = rules_of(name)
         scored = outputs_of(name, arguments.pages)

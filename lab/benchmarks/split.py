@@ -17,7 +17,7 @@ import numpy as np
 
 from lab.benchmarks import invoices
 from lab.benchmarks.data import FACTURX as DATA
-from lab.benchmarks.study import Study
+from lab.benchmarks.study import study
 from lawful import Document
 from lawful.readers import Reader
 from lawful.readers.parts import parts_of
@@ -37,10 +37,7 @@ def joined(documents: list[Document]) -> tuple[Document, list[int]]:
 
 
 def main() -> None:
-    parser = Study(__doc__, DATA)
-    parser.add_argument("--part", choices=("shown", "chosen"), default="shown")
-    parser.add_argument("--files", type=int, default=200)
-    options = parser.parse_args()
+    options = study(__doc__, DATA, part=("shown", "chosen"), files=200)
     reader = Reader(ocr="never")
     known = [
         replace(reader.read(DATA / "pdf" / f"{truth['id']}.pdf"), id=truth["id"], values=None)

@@ -17,7 +17,7 @@ class Study(argparse.ArgumentParser):
     def __init__(
         self, doc: str | None = None, *needs: Path, outputs: bool = False, **more: Any
     ) -> None:
-        more.setdefault("description", (doc or " ").splitlines()[0])
+        more |= {"description": doc, "formatter_class": argparse.RawDescriptionHelpFormatter}
         super().__init__(**more)
         self.needs, self.outputs = needs, outputs
 
@@ -29,6 +29,28 @@ class Study(argparse.ArgumentParser):
             if not path.exists():
                 self.error(f"needs {path}, which is not part of the project")
         return found
+
+
+def study(
+    doc: str | None, *needs: Path, outputs: bool = False, **options: Any
+) -> argparse.Namespace:
+    """The arguments of a study whose options have defaults, or a type where there is none.
+
+    ``False`` is a flag, a tuple are the choices, of which the first is the default.
+    """
+    parser = Study(doc, *needs, outputs=outputs)
+    for name, default in options.items():
+        flag = f"--{name.replace('_', '-')}"
+        if default is False:
+            parser.add_argument(flag, action="store_true")
+        elif isinstance(default, tuple):
+            parser.add_argument(flag, choices=default, default=default[0])
+        elif isinstance(default, type):
+            parser.add_argument(flag, type=default)
+        else:
+            kind = Path if isinstance(default, Path) else type(default)
+            parser.add_argument(flag, type=kind, default=default, help="default: %(default)s")
+    return parser.parse_args()
 
 
 def numbers(text: str) -> list[int]:

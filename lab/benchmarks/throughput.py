@@ -24,7 +24,7 @@ import numpy as np
 
 from lab import receipts as demo
 from lab.benchmarks.data import outputs_of, rules_of
-from lab.benchmarks.study import Study
+from lab.benchmarks.study import study
 from lab.benchmarks.timing import own_seconds, resident
 from lab.datasets import RULES
 from lawful import Document, Field, Rules, Scored, Scores, decode_many, read_jsonl, write_jsonl
@@ -160,11 +160,7 @@ def memory(count: int) -> None:
 
 
 def main() -> None:
-    parser = Study(__doc__)
-    parser.add_argument("--repeats", type=int, default=3, help="default: %(default)s")
-    parser.add_argument("--pages", type=int, default=284, help="default: %(default)s")
-    parser.add_argument("--small", type=int, default=0, help="small documents; default: none")
-    arguments = parser.parse_args()
+    arguments = study(__doc__, repeats=3, pages=284, small=0)
     sys.stdout.reconfigure(line_buffering=True)
     pages, rules = load(arguments.pages)
     by_workers(pages, rules, arguments.repeats)

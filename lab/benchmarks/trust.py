@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.benchmarks.study import Study
+from lab.benchmarks.study import study
 from lab.benchmarks.trust_sets import SETS, Page
 from lawful.base.errors import InputError
 from lawful.learn.promise import promise, risks
@@ -152,14 +152,16 @@ def curves(found: dict[str, list[Page]]) -> dict[str, list[tuple[float, float]]]
 
 
 def main() -> None:
-    parser = Study(__doc__, outputs=True)
-    parser.add_argument("--sets", default=",".join(SETS))
-    parser.add_argument("--splits", type=int, default=20)
-    parser.add_argument("--draws", type=int, default=1000, help="reviewed pages, with replacement")
-    parser.add_argument("--curves", action="store_true")
-    parser.add_argument("--usual", action="store_true")
-    parser.add_argument("--figure", type=Path, help="file for the curves of some sets, as SVG")
-    options = parser.parse_args()
+    options = study(
+        __doc__,
+        outputs=True,
+        sets=",".join(SETS),
+        splits=20,
+        draws=1000,
+        curves=False,
+        usual=False,
+        figure=Path,
+    )
     found = {name: list(SETS[name]()) for name in options.sets.split(",")}
     if options.usual:
         for kind in ("words", "spans"):
