@@ -262,3 +262,23 @@ def test_results_and_true_values_carry_a_promise(folder):
     assert "was fitted to results: check these with --truth" in found.stderr.replace("\n", " ")
     found = run(*fit, "--truth", "truth.csv", *asked, "--mass", 0.5, cwd=folder)
     assert "--mass works without --truth only" in found.stderr
+
+
+def test_what_was_chosen_can_be_reviewed_on_its_page(folder):
+    done, _ = extract(folder, "--scored-out", "scored.jsonl", "--samples", 3)
+    lines = [json.loads(line) for line in (folder / "scored.jsonl").read_text().splitlines()]
+    assert [each["id"] for each in lines] == ["d0", "d1", "d3"]
+    assert lines[0]["words"][:7] == ["Shop0", "Net", "48.00", "Tax", "5.28", "Total", "53.28"]
+    (folder / "rules.yaml").write_text(
+        "fields:\n"
+        + "".join(f"  {n}: {{label: {n}, type: money}}\n" for n in ("total", "net", "tax"))
+        + "rules: [total == net + tax]\n"
+    )
+    again = run("decode", "scored.jsonl", "--rules", "rules.yaml", cwd=folder)
+    assert again.returncode == 0, again.stderr
+    assert totals(again) == totals(done)
+    begun = run(
+        "extract", "d.jsonl", "--schema", "bill.py:Bill", "--llm", "http://127.0.0.1:9/v1",
+        "--scored-out", "d.jsonl", cwd=folder,
+    )  # fmt: skip
+    assert begun.returncode == 2

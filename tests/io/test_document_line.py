@@ -42,7 +42,12 @@ def test_every_part_of_a_document_is_a_key_of_its_line():
     assert {*PARTS} == names
     assert {*json.loads(document_line(FULL))} == names
     assert all(getattr(FULL, name) for name in names), "the example lacks a part"
-    assert {*NAMES} == {*DocumentLine.__struct_fields__, "scores"} - {"split", "spans", "types"}
+    assert {*NAMES} == {*DocumentLine.__struct_fields__, "scores"} - {
+        "split",
+        "spans",
+        "types",
+        "named",
+    }
 
 
 def test_a_document_is_the_same_when_it_is_read_again():

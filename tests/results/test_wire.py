@@ -86,7 +86,7 @@ def test_the_docs_explain_every_key():
 
 
 PAGE = {
-    "Value": (ValueData, {"shown"}),
+    "Value": (ValueData, {"shown", "nowhere"}),
     "Check": (CheckData, {"text", "sum", "words", "said"}),
     "Correction": (Correction, {"why", "odds"}),
     "Move": (Move, set()),

@@ -94,6 +94,8 @@ export interface Value {
   words: Range;
   page?: number;
   row?: number;
+  /** Whether somebody said it and it is printed nowhere. */
+  nowhere?: boolean;
 }
 
 export type Fields = Record<string, Value[]>;

@@ -50,6 +50,7 @@ function ValueButton({ stop }: { stop: Stop }) {
   const shown = value ? visible(value.shown ?? value.text) : "–";
   const states = [
     doubt && "doubtful",
+    value?.nowhere && "printed nowhere",
     pinned && "pinned",
     shift && "changed just now",
     others.value?.confidence[field]?.text,
@@ -70,6 +71,7 @@ function ValueButton({ stop }: { stop: Stop }) {
       {value && letters(value.text) !== letters(shown) && (
         <small class="printed">{visible(value.text, 80)}</small>
       )}
+      {value?.nowhere && <small class="nowhere">printed nowhere</small>}
       {pinned && <span class="flag" title="pinned">⚑</span>}
       {shift && <span class="shift" title="changed just now">↷</span>}
     </button>

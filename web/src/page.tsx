@@ -8,7 +8,7 @@ import { goTo } from "./navigation";
 import { loading, near, pictures } from "./pictures";
 import { same } from "./pins";
 import { afterDrawing } from "./signals";
-import { sheetOf, sheets, widths, type Sheet, type View } from "./sheets";
+import { isNowhere, sheetOf, sheets, widths, type Sheet, type View } from "./sheets";
 import { boxesShown, doc, lit, paneWidth, selected, selection, valueAt, zoom } from "./state";
 import { count } from "./text";
 
@@ -123,7 +123,7 @@ export function Pages() {
 }
 
 function SheetView({ at, sheet, heading }: { at: number; sheet: Sheet; heading: boolean }) {
-  const name = `Page ${sheet.page + 1}`;
+  const name = doc.value && isNowhere(doc.value, sheet.words) ? "Printed nowhere" : `Page ${sheet.page + 1}`;
   const drawn = near.value.has(at);
   const picture = drawn ? pictures.value.get(sheet.page) : undefined;
   return (

@@ -50,7 +50,7 @@ function sheetsOf(now: Doc): Sheet[] {
   const found: Sheet[] = [];
   for (const page of [...byPage.keys()].sort((a, b) => a - b)) {
     const list = byPage.get(page) ?? [];
-    if (now.boxes) {
+    if (now.boxes && !isNowhere(now, list)) {
       found.push(boxed(now, page, list));
     } else {
       for (let from = 0; from < list.length; from += CHUNK) {
@@ -60,6 +60,10 @@ function sheetsOf(now: Doc): Sheet[] {
   }
   return found;
 }
+
+/** Whether words are printed nowhere: somebody said that the document has them. */
+export const isNowhere = (now: Doc, words: number[]): boolean =>
+  now.boxes !== null && words.every((word) => boxOf(now, word).every((edge) => edge === 0));
 
 function boxed(now: Doc, page: number, words: number[]): Sheet {
   const boxes = words.map((word) => boxOf(now, word));

@@ -25,7 +25,7 @@ from lawful.candidates.same import same
 from lawful.candidates.samples import Path
 from lawful.candidates.slots import Slot
 from lawful.decoders import Decoder, decode
-from lawful.documents.document import Box, Document
+from lawful.documents.document import NOWHERE, Document
 from lawful.documents.labels import Span
 from lawful.documents.placed_texts import PlacedTexts
 from lawful.documents.span_scores import SpanScores
@@ -322,10 +322,11 @@ def laid_out(candidates: Candidates, rules: Rules, page: Document | None = None)
 
 def _placed(texts: Document, spots: Sequence[Spot], page: Document) -> PlacedTexts:
     """The texts with their places on the page."""
-    boxes = None if page.boxes is None else [spot.box or Box(0, 0, 0, 0) for spot in spots]
+    boxes = None if page.boxes is None else [spot.box or NOWHERE for spot in spots]
     printed = line_numbers(page) or [1] * len(page)
     lines = [printed[spot.words[0]] if spot.words else None for spot in spots]
-    return PlacedTexts.of(texts, boxes, [spot.page or 0 for spot in spots], lines)
+    pages = [spot.page or 0 for spot in spots]
+    return PlacedTexts.of(texts, boxes, pages, lines, page, [spot.words for spot in spots])
 
 
 def _named(candidates: Candidates, fields: Mapping[Path, str]) -> dict[str, float]:

@@ -23,6 +23,7 @@ from lawful.cli.options import (
     ReviewOut,
     RowsOption,
     RuleFile,
+    ScoredOut,
     TrustFile,
     UncheckedOption,
     Workers,
@@ -31,6 +32,7 @@ from lawful.cli.options import (
 )
 from lawful.cli.output import Progress, leave, summarise
 from lawful.cli.runs import open_run, write_results
+from lawful.cli.scored_out import also_scored
 from lawful.cli.trust_options import Trusting
 from lawful.cli.writers import writer_for
 from lawful.io.jsonl import read_lines
@@ -63,6 +65,7 @@ def choose(
     trust: TrustFile = None,
     audit: Audit = 0.0,
     review_out: ReviewOut = None,
+    scored_out: ScoredOut = None,
     bad_lines: BadLinesOption = "skip",
     unchecked: UncheckedOption = "fail",
     quiet: Quiet = False,
@@ -91,7 +94,7 @@ def choose(
     ):
         left = output.left(progress.lines(read_lines(documents)))
         chosen = choose_lines(left, call, smoothing=smoothing, workers=workers)
-        results = trusting.apply(chosen)
+        results = trusting.apply(also_scored(scored_out, chosen, call.rules, output.last_line))
         tally = write_results(
             output, progress.documents(results), writer.write, writer.foot, bad=writer.bad,
             bad_lines=bad_lines,

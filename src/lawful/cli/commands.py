@@ -13,7 +13,7 @@ from typer.main import get_command, get_group
 
 from lawful.base.errors import InputError
 
-OUTPUTS = ("out", "review_out")
+OUTPUTS = ("out", "review_out", "scored_out")
 """Options that name output files."""
 
 

@@ -51,6 +51,7 @@ from lawful.cli.options import (
     Resume,
     ReviewOut,
     RowsOption,
+    ScoredOut,
     SplitOption,
     TrustFile,
     UncheckedOption,
@@ -61,6 +62,7 @@ from lawful.cli.options import (
 )
 from lawful.cli.output import Progress, leave, summarise
 from lawful.cli.runs import open_run, write_results
+from lawful.cli.scored_out import also_scored
 from lawful.cli.scoring import UnscoredFile, load_kind_tagger, load_tagger
 from lawful.cli.terminal import warn
 from lawful.cli.trust_options import Trusting
@@ -117,6 +119,7 @@ def extract(
     trust: TrustFile = None,
     audit: Audit = 0.0,
     review_out: ReviewOut = None,
+    scored_out: ScoredOut = None,
     bad_lines: BadLinesOption = "skip",
     unchecked: UncheckedOption = "fail",
     quiet: Quiet = False,
@@ -187,7 +190,9 @@ def extract(
             scored = score_records(partial(scorer.predict, batch=batch, pool=pool), records)
             new = (each for each in scored if not output.is_done(each.line or 0))
             decoded = decode_records(new, call, workers=workers)
-        results = trusting.apply(progress.documents(decoded))
+        results = trusting.apply(
+            progress.documents(also_scored(scored_out, decoded, call.rules, output.last_line))
+        )
         tally = write_results(
             output, results, writer.write, writer.foot, bad=writer.bad, bad_lines=bad_lines,
             name=inputs.name, several=split,

@@ -353,6 +353,14 @@ ReviewOut = Annotated[
         help="Write documents that do not pass to this file, and only the others to --out.",
     ),
 ]  # fmt: skip
+ScoredOut = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Also write the documents with their scores as JSON lines, for lawful review: "
+        "candidates as spans of their page.",
+    ),
+]
 
 # Models.
 

@@ -29,13 +29,12 @@ from lawful.cli.options import (
     rules_option,
 )
 from lawful.cli.output import plural
-from lawful.cli.review_inputs import model_of, reader_of, scored, sets_by_kind
+from lawful.cli.review_inputs import model_of, reader_of, rules_of, scored
 from lawful.cli.terminal import say, warn
 from lawful.cli.trust_options import Trusting
 from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import encode
 from lawful.io.paths import check_there
-from lawful.models.shipped import RULES, rules_for
 from lawful.pipeline.call import Call
 from lawful.review.accepted import (
     accepted_in,
@@ -49,7 +48,7 @@ from lawful.review.desk import Desk
 from lawful.review.documents import Documents
 from lawful.review.export import Accepted, changes
 from lawful.review.learning import Learner
-from lawful.review.needed import Costs, with_needs
+from lawful.review.needed import Costs
 from lawful.review.pictures import Pictures
 from lawful.review.queue import Queue
 from lawful.review.serving import check_extra, open_desk, serve, shared
@@ -94,6 +93,14 @@ def open_(
     ],
     rules: Annotated[
         Path | None, rules_option("Rules (default for files: of the model, or of their kind)")
+    ] = None,
+    schema: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SCHEMA", show_default=False,
+            help="Fields and rules of a Pydantic model as file.py:Class, whose file is executed, "
+            "or of a JSON Schema: those of lawful extract --schema.",
+        ),
     ] = None,
     python: PythonFile = None,
     images: Annotated[
@@ -158,18 +165,11 @@ def open_(
     _check_there(documents)
     if teach_out is not None and not teach:
         raise InputError("--teach-out needs --teach")
-    if rules is None and is_scored:
+    if rules is None and schema is None and is_scored:
         raise InputError(f"give --rules: {documents[0]} has scores of labels that only you know")
-    if rules is None and model is None and python is None and trust is None:
-        if teach or needs is not None:
-            option = "--teach" if teach else "--needs"
-            raise InputError(f"{option} wants --rules: receipts and invoices have other fields")
-        rules, sets = RULES, sets_by_kind()
-        name = " or ".join(sets)
-    else:
-        rules = rules or rules_for(model)
-        sets = {"": with_needs(load_rules(rules, python), rules, needs)}
-        name = rules.stem
+    by_kind = rules is None and python is None and trust is None
+    rules, sets = rules_of(rules, python, schema, model, needs, by_kind=by_kind, teach=teach)
+    name = " or ".join(sets) or rules.stem
     common = shared(sets, name, python)
     call = Call(common.rules)
     trusting = Trusting.load(trust, call, (rules, python), None, 0.0, None)

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 import msgspec
 
 from lawful.base.errors import InputError
 from lawful.cli.inputs import Inputs, make_reader
-from lawful.cli.options import Model
+from lawful.cli.options import Model, load_rules
 from lawful.cli.scoring import UnscoredFile, load_kind_tagger, load_tagger
 from lawful.cli.terminal import say, warn
 from lawful.documents.records import FailedDocument, Scored
 from lawful.io.jsonl import LineParser, parse_documents
+from lawful.llm.schemas import load_schema, schema_file
 from lawful.models.extraction import check_labels
 from lawful.models.kinds import rules_by_kind
 from lawful.models.quick import QuickTagger
-from lawful.models.shipped import model_for
+from lawful.models.shipped import RULES, model_for, rules_for
 from lawful.models.tagger import Tagger
 from lawful.pipeline.batch import score_each
 from lawful.pipeline.workers import Idle
@@ -48,9 +50,23 @@ class _Scores(msgspec.Struct):
         return any(bytes(getattr(self, name)) != NULL for name in self.__struct_fields__)
 
 
-def sets_by_kind() -> RuleSets:
-    """The rules for receipts and invoices, which are told apart."""
-    return {kind: with_needs(own, PACKS[kind]) for kind, own in rules_by_kind().items()}
+def rules_of(
+    rules: Path | None, python: Path | None, schema: str | None, model: Model, needs: str | None,
+    *, by_kind: bool, teach: bool,
+) -> tuple[Path, RuleSets]:  # fmt: skip
+    """The rules of a review, and their file; ``by_kind`` if kinds may be told apart."""
+    if schema is not None:
+        if rules is not None:
+            raise InputError("--schema and --rules: choose one of them")
+        file = schema_file(schema)
+        return file, {"": with_needs(load_schema(schema)[1], file, needs)}
+    if by_kind and model is None:
+        if teach or needs is not None:
+            option = "--teach" if teach else "--needs"
+            raise InputError(f"{option} wants --rules: receipts and invoices have other fields")
+        return RULES, {kind: with_needs(own, PACKS[kind]) for kind, own in rules_by_kind().items()}
+    rules = rules or rules_for(model)
+    return rules, {"": with_needs(load_rules(rules, python), rules, needs)}
 
 
 def reader_of(ocr: OcrMode, password: str | None, cache: ReadCache | None) -> Reader:

@@ -37,6 +37,10 @@ class Box(NamedTuple):
         )
 
 
+NOWHERE = Box(0, 0, 0, 0)
+"""The box of a word that is printed nowhere: somebody said that the document has it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """Words in reading order, checked when made: ``Document(id, words)`` or ``Document(words)``.

@@ -15,9 +15,12 @@ class PlacedTexts(Document):
 
     ``lines`` are the numbers of the page's printed lines, ``None`` for a text that is printed
     nowhere: it has no box and no page, so that no rule about its place can be checked.
+    ``around`` is that page, and ``places`` are its words at which each text stands.
     """
 
     lines: tuple[int | None, ...] = field(default=(), compare=False)
+    around: Document | None = field(default=None, compare=False)
+    places: tuple[tuple[int, ...], ...] = field(default=(), compare=False)
 
     @classmethod
     def of(
@@ -26,11 +29,13 @@ class PlacedTexts(Document):
         boxes: Sequence[Box] | None,
         pages: Sequence[int],
         lines: Sequence[int | None],
+        around: Document,
+        places: Sequence[tuple[int, ...]],
     ) -> PlacedTexts:
         """The texts with their places; the boxes and pages of those printed nowhere are any."""
         known = {each.name: getattr(texts, each.name) for each in fields(Document)}
-        places = {"boxes": boxes and tuple(boxes), "pages": tuple(pages)}
-        return cls(**(known | places), lines=tuple(lines))
+        known |= {"boxes": boxes and tuple(boxes), "pages": tuple(pages)}
+        return cls(**known, lines=tuple(lines), around=around, places=tuple(places))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PlacedTexts, tuple(getattr(self, name) for name in self.__match_args__)

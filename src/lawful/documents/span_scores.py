@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import log
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -55,12 +56,14 @@ class SpanScores:
     _taken: NDArray[np.intp]  # the words that must be in a span
 
     def __init__(
-        self, candidates: Iterable[Candidate], words: int, types: Iterable[str] | None = None
-    ) -> None:
+        self, candidates: Iterable[Candidate], words: int, types: Iterable[str] | None = None,
+        named: Mapping[str, float] | None = None,
+    ) -> None:  # fmt: skip
         """From candidates ``(start, end, type, probability)`` over so many words.
 
         ``types`` are all types that the model knows, by default those of the candidates. A span of
-        probability 0 is never chosen; one of probability 1 counts as ``SUREST``.
+        probability 0 is never chosen; one of probability 1 counts as ``SUREST``. ``named`` is, by
+        type, how probably its true spans are among the candidates.
         """
         if isinstance(words, bool) or not isinstance(words, Integral) or words < 0:
             raise ScoresError(f"words is {shown(words)}, expected a count of 0 or more")
@@ -85,6 +88,7 @@ class SpanScores:
             log_odds = np.log(probs) - np.log1p(-probs)
         log_none = float(np.log1p(-probs).sum())
         self._set(int(words), [span for span, _ in found], log_odds, log_none, names)
+        self.named = named or {}
 
     def _set(
         self,
@@ -145,30 +149,24 @@ class SpanScores:
         )
 
     def also(self, spans: Iterable[Span]) -> SpanScores:
-        """The same scores, in which these spans are possible, too: as likely as not.
-
-        So a person may say that a span is there which the model has not thought of. Where
-        candidates exclude each other more widely, nothing is added.
-        """
+        """The same scores with these spans, as likely as not; nothing is added to slots."""
         new = [span for span in dict.fromkeys(spans) if span not in self.spans]
         if not new or self._ends is not None:
             return self
-        scores = object.__new__(SpanScores)
         odds = np.concatenate([self.log_odds, np.zeros(len(new))])
-        types = tuple(dict.fromkeys((*self.types, *(span.type for span in new))))
-        none = self.log_none + len(new) * float(np.log(0.5))
-        scores._set(self._words, [*self.spans, *new], odds, none, types)
-        scores.named = self.named
-        return scores
+        types = self.knowing(span.type for span in new).types
+        return self._with([*self.spans, *new], odds, self.log_none + len(new) * log(0.5), types)
 
     def knowing(self, types: Iterable[str]) -> SpanScores:
         """The same scores of a model that knows these types, too, and has no spans of them."""
         names = tuple(dict.fromkeys((*self.types, *types)))
-        if names == self.types:
-            return self
+        return self._with(self.spans, self.log_odds, self.log_none, names)
+
+    def _with(
+        self, spans: Sequence[Span], odds: Numbers, none: float, types: tuple[str, ...]
+    ) -> SpanScores:
         scores = object.__new__(SpanScores)
-        scores._set(self._words, self.spans, self.log_odds, self.log_none, names, self._ends,
-                    self._taken.tolist())  # fmt: skip
+        scores._set(self._words, spans, odds, none, types, self._ends, self._taken.tolist())
         scores.named = self.named
         return scores
 

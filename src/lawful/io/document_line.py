@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -39,6 +39,7 @@ class DocumentLine(msgspec.Struct):
     chain: dict[str, list[Any]] | None = None
     spans: list[tuple[int, int, str, float]] | None = None
     types: list[str] | None = None
+    named: dict[str, Annotated[float, msgspec.Meta(ge=0, le=1)]] | None = None
 
 
 PARTS = tuple(name for name in DocumentLine.__struct_fields__ if name in Document.__match_args__)

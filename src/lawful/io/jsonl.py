@@ -262,7 +262,7 @@ def _given(line: DocumentLine) -> list[str]:
 def _spans(line: DocumentLine, number: int) -> Scored:
     if others := _given(line):
         raise InputError(f"document {line.id!r} has spans and {others[0]}, expected one of them")
-    scores = SpanScores(line.spans or (), len(line.words), line.types)
+    scores = SpanScores(line.spans or (), len(line.words), line.types, line.named)
     gold = None if line.gold is None else tuple(line.gold)
     return Scored(document_of(line, number), scores, gold)
 
@@ -367,6 +367,7 @@ def scored_line(scored: Scored, *, decimals: int | None = None) -> str:
         pairs = zip(scored.scores.spans, probs.tolist(), strict=True)
         record["spans"] = [(s.start, s.end, s.type, float(f"{p:.9g}")) for s, p in pairs]
         record["types"] = scored.scores.types
+        record |= {"named": scored.scores.named} if scored.scores.named else {}
         return encode(record | ({} if scored.gold is None else {"gold": scored.gold})).decode()
     scores = scored.word_scores
     log_probs = scores.log_probs

@@ -16,6 +16,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import IO
 
+from lawful.candidates.on_page import on_page
 from lawful.documents.document import Document
 from lawful.documents.records import Scored
 from lawful.report.card import draw_card, draw_open_card, other_checks
@@ -64,6 +65,8 @@ class Report:
         """A document as the report shows it."""
         for name in decoding.fields:
             self._colours.setdefault(name, len(self._colours) % COLOURS)
+        if self._rules is not None and (placed := on_page(scored, self._rules)) is not None:
+            scored, decoding = placed.scored, placed.decoding(decoding)
         document = scored.document
         view = View.of(document, scored.gold, decoding, self._colours, self._single)
         return replace(view, pictures=self._pictures(document))

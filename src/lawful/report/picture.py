@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lawful.documents.document import Box
+from lawful.documents.document import NOWHERE, Box
 from lawful.report.view import VERDICTS, Mark, View, as_text
 
 _WORD_HEIGHT = 20  # in pixels, of a word of median height: the scale of a page
@@ -27,9 +27,12 @@ def draw_pages(view: View) -> str:
     parts = []
     for number in sorted(set(numbers)):
         words = [i for i, page in enumerate(numbers) if page == number]
-        if document.pages is not None:
+        nowhere = document.boxes is not None and all(document.boxes[i] == NOWHERE for i in words)
+        if nowhere:
+            parts.append("<h3>Printed nowhere</h3>")
+        elif document.pages is not None:
             parts.append(f"<h3>Page {number + 1}</h3>")
-        if document.boxes is None:
+        if document.boxes is None or nowhere:
             parts.append(_flow(view, words))
         else:
             drawing = _image(view, number, words, document.boxes)

@@ -10,9 +10,10 @@ from math import exp, isfinite
 from typing import Any, TypeAlias
 
 import msgspec
+from msgspec import UNSET
 
 from lawful.base.errors import InputError
-from lawful.documents.document import Document
+from lawful.documents.document import NOWHERE, Document
 from lawful.documents.pins import Pin
 from lawful.documents.records import Scored
 from lawful.documents.span_scores import SpanScores
@@ -95,6 +96,8 @@ class Answers:
         for name, values in fields.items():
             for plain, value in zip(values, decoding.fields[name], strict=True):
                 plain["shown"] = shown(value)
+                if value.box == NOWHERE:
+                    plain["nowhere"] = True
 
     def _values_of(self, check: Check, decoding: Decoding) -> Iterator[FieldValue]:
         for name in sorted(self.words.fields_of(check)):
@@ -288,6 +291,9 @@ def with_values(outcome: Outcome, decoding: Decoding, rules: Rules) -> Outcome:
     """The outcome with all values, as they are accepted: nothing needs to be decoded again."""
     line = line_of(decoding)
     found = {f.name: line.fields.get(f.name, []) for f in by_use(rules)}
+    for value in (each for values in found.values() for each in values):
+        if value.box == NOWHERE:
+            value.box = value.page = UNSET
     rows = {kind.name: list(kind.fields) for kind in rules.rows}
     return msgspec.structs.replace(outcome, values=found, rows=rows)
 
