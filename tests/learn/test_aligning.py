@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from datetime import date
 from decimal import Decimal
-from itertools import combinations, product
+from itertools import product
 
 import pytest
 
@@ -13,7 +13,6 @@ from lawful import Box, Document, Field, InputError, Rules, Scores, SpanScores
 from lawful.candidates.grounding.matches import Occurrences, distance
 from lawful.documents.records import UNKNOWN
 from lawful.learn.align import Truth, align
-from lawful.learn.align.rows import match_rows
 from lawful.rules import RowKind
 from lawful.values import read
 from tests.fixtures.pages import block
@@ -209,31 +208,6 @@ def test_a_row_that_may_be_either_of_two_lines_stays_open():
     row = {"count": 2, "amount": "8.00", "name": "Tea"}
     found = align(page(text), Truth("d", {}, {"line": (row,)}), ROWS)
     assert set(found.labelled.gold) == {UNKNOWN}
-
-
-@pytest.mark.parametrize("seed", range(100))
-def test_rows_are_those_of_brute_force(seed):
-    """The matching of rows to lines with the most values in their places, in order."""
-    rng = random.Random(seed)  # noqa: S311 - no secret
-    lines = [(rng.choice("AB"), rng.choice("12")) for _ in range(rng.randint(1, 4))]
-    rows = [(rng.choice("AB"), rng.choice("12")) for _ in range(rng.randint(1, 3))]
-    document = page("\n".join(f"{name}   {count}" for name, count in lines))
-    given = [{"name": name, "count": count} for name, count in rows]
-    matched = match_rows(Occurrences(document), given, {f.name: f for f in ROWS.fields})
-    best, where = -1, []
-    for size in range(min(len(rows), len(lines)) + 1):
-        for some in combinations(range(len(rows)), size):
-            for places in combinations(range(len(lines)), size):
-                if all(rows[r] == lines[at] for r, at in zip(some, places, strict=True)):
-                    if size > best:
-                        best, where = size, []
-                    if size == best:
-                        where.append(dict(zip(some, places, strict=True)))
-    assert sum(bool(each.spans) for each in matched) == max(best, 0)
-    for number, each in enumerate(matched):
-        if each.is_sure:
-            place = each.spans["name"][0] // 2
-            assert {choice.get(number) for choice in where} <= {place, None}
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from lawful.candidates.grounding.ground import ground
+from lawful.candidates.grounding.leaves import Path
 from lawful.candidates.grounding.matches import Occurrences, Span, possible_values
+from lawful.candidates.grounding.results import Grounded
 from lawful.decoders import decode
 from lawful.documents.document import Document
 from lawful.documents.records import UNKNOWN, Labelled, Scored
@@ -26,7 +29,6 @@ from lawful.documents.scores import Scores
 from lawful.documents.span_scores import SpanScores
 from lawful.learn.align.implied_values import Run, Tied, find_tied
 from lawful.learn.align.reading import Truth
-from lawful.learn.align.rows import match_rows
 from lawful.results.decoding import Budget
 from lawful.rules.definitions import Field, Rule
 from lawful.rules.rule_set import Rules
@@ -50,6 +52,10 @@ MAX_READINGS = 2**14
 
 MARGIN = 2.0
 """Nats by which a choice must be better than any other, if a model has scored the words."""
+
+
+SURE = 0.5
+"""Probability of a place of a row's value, above which it is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +175,7 @@ class _Page:
         self.tied = self._find_tied()
 
     def align(self, margin: float) -> Aligned:
-        self._match_rows()
+        self._place_rows()
         self._find_values()
         self._add_tied(margin)
         chosen = self._choose(margin)
@@ -188,20 +194,38 @@ class _Page:
         tied = {*self.tied.values, *self.tied.runs} & labelled
         return Aligned(Labelled(self.document, tuple(labels)), dict(self.states), frozenset(tied))
 
-    def _match_rows(self) -> None:
-        for rows in self.truth.rows.values():
-            for row in match_rows(self.occurrences, rows, self.fields):
-                for name, span in row.spans.items():
-                    if row.is_sure:
-                        self.fixed[span] = name
-                    else:
-                        self._leave_open([span])
-                self._leave_open(row.others)
-            for name in {name for row in rows for name in row}:
-                found = name in self.fixed.values()
-                self.states[name] = "labelled" if found else "not found"
+    def _place_rows(self) -> None:
+        """The values of rows where ``ground`` places them all together, as far as it is sure.
+
+        All values of a row stay open that could as well be those of another printed line.
+        """
+        objects = {kind: [*map(dict, some)] for kind, some in self.truth.rows.items()}
+        rows: dict[Path, list[Grounded]] = {}
+        for each in ground(self.document, objects, self.rules) if objects else ():
+            rows.setdefault(each.path[:2], []).append(each)
+            self.states.setdefault(str(each.path[-1]), "not found")
+        taken = {line for row in rows.values() for line in self._lines_of(row)}
+        for row in rows.values():
+            free = [self._lines_with(each) - taken for each in row if each.printed]
+            is_sure = not free or not set.intersection(*free)
+            for each in row:
+                f, span = self.fields[str(each.path[-1])], each.span
+                whole = span is not None and span[1] - span[0] == len(each.words)
+                if span and whole and is_sure and each.probability > SURE and self._is_free(span):
+                    self.fixed[span] = f.name
+                    self.states[f.name] = "labelled"
+                else:
+                    self._leave_open(self.occurrences.find(each.value, f.type))
         for word in [word for span in self.fixed for word in range(*span)]:
             self.open.pop(word, None)
+
+    def _lines_of(self, row: Sequence[Grounded]) -> set[int]:
+        return {self.occurrences.lines[each.words[0]] for each in row if each.words}
+
+    def _lines_with(self, each: Grounded) -> set[int]:
+        """The printed lines that have a value of a row."""
+        spans = self.occurrences.find(each.value, self.fields[str(each.path[-1])].type)
+        return {self.occurrences.lines[start] for start, _ in spans}
 
     def _leave_open(self, spans: Iterable[Span]) -> None:
         self.open |= {word: None for span in spans for word in range(*span)}
