@@ -165,3 +165,18 @@ def test_groups_are_fitted_like_documents_of_their_own():
     apart = [Example(rows[groups == g], right[groups == g], np.zeros(4, int)) for g in (1, 2, 4)]
     together = fit([Example(rows, right, groups)], np.zeros(8), prior=0.1, steps=200)
     assert np.allclose(together, fit(apart, np.zeros(8), prior=0.1, steps=200), atol=1e-3)
+
+
+def test_rows_of_some_documents_lack_the_usual_anchor():
+    """The truth of every other document names amounts otherwise; this once raised a KeyError."""
+    rules = Rules(
+        [*RULES.fields, Field("fee", "fee", "money")],
+        rows=[RowKind("entry", ("day", "amount", "fee"))],
+    )
+    teacher = Teacher(rules)
+    for number in range(8):
+        document, truth = statement(number, "above")
+        name = "fee" if number % 2 else "amount"
+        rows = [{"day": row["day"], name: row["amount"]} for row in truth.rows["entry"]]
+        teacher.add(document, Truth(document.id, {}, {"entry": tuple(rows)}))
+    assert {m.field.label for m in teacher.tagger().models} == {"day", "amount", "fee"}

@@ -275,10 +275,12 @@ def link(
         pupil.taught = msgspec.structs.replace(pupil.taught, anchor="")
         if away[name] < ELSEWHERE * sum(len(rows) for _, _, rows in each):
             continue
-        anchor = pupils[each[0][1]]
+        # Tables that lack values of the usual anchor have another one, which teaches nothing here.
+        usual = Counter(name for _, name, _ in each).most_common(1)[0][0]
+        anchor = pupils[usual]
         pupil.taught = msgspec.structs.replace(pupil.taught, anchor=anchor.taught.label)
-        for id_, _, rows in each:
-            if rows:
+        for id_, of, rows in each:
+            if rows and of == usual:
                 pupil.linked[id_] = _linked(pupil, anchor.lessons[id_], id_, rows, features_of(id_))
 
 
