@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from lawful.report.view import View, as_text
+from lawful.report.view import View, as_text, cells, table
 from lawful.rules.judging.field_reader import FieldValue
 from lawful.values import format_value
 
@@ -15,8 +13,8 @@ def draw_fields(view: View) -> str:
     sure = decoding.confidence
     rows = []
     for name, found in decoding.classes.items():
-        cells = f'<td colspan="2"><bdi>{as_text(found.value)}</bdi></td>'
-        rows.append(f"{_row_head(as_text(name))}{cells}{_sure(view, name)}")
+        text = f'<td colspan="2"><bdi>{as_text(found.value)}</bdi></td>'
+        rows.append(f"{_row_head(as_text(name))}{text}{_sure(view, name)}")
     for name, values in decoding.fields.items():
         head, last = _row_head(_chip(view, name), len(values)), _sure(view, name, len(values))
         for value in values:
@@ -29,7 +27,7 @@ def draw_fields(view: View) -> str:
             rows.append(f"{_row_head(as_text(name))}{missing}{_sure(view, name)}")
     heads = ("field", "text", "read as", *(("sure",) if sure else ()))
     found_none = '<p class="quiet">none found</p>'
-    return "<h3>Fields</h3>" + (_table(heads, rows) if rows else found_none)
+    return "<h3>Fields</h3>" + (table(heads, rows) or found_none)
 
 
 def draw_rows(view: View) -> str:
@@ -45,12 +43,12 @@ def draw_rows(view: View) -> str:
         rows = view.decoding.rows(kind)
         shown = [name for name in names if any(name in row for row in rows)]
         lines = [
-            _row_head(str(number)) + "".join(f"<td>{_cell(row.get(name))}</td>" for name in shown)
+            _row_head(str(number)) + cells(_cell(row.get(name)) for name in shown)
             for number, row in enumerate(rows, 1)
         ]
-        table = _table(("row", *(_chip(view, name) for name in shown)), lines)
+        found = table(("row", *(_chip(view, name) for name in shown)), lines)
         found_none = '<p class="quiet">no rows found</p>'
-        tables.append(f"<h3>Rows: {as_text(kind)}</h3>{table if rows else found_none}")
+        tables.append(f"<h3>Rows: {as_text(kind)}</h3>{found or found_none}")
     return "".join(tables)
 
 
@@ -74,15 +72,14 @@ def _draw_sections(view: View, kind: str) -> str:
                 draw(of[kind].of, place)
                 continue
             row = view.decoding.rows(inner)[place - 1]
-            cells = "".join(f"<td>{_cell(row.get(name))}</td>" for name in names)
-            lines.append(_row_head(str(place)) + cells)
+            lines.append(_row_head(str(place)) + cells(_cell(row.get(name)) for name in names))
 
     for number in range(1, of[kind].total + 1):
         draw(kind, number)
-    table = _table((as_text(inner), *(_chip(view, name) for name in names)), lines)
+    found = table((as_text(inner), *(_chip(view, name) for name in names)), lines)
     found_none = '<p class="quiet">no sections found</p>'
     title = f"<h3>Sections: {as_text(kind)} of {as_text(of[kind].of)}</h3>"
-    return f"{title}{table if lines else found_none}"
+    return f"{title}{found or found_none}"
 
 
 def draw_known(view: View) -> str:
@@ -94,15 +91,8 @@ def draw_known(view: View) -> str:
         f"{'✓ same' if each.right else '✗ other'}</td>"
         for each in view.decoding.known
     ]
-    table = _table(("field", "known", "found", "compared"), rows)
-    return f"<h3>Known values</h3>{table}" if rows else ""
-
-
-def _table(heads: Iterable[str], rows: Iterable[str]) -> str:
-    """A table with these column heads and rows of cells, which are HTML."""
-    columns = "".join(f'<th scope="col">{head}</th>' for head in heads)
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    return f"<table><thead><tr>{columns}</tr></thead><tbody>{body}</tbody></table>"
+    found = table(("field", "known", "found", "compared"), rows)
+    return f"<h3>Known values</h3>{found}" if found else ""
 
 
 def _row_head(name: str, rows: int = 1) -> str:

@@ -5,14 +5,14 @@ A decoding alone is shown as its card of the report (``lawful.report.page.notebo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isinf
 
 from lawful.documents.document import Document
 from lawful.documents.records import Scored
 from lawful.report.page import Report, in_notebook
-from lawful.report.view import Pictures, as_text
+from lawful.report.view import Pictures, as_text, table
 from lawful.results.decoding import Decoding
 from lawful.rules.definitions import Rule
 from lawful.rules.rule_set import Rules
@@ -123,8 +123,8 @@ def rules_html(rules: Rules) -> str:
         for rule, parsed in zip(rules.rules, rules.parsed, strict=True)
     ]
     return _scoped(
-        _table(("field", "label", "type", "default"), fields)
-        + _table(("rule", "must hold", "weight"), checks)
+        table(("field", "label", "type", "default"), fields)
+        + table(("rule", "must hold", "weight"), checks)
     )
 
 
@@ -137,12 +137,6 @@ def _condition(rule: Rule) -> str:
 
 def _weight(weight: float) -> str:
     return "hard" if isinf(weight) else f"{weight:g}"
-
-
-def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    head = "".join(f"<th>{name}</th>" for name in heads)
-    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if rows else ""
 
 
 def _scoped(html: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
@@ -130,6 +130,21 @@ _UNWRITABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 def as_text(text: str) -> str:
     """Text escaped for HTML, with � for characters that are not allowed there."""
     return escape(_UNWRITABLE.sub("\ufffd", text))
+
+
+def table(heads: Iterable[str], rows: Iterable[str | Sequence[str]]) -> str:
+    """A table, if it has rows: the heads of its columns, and rows of cells or in one piece.
+
+    All are HTML.
+    """
+    columns = "".join(f'<th scope="col">{head}</th>' for head in heads)
+    body = "".join(f"<tr>{row if isinstance(row, str) else cells(row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{columns}</tr></thead><tbody>{body}</tbody></table>" * bool(body)
+
+
+def cells(row: Iterable[str]) -> str:
+    """Cells of a table, which are HTML."""
+    return "".join(f"<td>{cell}</td>" for cell in row)
 
 
 def short_labels(old: str, new: str) -> tuple[str, str]:

@@ -23,7 +23,7 @@ from lawful.readers.images import SUFFIXES as IMAGES
 from lawful.readers.reader import FileDocument
 from lawful.server.lifecycle import ending
 from lawful.server.problems import HttpProblem
-from lawful.server.reader_process import ERROR, FileToRead, HowToRead, Unreadable, receive, send
+from lawful.server.reader_process import ERROR, HowToRead, Unreadable, receive, send
 from lawful.server.security import TOKEN_VARIABLE
 from lawful.server.uploads import Upload
 
@@ -77,15 +77,13 @@ class ReadingProcess:
             self.kill()
             raise HttpProblem(UNUSABLE, self._why())
         if isinstance(found, Unreadable):
-            if found.last:
-                self.kill()
             raise HttpProblem(UNUSABLE, found.error)
         return found
 
     def _ask(self, path: Path, tell: Tell) -> Kept | Unreadable | None:
         assert self._process.stdin is not None  # noqa: S101 - both are pipes
         assert self._process.stdout is not None  # noqa: S101
-        send(self._process.stdin, msgspec.json.encode(FileToRead(str(path))))
+        send(self._process.stdin, os.fsencode(path))
         while (message := receive(self._process.stdout, MAX_ANSWER)) is not None:
             if message.startswith(b"["):
                 tell(*msgspec.json.decode(message, type=tuple[int, int]))

@@ -7,12 +7,14 @@ elsewhere: they work offline, and a browser is told to run nothing.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from html import escape
 from typing import Any
 
 from starlette.responses import Response
+
+from lawful.report.view import table
 
 _STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;
@@ -94,17 +96,17 @@ def api_page(api: Mapping[str, Any]) -> str:
              escape(p.get("description", "")))
             for p in each.get("parameters", ())
         ]  # fmt: skip
-        html += _table(("option", "type", ""), rows)
+        html += [table(("option", "type", ""), rows)]
         body = each.get("requestBody", {}).get("content", {})
         bodies = [(f"<code>{escape(kind)}</code>", _type(b["schema"])) for kind, b in body.items()]
-        html += _table(("body", ""), bodies)
+        html += [table(("body", ""), bodies)]
         rows = [
             (code, escape(answer["description"]),
              "<br>".join(f"<code>{escape(kind)}</code> {_type(c['schema'])}"
                          for kind, c in answer.get("content", {}).items()))
             for code, answer in sorted(each["responses"].items())
         ]  # fmt: skip
-        html += _table(("status", "", "answer"), rows)
+        html += [table(("status", "", "answer"), rows)]
     html += ["<h2>Schemas</h2>"]
     for name, schema in api["components"]["schemas"].items():
         rows = [
@@ -113,7 +115,7 @@ def api_page(api: Mapping[str, Any]) -> str:
             for key, part in schema.get("properties", {}).items()
         ]  # fmt: skip
         html += [f'<h3 id="{escape(name)}">{escape(name)}</h3>']
-        html += [f"<p>{_prose(schema.get('description', ''))}</p>", *_table(("key", "", ""), rows)]
+        html += [f"<p>{_prose(schema.get('description', ''))}</p>", table(("key", "", ""), rows)]
     return _page("lawful: the API", html)
 
 
@@ -161,14 +163,6 @@ def _type(schema: Mapping[str, Any]) -> str:  # noqa: PLR0911 - one per kind of 
         return f"object of {_type(schema['additionalProperties'])}"
     default = schema.get("default")
     return escape(kind) + ("" if default is None else f", default {escape(str(default))}")
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    if not rows:
-        return []
-    cells = "".join(f'<th scope="col">{name}</th>' for name in head)
-    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    return [f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"]
 
 
 def _page(title: str, parts: list[str]) -> str:

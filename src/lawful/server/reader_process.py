@@ -1,9 +1,8 @@
 """The process that reads files for the service, one after another: it stays warm between them.
 
-Requests come on standard input and answers go to standard output, each as JSON with its length in
-front: ``{"path": …}``, then any number of ``[page, of]``, then what is kept of the file or
-``{"error": …}``. A file that takes too long kills the process, and one that takes too much memory,
-or raises what no reader should, ends it: the service starts another.
+Paths come on standard input and answers go to standard output, each with its length in front: any
+number of ``[page, of]``, then what is kept of the file or ``{"error": …}``. A file that takes too
+long kills the process: the service starts another.
 """
 
 from __future__ import annotations
@@ -20,10 +19,12 @@ import msgspec
 import numpy as np
 
 from lawful.base.errors import LawfulError
+from lawful.documents.document import Document
+from lawful.documents.records import FailedDocument
 from lawful.pipeline.workers import die_with
 from lawful.readers import Limits, Reader
 from lawful.readers.cache import Kept, ReadCache
-from lawful.readers.many import ReadFile, limit_memory
+from lawful.readers.many import Item, ReadFile
 from lawful.readers.reader import FileDocument
 
 _LENGTH = Struct(">I")
@@ -41,17 +42,10 @@ class HowToRead(msgspec.Struct, frozen=True):
     parent: int = 0  # the process that this one does not outlive
 
 
-class FileToRead(msgspec.Struct):
-    """A file to read."""
-
-    path: str
-
-
 class Unreadable(msgspec.Struct):
     """Why a file cannot be read."""
 
     error: str
-    last: bool = False  # the process ends
 
 
 def send(pipe: IO[bytes], message: bytes) -> None:
@@ -82,33 +76,18 @@ def main() -> None:
 
     die_with(how.parent)
     reader = Reader(limits=limits, cache=cache, progress=tell)
-    limit_memory(limits.memory)
+    read = ReadFile(reader).start()
     if how.warm:
         with suppress(LawfulError):  # such as an extra that is not installed
             reader.engine.read(np.eye(64, dtype=np.uint8)[..., None].repeat(3, 2) * 255)
-    while (request := receive(sys.stdin.buffer, 2**16)) is not None:
-        path = msgspec.json.decode(request, type=FileToRead).path
-        try:
-            ReadFile.set_alarm(limits.seconds)
-            document = reader.read(path)
-        except LawfulError as error:
-            send(answers, msgspec.json.encode(Unreadable(str(error))))
+    while (path := receive(sys.stdin.buffer, 2**16)) is not None:
+        found = read(Item(0, path=os.fsdecode(path)))
+        if isinstance(found, FailedDocument):
+            send(answers, msgspec.json.encode(Unreadable(found.message)))
             continue
-        except MemoryError:
-            send(
-                answers, msgspec.json.encode(Unreadable("not enough memory to read it", last=True))
-            )
-            return
-        except Exception as error:
-            said = Unreadable(f"{type(error).__name__}: {error}", last=True)
-            send(answers, msgspec.json.encode(said))
-            return
-        finally:
-            ReadFile.set_alarm(0)
-        found = document if isinstance(document, FileDocument) else None
-        named = replace(document, images=None)
-        notes = found.notes if found else ()
-        send(answers, Kept.of(named, found.invoice if found else None, notes))
+        assert isinstance(found, Document)  # noqa: S101 - of a file
+        file = found if isinstance(found, FileDocument) else FileDocument.of(found, None)
+        send(answers, Kept.of(replace(file, images=None), file.invoice, file.notes))
 
 
 if __name__ == "__main__":
