@@ -85,9 +85,9 @@ def run_paper(
         Semantics,
         typer.Option("--semantics", help="Read rules as in the paper, or as lawful does."),
     ] = "paper",
-    all_pages: Annotated[
-        bool, flag("--all-pages", help="Also decode pages whose gold labels break the rules.")
-    ] = False,
+    all_pages: bool = flag(
+        "--all-pages", help="Also decode pages whose gold labels break the rules."
+    ),
     part: PartOption = "all",
     seed: Seed = 0,
     methods: Annotated[

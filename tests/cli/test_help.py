@@ -114,8 +114,9 @@ def test_the_count_of_workers_is_checked():
 def test_no_command_imports_another():
     folder = Path(lawful.cli.__file__).parent
     shared = {
-        "asking", "commands", "counts", "demo_files", "demo_show", "error_summary", "folders",
-        "groups", "inputs", "options", "output", "runs", "score_tables", "scored_files", "scoring",
+        "asking", "commands", "counts", "demo_files", "error_summary", "folders",
+        "groups", "inputs", "options", "output", "review_inputs", "runs", "score_tables",
+        "scored_files", "scored_out", "scoring",
         "terminal", "training_progress", "trust_options", "truth_files", "writers",
     }  # fmt: skip
     for file in folder.glob("*.py"):

@@ -14,7 +14,6 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
 from lab import receipts as demo
-from lawful.server.body_limits import BodyLimits
 from lawful.server.rule_book import RuleBook
 from lawful.server.service import Service
 from lawful.server.settings import Settings
@@ -34,7 +33,7 @@ def as_text(_, value):
 def application():
     rules = {"receipt": demo.RULES}
     chosen = Settings(
-        rules, body=BodyLimits(2**20), inline_rules=True, cells=20_000, file_seconds=5,
+        rules, max_bytes=2**20, inline_rules=True, max_cells=20_000, file_seconds=5,
         jobs=Path(_folder.name) / "jobs.db",
     )  # fmt: skip
     return Service(chosen, RuleBook.load(rules)).app()

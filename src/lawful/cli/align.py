@@ -26,30 +26,23 @@ EXAMPLE = "lawful align documents.jsonl --truth values.csv --rules rules.yaml --
 
 
 def align(
-    documents: Annotated[
-        Path, typer.Argument(metavar="DOCUMENTS", help="Documents as JSON lines.")
-    ],
+    *,
+    documents: Path = typer.Argument(..., metavar="DOCUMENTS", help="Documents as JSON lines."),
     rules: Annotated[Path, rules_option("Fields and rules")],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="Labelled documents, for training.")
-    ],
+    out: Path = typer.Option(
+        ..., "--out", "-o", metavar="FILE", help="Labelled documents, for training."
+    ),
     truth: TruthOption = None,
     column: Columns = None,
-    margin: Annotated[
-        float,
-        typer.Option(
-            metavar="NATS",
-            help="How much better a choice must be than any other; what is closer stays open.",
-        ),
-    ] = MARGIN,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model", "-m", metavar="MODEL", show_default="one that the values teach",
-            help="Choose among the occurrences of a value by the scores of this model: a folder, "
-            "or a name on the hub.",
-        ),
-    ] = None,
+    margin: float = typer.Option(
+        MARGIN, metavar="NATS",
+        help="How much better a choice must be than any other; what is closer stays open.",
+    ),
+    model: str | None = typer.Option(
+        None, "--model", "-m", metavar="MODEL", show_default="one that the values teach",
+        help="Choose among the occurrences of a value by the scores of this model: a folder, or a "
+        "name on the hub.",
+    ),
     device: Device = None,
     backend: BackendOption = None,
 ) -> None:  # fmt: skip

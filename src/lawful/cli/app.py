@@ -14,7 +14,7 @@ import traceback
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -69,7 +69,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def version(
-    show: Annotated[bool, flag("--version", help="Print the version and exit.")] = False,
+    show: bool = flag("--version", help="Print the version and exit."),
 ) -> None:
     """Find the most probable labelling that obeys your rules."""
     if show:

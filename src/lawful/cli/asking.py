@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any, ClassVar
 
 import msgspec
 import typer
 
 from lawful.base.errors import InputError
+from lawful.base.options import option
 from lawful.cli.options import load_rules
 from lawful.cli.output import plural
 from lawful.cli.scoring import load_tagger
@@ -29,95 +31,61 @@ from lawful.models.tagger import Tagger
 from lawful.pipeline.call import DecodeOptions, Result
 from lawful.pipeline.workers import Idle
 
-_PANEL = "Language model"
 _MOST_SAID = 20  # documents whose values that are printed nowhere are listed
 
-Llm = Annotated[
-    str | None,
-    typer.Option(
-        "--llm", metavar="URL", rich_help_panel=_PANEL, show_default=False,
+
+@dataclass(frozen=True, slots=True)
+class AskOptions:
+    """A language model, and what it is asked."""
+
+    PANEL: ClassVar[str] = "Language model"
+
+    llm: str | None = option(
+        None, metavar="URL", show_default=False,
         help="Ask a language model behind an OpenAI-compatible API, such as "
         "http://localhost:8000/v1, instead of the receipt model. Its key is that of the "
         "environment variable LAWFUL_LLM_KEY, or of the service's own.",
-    ),
-]  # fmt: skip
-SchemaOption = Annotated[
-    str | None,
-    typer.Option(
-        "--schema", metavar="SCHEMA", rich_help_panel=_PANEL,
-        show_default="the fields of the rules",
+    )  # fmt: skip
+    schema: str | None = option(
+        None, metavar="SCHEMA", show_default="the fields of the rules",
         help="What to ask for: a Pydantic model as file.py:Class, whose file is executed, or a "
         "JSON Schema.",
-    ),
-]  # fmt: skip
-Samples = Annotated[
-    int,
-    typer.Option(
-        metavar="N", rich_help_panel=_PANEL, min=1, max=MAX_SAMPLES,
-        help="Answers per document, among which the rules choose.",
-    ),
-]  # fmt: skip
-Questions = Annotated[
-    int,
-    typer.Option(
-        metavar="N", rich_help_panel=_PANEL, min=0, max=MAX_QUESTIONS,
-        help="Further questions per document, at most: only for the fields whose answer would "
-        "settle most.",
-    ),
-]  # fmt: skip
-ShowOption = Annotated[
-    Show,
-    typer.Option(
-        rich_help_panel=_PANEL,
-        help="What the model is shown: the text with its layout, images of the pages, or both.",
-    ),
-]
-RecordFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", rich_help_panel=_PANEL, show_default=False,
-        help="Write all questions and answers to this file, which has the texts of the documents.",
-    ),
-]  # fmt: skip
-ReplayFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", rich_help_panel=_PANEL, show_default=False,
-        help="Answer from a file of --record, without a server.",
-    ),
-]  # fmt: skip
-CallSeconds = Annotated[
-    float, typer.Option(metavar="S", rich_help_panel=_PANEL, help="Maximum time of a call.")
-]
-Calls = Annotated[
-    int,
-    typer.Option(
-        metavar="N", rich_help_panel=_PANEL, min=1, max=1000,
-        help="Maximum number of calls at a time.",
-    ),
-]  # fmt: skip
-Price = Annotated[
-    str | None,
-    typer.Option(
-        metavar="IN,OUT", rich_help_panel=_PANEL, show_default=False,
-        help="Price of a million tokens, read and written, such as 0.15,0.60: the summary has the "
-        "cost.",
-    ),
-]  # fmt: skip
-
-TaggerOption = Annotated[
-    str | None,
-    typer.Option(
-        "--tagger", metavar="MODEL", rich_help_panel=_PANEL, show_default=False,
+    )  # fmt: skip
+    tagger: str | None = option(
+        None, metavar="MODEL", show_default=False,
         help="Settle the answers together with the scores of a model of words: receipt, invoice, "
         "or a folder. Its labels are those of the rules.",
-    ),
-]  # fmt: skip
+    )  # fmt: skip
+    samples: int = option(
+        5, metavar="N", min=1, max=MAX_SAMPLES,
+        help="Answers per document, among which the rules choose.",
+    )  # fmt: skip
+    questions: int = option(
+        0, metavar="N", min=0, max=MAX_QUESTIONS,
+        help="Further questions per document, at most: only for the fields whose answer would "
+        "settle most.",
+    )  # fmt: skip
+    show: Show = option(
+        "text",
+        help="What the model is shown: the text with its layout, images of the pages, or both.",
+    )
+    record: Path | None = option(
+        None, metavar="FILE", show_default=False,
+        help="Write all questions and answers to this file, which has the texts of the documents.",
+    )  # fmt: skip
+    replay: Path | None = option(
+        None, metavar="FILE", show_default=False,
+        help="Answer from a file of --record, without a server.",
+    )  # fmt: skip
+    call_seconds: float = option(120.0, metavar="S", help="Maximum time of a call.")
+    calls: int = option(8, metavar="N", min=1, max=1000, help="Maximum number of calls at a time.")
+    price: str | None = option(
+        None, metavar="IN,OUT", show_default=False,
+        help="Price of a million tokens, read and written, such as 0.15,0.60: the summary has the "
+        "cost.",
+    )  # fmt: skip
 
-OPTIONS = (
-    "tagger", "schema", "samples", "questions", "show", "record", "replay",
-    "call_seconds", "calls", "price",
-)  # fmt: skip
+
 _OF_TAGGER = ("pool", "batch", "device", "backend")
 _OF_SCORES = ("by_field", "temperature")
 
@@ -219,7 +187,8 @@ def _scores_of(tagger: Tagger, document: Document) -> Scores | SpanScores:
 
 def of_no_model(context: typer.Context) -> None:
     """Refuses options of a language model without one."""
-    _refuse(context, OPTIONS, "with --llm or --replay only")
+    options = [each.name for each in fields(AskOptions) if each.name != "llm"]
+    _refuse(context, options, "with --llm or --replay only")
 
 
 def _refuse(context: typer.Context, names: Iterable[str], why: str) -> None:

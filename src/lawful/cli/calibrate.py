@@ -19,7 +19,7 @@ from rich.table import Table
 from lawful.base.errors import InputError
 from lawful.cli.counts import BAD
 from lawful.cli.error_summary import Complaints
-from lawful.cli.groups import DEFAULTS, Without
+from lawful.cli.groups import Without
 from lawful.cli.options import (
     BadLines,
     BadLinesOption,
@@ -34,7 +34,7 @@ from lawful.cli.options import (
 )
 from lawful.cli.output import Progress, plural, reporting
 from lawful.cli.score_tables import Skipped, read_pages, score_table
-from lawful.cli.terminal import say
+from lawful.cli.terminal import figures, say
 from lawful.documents.records import Scored
 from lawful.evaluation.calibration import (
     BINS,
@@ -60,17 +60,14 @@ EXAMPLE = "lawful calibrate scored.jsonl --rules rules.yaml"
 def calibrate(
     documents: Documents,
     out: Report = None,
-    share: Annotated[
-        float, typer.Option(metavar="P", help="Share of the documents to fit on.")
-    ] = 0.5,
+    share: float = typer.Option(0.5, metavar="P", help="Share of the documents to fit on."),
     seed: Seed = 0,
     rules: Annotated[
         Path | None, rules_option("Also decode the held-out documents under these rules")
     ] = None,
     python: PythonFile = None,
-    how: Annotated[
-        DecodeOptions, Without("alternatives", "confidence", "needs", "temperature")
-    ] = DEFAULTS,
+    *,
+    how: Annotated[DecodeOptions, Without("alternatives", "confidence", "needs", "temperature")],
     workers: Workers = 1,
     bad_lines: BadLinesOption = "skip",
     quiet: Quiet = False,
@@ -188,10 +185,7 @@ def _say_measured(console: Console, held_out: int, before: Reliability, after: R
     console.print(
         f"\nmeasured on {which}, {before.words:,} words, best label right for {before.accuracy:.1%}"
     )
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column("")
-    for found in (before, after):
-        table.add_column(f"temperature {found.temperature:g}", justify="right")
+    table = figures([""], (f"temperature {each.temperature:g}" for each in (before, after)))
     mean = "mean negative log-likelihood"
     if before.impossible:
         mean += f" (without {before.impossible:,} words for which it is infinite)"
@@ -214,11 +208,7 @@ def _say_measured(console: Console, held_out: int, before: Reliability, after: R
 
 def _reliability_table(before: Reliability, after: Reliability) -> Table:
     """Accuracy of the best label by bin of confidence, at both temperatures."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column("bin")
-    for _ in (before, after):
-        for heading in ("words", "confidence", "accuracy", "gap"):
-            table.add_column(heading, justify="right")
+    table = figures(["bin"], 2 * ("words", "confidence", "accuracy", "gap"))
     sides = [{found.low: found for found in side.bins} for side in (before, after)]
     for low in sorted({*sides[0], *sides[1]}):
         table.add_row(

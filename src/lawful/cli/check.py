@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
 
 import typer
 
@@ -11,17 +10,15 @@ from lawful.base.errors import LawfulError
 from lawful.cli.counts import Tally, counts_of
 from lawful.cli.error_summary import Complaints
 from lawful.cli.options import (
-    BadLinesOption,
     Documents,
+    EndOptions,
     LinesOut,
     PoolOption,
     PythonFile,
-    Quiet,
     RuleFile,
-    UncheckedOption,
     load_rules,
 )
-from lawful.cli.output import Progress, leave, summarise
+from lawful.cli.output import Progress, leave
 from lawful.documents.records import FailedDocument, Labelled, Scored
 from lawful.documents.scores import Pooling
 from lawful.evaluation.checking import Source, check_record
@@ -37,26 +34,23 @@ def check(
     rules: RuleFile,
     python: PythonFile = None,
     out: LinesOut = "-",
-    labels: Annotated[
-        Source,
-        typer.Option(
-            help="Labels to judge: the true ones (gold), the most probable label of every word "
-            "(argmax), or the most probable legal labelling (legal)."
-        ),
-    ] = "gold",
+    labels: Source = typer.Option(
+        "gold",
+        help="Labels to judge: the true ones (gold), the most probable label of every word "
+        "(argmax), or the most probable legal labelling (legal).",
+    ),
     pool: PoolOption = None,
-    bad_lines: BadLinesOption = "skip",
-    unchecked: UncheckedOption = "fail",
-    quiet: Quiet = False,
-) -> None:
+    *,
+    end: EndOptions,
+) -> None:  # fmt: skip
     """Check labels against rules, without decoding."""
     loaded = load_rules(rules, python)
     records = _records(documents, labels, pool)
     tally = Tally()
     with (
         atomic_text(out) as file,
-        Progress(quiet=quiet) as progress,
-        Complaints(bad_lines, tally) as complaints,
+        Progress(quiet=end.quiet) as progress,
+        Complaints(end.bad_lines, tally) as complaints,
     ):
         some: Iterator[Scored | Labelled] = complaints.without_bad(progress.documents(records))
         for scored in some:
@@ -67,9 +61,7 @@ def check(
                 continue
             tally.update(counts_of(record.status, checks))
             file.write(encode(record).decode() + "\n")
-    if not quiet:
-        summarise(tally)
-    leave(tally, unchecked)
+    leave(tally, end)
 
 
 def _records(

@@ -125,5 +125,5 @@ def _without_type(option: Any) -> Any:
 
 
 def flag(*names: str, **how: Any) -> Any:
-    """An option that takes no value."""
-    return typer.Option(*names, metavar="", **how)
+    """The default of a parameter that is false unless its option, without a value, is given."""
+    return typer.Option(False, *names, metavar="", **how)

@@ -12,7 +12,7 @@ import typer
 from rich.table import Table
 
 from lawful.base.errors import InputError
-from lawful.cli.commands import Command, Group, flag
+from lawful.cli.commands import Command, Group
 from lawful.cli.counts import Tally, counts_of_known
 from lawful.cli.options import RULE_NAMES, LinesOut, Seed
 from lawful.cli.output import plural
@@ -50,7 +50,9 @@ Split = Annotated[
     str | None,
     typer.Option(metavar="NAME", show_default="all", help="Split to read, such as train."),
 ]
-ByPage = Annotated[bool, flag("--by-page", help="Make every page a document of its own.")]
+ByPage = Annotated[
+    bool, typer.Option("--by-page", metavar="", help="Make every page a document of its own.")
+]
 
 
 @app.command(
@@ -79,24 +81,18 @@ def convert(
     epilog="Example: lawful data info invoices.jsonl --rules invoice",
 )
 def info(
-    format_: Annotated[
-        str,
-        typer.Argument(
-            metavar="[FORMAT]",
-            help=f"Data set: one of {', '.join(READERS)}; jsonl need not be named.",
-        ),
-    ],
-    path: Annotated[
-        Path | None,
-        typer.Argument(metavar="PATH", help="Folder of the data set, or one of its files."),
-    ] = None,
-    rules: Annotated[
-        str | None,
-        typer.Option(
-            "--rules", "-r", metavar="FILE", show_default="those of the data set, if there are any",
-            help=f"Rules to judge the gold labels by: a file, or one of {RULE_NAMES}.",
-        ),
-    ] = None,
+    format_: str = typer.Argument(
+        ..., metavar="[FORMAT]",
+        help=f"Data set: one of {', '.join(READERS)}; jsonl need not be named.",
+    ),
+    path: Path | None = typer.Argument(
+        None, metavar="PATH", help="Folder of the data set, or one of its files."
+    ),
+    rules: str | None = typer.Option(
+        None, "--rules", "-r", metavar="FILE",
+        show_default="those of the data set, if there are any",
+        help=f"Rules to judge the gold labels by: a file, or one of {RULE_NAMES}.",
+    ),
     split: Split = None,
     by_page: ByPage = False,
 ) -> None:  # fmt: skip
@@ -124,7 +120,7 @@ def info(
 
 @app.command(cls=Command, epilog="Example: lawful data rules receipt > my-rules.yaml")
 def rules(
-    name: Annotated[str, typer.Argument(metavar="NAME", help=f"One of {', '.join(PACKS)}.")],
+    name: str = typer.Argument(..., metavar="NAME", help=f"One of {', '.join(PACKS)}."),
 ) -> None:
     """Print rules that have a name, as a rule file to start from."""
     if name not in PACKS:
@@ -137,18 +133,14 @@ def rules(
     epilog="Example: lawful data split invoices.jsonl --rules invoice --out build/split",
 )  # fmt: skip
 def split_file(
-    documents: Annotated[
-        Path,
-        typer.Argument(metavar="DOCUMENTS", help="Documents as JSON lines with gold labels."),
-    ],
-    rules: Annotated[
-        str,
-        typer.Option(
-            "--rules", "-r", metavar="FILE",
-            help=f"Rules that test documents obey: a file, or one of {RULE_NAMES}.",
-        ),
-    ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder to write.")],
+    documents: Path = typer.Argument(
+        ..., metavar="DOCUMENTS", help="Documents as JSON lines with gold labels."
+    ),
+    rules: str = typer.Option(
+        ..., "--rules", "-r", metavar="FILE",
+        help=f"Rules that test documents obey: a file, or one of {RULE_NAMES}.",
+    ),
+    out: Path = typer.Option(..., "--out", "-o", metavar="FOLDER", help="Folder to write."),
     seed: Seed = 0,
 ) -> None:  # fmt: skip
     """Split documents into train, validation and test files, as the paper does."""

@@ -7,7 +7,6 @@ used.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -31,21 +30,15 @@ EXAMPLE = "lawful rules debug gold.jsonl --rules rules.yaml --html rules.html"
 
 
 def debug_rules(
-    documents: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DOCUMENTS", help="Documents as JSON lines with true labels (gold)."
-        ),
-    ],
+    *,
+    documents: Path = typer.Argument(
+        ..., metavar="DOCUMENTS", help="Documents as JSON lines with true labels (gold)."
+    ),
     rules: RuleFile,
     python: PythonFile = None,
     out: Report = None,
-    html: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Also write a page to look at.")
-    ] = None,
-    examples: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Pages to print for each cause.")
-    ] = 2,
+    html: str | None = typer.Option(None, metavar="FILE", help="Also write a page to look at."),
+    examples: int = typer.Option(2, metavar="N", min=0, help="Pages to print for each cause."),
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:

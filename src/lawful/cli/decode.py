@@ -10,32 +10,19 @@ import typer
 from lawful.base.errors import InputError
 from lawful.cli.counts import Tally
 from lawful.cli.folders import PARQUET, Files, FolderOutput, is_folder, scored_files
-from lawful.cli.groups import DEFAULTS
 from lawful.cli.options import (
-    Audit,
-    BadLinesOption,
-    ColumnsOption,
-    FormatOption,
-    Images,
-    KindOption,
-    LabelsOption,
+    EndOptions,
     OutOrFolder,
+    PassOptions,
     PythonFile,
-    Quiet,
-    RawCsv,
-    Resume,
-    ReviewOut,
-    RowsOption,
     RuleFile,
-    ScoredFiles,
-    TrustFile,
-    UncheckedOption,
     Workers,
+    WriteOptions,
     form_of,
     load_rules,
 )
-from lawful.cli.output import Progress, leave, summarise
-from lawful.cli.runs import open_run, write_results
+from lawful.cli.output import Progress, leave
+from lawful.cli.runs import open_run, write_decodings
 from lawful.cli.scored_files import FileDecoder, ParquetOptions
 from lawful.cli.trust_options import Trusting
 from lawful.cli.writers import writer_for
@@ -48,51 +35,36 @@ EXAMPLE = "lawful decode scored.jsonl --rules rules.yaml --out decoded.jsonl"
 
 def decode(
     context: typer.Context,
-    documents: ScoredFiles,
+    *,
+    documents: list[str] = typer.Argument(
+        ..., metavar="FILES",
+        help="Scored documents: JSON lines (plain or gzipped, with or without pins), Parquet "
+        "files, or folders of these; - reads standard input.",
+    ),
     rules: RuleFile,
     python: PythonFile = None,
     out: OutOrFolder = "-",
-    resume: Resume = None,
-    format_: FormatOption = None,
-    rows: RowsOption = None,
-    raw_csv: RawCsv = False,
-    images: Images = False,
-    how: DecodeOptions = DEFAULTS,
-    labels: LabelsOption = None,
-    kind: KindOption = None,
-    column: ColumnsOption = None,
+    write: WriteOptions,
+    how: DecodeOptions,
+    parquet: ParquetOptions,
     workers: Workers = 1,
-    trust: TrustFile = None,
-    audit: Audit = 0.0,
-    review_out: ReviewOut = None,
-    bad_lines: BadLinesOption = "skip",
-    unchecked: UncheckedOption = "fail",
-    quiet: Quiet = False,
-) -> None:
+    passing: PassOptions,
+    end: EndOptions,
+) -> None:  # fmt: skip
     """Decode scored documents under rules: labels, field values, checks and corrections."""
     form = form_of(context)
     call = how.call(load_rules(rules, python))
-    trusting = Trusting.load(trust, call, (rules, python), review_out, audit)
-    writer = writer_for(
-        form, call.rules, ranked=how.alternatives > 0, raw_csv=raw_csv, rows=rows,
-        pictured=lambda _: images, promise=trusting.promise,
-    )  # fmt: skip
-    files = FileDecoder(
-        call, trusting, writer, ParquetOptions.parse(labels, kind, column), workers,
-        bad_lines,
-    )  # fmt: skip
+    trusting = Trusting.load(passing, call, (rules, python))
+    writer = writer_for(form, call, write, lambda _: write.images, promise=trusting.promise)
+    files = FileDecoder(call, trusting, writer, parquet.parsed(), workers, end.bad_lines)
     path = documents[0]
     if is_folder(out):
         names = Files(scored_files(documents, form), Path(out))
         with (
             open_run(
-                context,
-                resume=resume,
-                rules=call.rules,
-                review=review_out,
-                folder=partial(FolderOutput, files=names),
+                context, rules=call.rules, folder=partial(FolderOutput, files=names)
             ) as output,
-            Progress(quiet=quiet) as progress,
+            Progress(quiet=end.quiet) as progress,
         ):
             assert isinstance(output, FolderOutput)  # noqa: S101 - as asked for
             tally = files.decode_all(names, output, progress)
@@ -102,28 +74,19 @@ def decode(
             f"cannot read {path}: {what}, which needs a folder as --out, such as out/; found {out}"
         )
     elif path.endswith(PARQUET):
-        tally = _one_parquet_file(files, path, out, resume=resume, review=review_out, quiet=quiet)
+        tally = _one_parquet_file(
+            files, path, out, resume=write.resume, review=passing.review_out, quiet=end.quiet
+        )
     else:
         with (
-            open_run(
-                context,
-                writer.head(),
-                resume=resume,
-                rules=call.rules,
-                pack=writer.pack,
-                review=review_out,
-            ) as output,
-            Progress(path, quiet=quiet) as progress,
+            open_run(context, writer, rules=call.rules) as output,
+            Progress(path, quiet=end.quiet) as progress,
         ):
             left = output.left(progress.lines(read_lines(path)))
             decoded = decode_lines(path, left, call, workers=workers)
             results = trusting.apply(progress.documents(decoded))
-            tally = write_results(
-                output, results, writer.write, writer.foot, bad=writer.bad, bad_lines=bad_lines
-            )
-    if not quiet:
-        summarise(tally, trusting.promise)
-    leave(tally, unchecked)
+            tally = write_decodings(output, results, writer, end.bad_lines)
+    leave(tally, end, trusting.promise)
 
 
 def _one_parquet_file(

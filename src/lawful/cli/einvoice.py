@@ -15,15 +15,12 @@ import typer
 
 from lawful.base.errors import InputError
 from lawful.cli.error_summary import Complaints
-from lawful.cli.inputs import make_reader
+from lawful.cli.groups import Without
 from lawful.cli.options import (
     ENDINGS,
     BadLinesOption,
-    FileSeconds,
-    MaxPages,
-    OcrOption,
+    FileOptions,
     Out,
-    Password,
     Quiet,
     Workers,
     ending_format,
@@ -39,30 +36,22 @@ from lawful.report.page import page_head, style_sheet
 
 EXAMPLE = "lawful einvoice invoices/ --format html --out audit.html"
 
+READING = FileOptions(ocr="never", no_cache=True)
 Form = Literal["jsonl", "csv", "html"]
 _COLUMNS = ("id", "status", "number", "checked", "unchecked", "rule", "finding")
 
 
 def einvoice(
-    documents: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILES",
-            help="E-invoices: PDF files with XML inside or beside them, XML files, or folders.",
-        ),
-    ],
+    documents: list[str] = typer.Argument(
+        ..., metavar="FILES",
+        help="E-invoices: PDF files with XML inside or beside them, XML files, or folders.",
+    ),
     out: Out = "-",
-    format_: Annotated[
-        Form | None,
-        typer.Option(
-            "--format", show_default="by the end of --out's name, otherwise jsonl",
-            help="Output format: JSON lines, a CSV table of findings, or an HTML page.",
-        ),
-    ] = None,
-    ocr: OcrOption = "never",
-    max_pages: MaxPages = 300,
-    file_seconds: FileSeconds = 120.0,
-    password: Password = None,
+    format_: Form | None = typer.Option(
+        None, "--format", show_default="by the end of --out's name, otherwise jsonl",
+        help="Output format: JSON lines, a CSV table of findings, or an HTML page.",
+    ),
+    files: Annotated[FileOptions, Without("pages", "cache", "no_cache")] = READING,
     workers: Workers = 1,
     bad_lines: BadLinesOption = "skip",
     quiet: Quiet = False,
@@ -75,7 +64,7 @@ def einvoice(
             f"x{next(end for end, name in ENDINGS.items() if name == (format_ or 'html'))}"
         )
     paths = list(einvoices_in(documents))
-    reader = make_reader(ocr, None, max_pages, file_seconds, password, workers)
+    reader = files.reader(workers)
     tally: Counter[str] = Counter()
     names = dict(enumerate(paths, 1))
     with (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import get_args
 
 import typer
 from rich.table import Table
@@ -17,7 +17,6 @@ from lawful.base.errors import InputError, LawfulError
 from lawful.cli.commands import flag
 from lawful.cli.counts import BAD
 from lawful.cli.error_summary import Complaints
-from lawful.cli.groups import DEFAULTS
 from lawful.cli.options import (
     BadLinesOption,
     Documents,
@@ -30,7 +29,7 @@ from lawful.cli.options import (
 )
 from lawful.cli.output import Progress, plural, reporting
 from lawful.cli.score_tables import Skipped, score_table, with_gold
-from lawful.cli.terminal import say, warn
+from lawful.cli.terminal import figures, say, warn
 from lawful.documents.records import FailedDocument, Scored
 from lawful.evaluation.report import Report as Evaluation
 from lawful.evaluation.report import boards_record, percent
@@ -51,23 +50,21 @@ def evaluate(
     documents: Documents,
     rules: RuleFile,
     python: PythonFile = None,
-    decodings: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Score decodings that lawful decode has written, instead of decoding.",
-        ),
-    ] = None,
+    decodings: str | None = typer.Option(
+        None,
+        metavar="FILE",
+        help="Score decodings that lawful decode has written, instead of decoding.",
+    ),
     out: Report = None,
-    only_satisfied: Annotated[
-        bool,
-        flag("--only-satisfied", help="Score only documents whose gold labels satisfy the rules."),
-    ] = False,
-    how: DecodeOptions = DEFAULTS,
+    only_satisfied: bool = flag(
+        "--only-satisfied", help="Score only documents whose gold labels satisfy the rules."
+    ),
+    *,
+    how: DecodeOptions,
     workers: Workers = 1,
     bad_lines: BadLinesOption = "skip",
     quiet: Quiet = False,
-) -> None:
+) -> None:  # fmt: skip
     """Compare decodings with gold labels: values, entities, rules, and changes."""
     loaded = load_rules(rules, python)
     call = how.call(loaded)
@@ -150,12 +147,8 @@ def _from_file(
 
 def _field_table(board: Scoreboard) -> Table:
     """Fields of the rules first, with their values; then all other labels."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for heading in ("field", "label"):
-        table.add_column(heading)
-    for heading in ("entities", "precision", "recall", "F1",
-                    "values", "precision", "recall", "F1"):  # fmt: skip
-        table.add_column(heading, justify="right")
+    measures = ("precision", "recall", "F1")
+    table = figures(("field", "label"), ("entities", *measures, "values", *measures))
     fields = [(f.name, f.label) for f in board.rules.fields]
     others = sorted(set(board.by_label) - {label for _, label in fields})
     for name, label in (*fields, *(("", label) for label in others)):

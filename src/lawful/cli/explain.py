@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice, starmap
 from math import exp, isinf
-from typing import Annotated
 
 import typer
 from msgspec.structs import replace
@@ -44,12 +43,9 @@ def explain(
     documents: Documents,
     rules: RuleFile,
     python: PythonFile = None,
-    id_: Annotated[
-        str | None,
-        typer.Option(
-            "--id", metavar="ID", help="Document to explain.", show_default="the first one"
-        ),
-    ] = None,
+    id_: str | None = typer.Option(
+        None, "--id", metavar="ID", show_default="the first one", help="Document to explain."
+    ),
     how: DecodeOptions = THREE,
     bad_lines: BadLinesOption = "skip",
 ) -> None:

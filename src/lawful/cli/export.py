@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -15,14 +14,11 @@ EXAMPLE = "lawful export my-model --out my-model-onnx --int8"
 
 
 def export(
-    model: Annotated[
-        str,
-        typer.Argument(metavar="MODEL", help="Trained model: a folder, or a name on the hub."),
-    ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder to write.")],
-    int8: Annotated[
-        bool, flag("--int8", help="Quantise weights to 8 bits: a quarter of the size.")
-    ] = False,
+    model: str = typer.Argument(
+        ..., metavar="MODEL", help="Trained model: a folder, or a name on the hub."
+    ),
+    out: Path = typer.Option(..., "--out", "-o", metavar="FOLDER", help="Folder to write."),
+    int8: bool = flag("--int8", help="Quantise weights to 8 bits: a quarter of the size."),
 ) -> None:
     """Export a model to ONNX, so that it runs without torch."""
     needed("torch", "lawful export")

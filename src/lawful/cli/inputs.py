@@ -14,10 +14,8 @@ from lawful.cli.folders import Files, digest_of
 from lawful.cli.terminal import warn
 from lawful.io.jsonl import Line, parse_documents, read_lines
 from lawful.pipeline.workers import Idle
-from lawful.readers import Item, Limits, OcrMode, Reader, Selection, files_in, kind_of
-from lawful.readers.cache import ReadCache
+from lawful.readers import Item, Limits, Reader, files_in, kind_of
 from lawful.readers.many import Found, read_files_or_idle
-from lawful.readers.ocr import Ocr
 from lawful.readers.parts import split_each
 from lawful.readers.reader import FileDocument
 
@@ -144,26 +142,3 @@ class Inputs:
         number, text = line
         path, _ = self._paths[bisect_right(self._starts, number - 1) - 1]
         return Item(number, path=path) if self.is_file(number) else Item(number, text)
-
-
-def make_reader(
-    ocr: OcrMode,
-    pages: str | None,
-    max_pages: int,
-    seconds: float,
-    password: str | None,
-    workers: int,
-    cache: ReadCache | None = None,
-) -> Reader:
-    """The reader of a command; several workers use one thread each."""
-    limits = Limits(pages=max_pages, seconds=seconds)
-    selected = None if pages is None else Selection(pages)
-    engine = Ocr(threads=-1 if workers == 1 else 1)
-    return Reader(ocr, limits, selected, password, engine, cache)
-
-
-def open_cache(folder: Path | None, *, off: bool) -> ReadCache | None:
-    """The cache of ``--cache`` and ``--no-cache``."""
-    if off and folder is not None:
-        raise InputError("--cache and --no-cache: choose one of them")
-    return None if off else ReadCache.open(folder)

@@ -7,11 +7,9 @@ nothing was written, unless forced. 2: the rules or the input cannot be used.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from lawful.cli.commands import flag
 from lawful.cli.options import (
@@ -25,7 +23,7 @@ from lawful.cli.options import (
 )
 from lawful.cli.output import plural, reporting
 from lawful.cli.score_tables import Skipped, read_pages, score_table
-from lawful.cli.terminal import say
+from lawful.cli.terminal import figures, say
 from lawful.io.atomic import atomic_text
 from lawful.learn.learned_file import learned_text
 from lawful.learn.weights import FOLDS, Learned, Measure, learn
@@ -36,29 +34,24 @@ EXAMPLE = "lawful rules learn scored.jsonl --rules rules.yaml --out learned.yaml
 def learn_weights(
     documents: Documents,
     rules: RuleFile,
-    out: Annotated[
-        str | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Rule file to write, if there is a gain."),
-    ] = None,
-    figures: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Also write the figures as JSON.")
-    ] = None,
-    force: Annotated[
-        bool, flag("--force", help="Write the learned weights even if no gain can be shown.")
-    ] = False,
-    measure: Annotated[
-        Measure | None,
-        typer.Option(
-            help="What F1 is about: values of fields that rules read, or entities.",
-            show_default="values, if there are any",
-        ),
-    ] = None,
-    folds: Annotated[int, typer.Option(metavar="N", min=2, help="Number of folds.")] = FOLDS,
+    out: str | None = typer.Option(
+        None, "--out", "-o", metavar="FILE", help="Rule file to write, if there is a gain."
+    ),
+    figures: str | None = typer.Option(
+        None, metavar="FILE", help="Also write the figures as JSON."
+    ),
+    force: bool = flag("--force", help="Write the learned weights even if no gain can be shown."),
+    measure: Measure | None = typer.Option(
+        None,
+        show_default="values, if there are any",
+        help="What F1 is about: values of fields that rules read, or entities.",
+    ),
+    folds: int = typer.Option(FOLDS, metavar="N", min=2, help="Number of folds."),
     seed: Seed = 0,
     pool: PoolOption = None,
     bad_lines: BadLinesOption = "skip",
     quiet: Quiet = False,
-) -> None:
+) -> None:  # fmt: skip
     """Learn the weights of rules, if unseen documents show that this is a gain."""
     loaded = load_rules(rules, None)
     skipped = Skipped()
@@ -102,10 +95,7 @@ def _print(learned: Learned, console: Console) -> None:
     console.print(
         f"\n{plural(learned.pages, 'page')}{left}; temperature {learned.temperature:.2f}; {kept}\n"
     )
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column("weight of")
-    for heading in ("before", "learned", "95 %", "F1 with it - without it"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = figures(["weight of"], ("before", "learned", "95 %", "F1 with it - without it"))
     worth = {(value.part, value.id): value.gain for value in learned.values}
     for weight in learned.weights:
         key = weight.parameter.part, weight.parameter.id

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -13,7 +12,7 @@ from lawful.base.errors import InputError
 from lawful.cli.commands import flag
 from lawful.cli.options import RULE_NAMES, Out, Quiet, Seed, rule_path
 from lawful.cli.output import plural
-from lawful.cli.terminal import results_console, say
+from lawful.cli.terminal import figures, results_console, say
 from lawful.evaluation.split import sample
 from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import read_labelled
@@ -24,30 +23,24 @@ from lawful.rules.rule_set import Rules
 
 EXAMPLE = "lawful rules mine gold.jsonl --fields-from rules.yaml --out mined.yaml"
 
-TrueDocuments = Annotated[
-    Path,
-    typer.Argument(metavar="DOCUMENTS", help="Documents as JSON lines with true labels (gold)."),
-]
-
 
 def mine_rules(
-    documents: TrueDocuments,
-    fields: Annotated[
-        Path | None,
-        typer.Option(
-            "--fields-from", "-f", metavar="FILE", show_default="guessed from the labels",
-            help=f"Rule file that defines the fields, and says what is known: a file, or one of "
-            f"{RULE_NAMES}.",
-            callback=rule_path,
-        ),
-    ] = None,
-    all_labels: Annotated[
-        bool, flag("--all-labels", help="Also guess fields for labels that --fields-from lacks.")
-    ] = False,
+    documents: Path = typer.Argument(
+        ..., metavar="DOCUMENTS", help="Documents as JSON lines with true labels (gold)."
+    ),
+    fields: Path | None = typer.Option(
+        None, "--fields-from", "-f", metavar="FILE", show_default="guessed from the labels",
+        callback=rule_path,
+        help=f"Rule file that defines the fields, and says what is known: a file, or one of "
+        f"{RULE_NAMES}.",
+    ),
+    all_labels: bool = flag(
+        "--all-labels", help="Also guess fields for labels that --fields-from lacks."
+    ),
     out: Out = "-",
-    figures: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Also write the figures as JSON.")
-    ] = None,
+    figures: str | None = typer.Option(
+        None, metavar="FILE", help="Also write the figures as JSON."
+    ),
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:  # fmt: skip
@@ -79,11 +72,8 @@ def mine_rules(
 
 
 def _table(found: list[Mined]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for heading in ("holds", "of", "share", "held out", "chance", "weight"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("known", no_wrap=True)
-    table.add_column("rule")
+    numbers = ("holds", "of", "share", "held out", "chance", "weight")
+    table = figures((), numbers, ("known", "rule"))
     for each in found:
         table.add_row(
             f"{each.pages.holds:,}",

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
 import typer
 
 from lawful.base.errors import InputError, RulesError, did_you_mean
-from lawful.cli.commands import flag
+from lawful.base.options import option, switch
 from lawful.documents.scores import Pooling
 from lawful.models.tagger import Backend
-from lawful.readers import OcrMode
+from lawful.readers import Limits, OcrMode, Reader, Selection
+from lawful.readers.cache import ReadCache
+from lawful.readers.ocr import Ocr
 from lawful.readers.pdf import PASSWORD_VARIABLE
 from lawful.rules.packs import PACKS
 from lawful.rules.python_files import load_python
@@ -35,9 +38,6 @@ _POOLINGS = ", ".join(get_args(Pooling))
 
 _DECODING = "Decoding"
 _MODEL = "Model"
-_FILES = "Reading files"
-_TRUST = "Trust"
-_PARQUET = "Parquet files"
 
 
 def rule_path(given: Path | None) -> Path | None:
@@ -119,127 +119,12 @@ Documents = Annotated[
         "- reads standard input.",
     ),
 ]
-ScoredFiles = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="FILES",
-        help="Scored documents: JSON lines (plain or gzipped, with or without pins), Parquet "
-        "files, or folders of these; - reads standard input.",
-    ),
-]
-LabelsOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--label-names", metavar="FILE", rich_help_panel=_PARQUET,
-        show_default="those in the files",
-        help="Label names of Parquet files that lack them: a list in JSON, or one name per line.",
-    ),
-]  # fmt: skip
-KindOption = Annotated[
-    str | None,
-    typer.Option(
-        "--kind", metavar="KIND", rich_help_panel=_PARQUET, show_default="as the files say",
-        help="Kind of the scores in Parquet files: probs, log_probs or logits.",
-    ),
-]  # fmt: skip
-ColumnsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--column", metavar="NAME=COLUMN", rich_help_panel=_PARQUET, show_default=False,
-        help="Read a column of Parquet files under another name, such as words=tokens.",
-    ),
-]  # fmt: skip
-CandidateLines = Annotated[
-    str,
-    typer.Argument(
-        metavar="DOCUMENTS",
-        help="JSON lines with samples, candidates, or the response of a service (plain or "
-        "gzipped); - reads standard input.",
-    ),
-]
-UnscoredDocuments = Annotated[
-    str,
-    typer.Argument(
-        metavar="DOCUMENTS",
-        help="Documents as JSON lines with words and boxes, and pins if there are any (plain or "
-        "gzipped); - reads standard input.",
-    ),
-]
 InputsArgument = Annotated[
     list[str],
     typer.Argument(
         metavar="FILES",
         help="PDF files, images, what OCR engines write, folders of them, or documents as JSON "
         "lines with words and boxes (plain or gzipped); - reads these from standard input.",
-    ),
-]
-OcrOption = Annotated[
-    OcrMode,
-    typer.Option(
-        rich_help_panel=_FILES,
-        help="Read pages of PDF files by OCR if they have hardly any words, always, or never.",
-    ),
-]
-Pages = Annotated[
-    str | None,
-    typer.Option(
-        metavar="PAGES", rich_help_panel=_FILES, show_default="all",
-        help="Pages to read of every file, such as 1-3,last or 5-.",
-    ),
-]  # fmt: skip
-MaxPages = Annotated[
-    int,
-    typer.Option(
-        metavar="N", rich_help_panel=_FILES, min=1,
-        help="Maximum number of pages per file; no page of a longer file is read.",
-    ),
-]  # fmt: skip
-SplitOption = Annotated[
-    bool,
-    flag(
-        "--split", rich_help_panel=_FILES,
-        help="A file may hold several documents: find the pages at which new ones begin.",
-    ),
-]  # fmt: skip
-Password = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TEXT", rich_help_panel=_FILES, envvar=PASSWORD_VARIABLE,
-        help="Password of encrypted PDF files. Safer as environment variable, where other users "
-        "of this machine cannot see it.",
-    ),
-]  # fmt: skip
-FileSeconds = Annotated[
-    float,
-    typer.Option(metavar="S", rich_help_panel=_FILES, help="Maximum time to read one file."),
-]
-
-
-def _cache(more: str = "") -> Any:
-    text = (
-        "Folder that keeps what was read, so that a file of the same content is read once: at most "
-        "1 GiB, and nothing of files with a password."
-    )
-    return typer.Option(
-        "--cache", metavar="FOLDER", rich_help_panel=_FILES, show_default="~/.cache/lawful",
-        help=text + more,
-    )  # fmt: skip
-
-
-CacheFolder = Annotated[Path | None, _cache()]
-CacheOfAnswers = Annotated[
-    Path | None, _cache(" If it is named, also answers of the language model.")
-]
-NoCache = Annotated[
-    bool,
-    flag("--no-cache", rich_help_panel=_FILES, help="Read every file, and keep nothing of it."),
-]
-Images = Annotated[
-    bool,
-    flag(
-        "--images",
-        help="With --format html, draw the images that documents name. They are read from this "
-        "machine, so use it only for documents that you trust.",
     ),
 ]
 RuleFile = Annotated[Path, rules_option("Rules")]
@@ -283,35 +168,27 @@ Resume = Annotated[
         help="Continue an unfinished run with the same --out, if there is one, or start again.",
     ),
 ]  # fmt: skip
-FormatOption = Annotated[
-    Format | None,
-    typer.Option(
-        "--format", show_default="by the end of --out's name, otherwise jsonl",
-        help="Output format: JSON lines, a CSV table, an HTML report or a Parquet file.",
-    ),
-]  # fmt: skip
-RowsOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="KIND",
-        help="With --format csv, write a table of these rows, not of the documents.",
-        show_default=False,
-    ),
-]
 RawCsv = Annotated[
     bool,
-    flag("--raw-csv", help="Do not protect CSV cells that spreadsheets would take for formulas."),
+    typer.Option(
+        "--raw-csv", metavar="",
+        help="Do not protect CSV cells that spreadsheets would take for formulas.",
+    ),
+]  # fmt: skip
+ScoredOut = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Also write the documents with their scores as JSON lines, for lawful review: "
+        "candidates as spans of their page.",
+    ),
 ]
 BadLinesOption = Annotated[
     BadLines, typer.Option(help="Skip lines that cannot be used, or fail at the first one.")
 ]
-UncheckedOption = Annotated[
-    Unchecked,
-    typer.Option(
-        help="Whether documents on which no rule could be checked pass or fail in the exit code."
-    ),
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", metavar="", help="Show no progress and no summary.")
 ]
-Quiet = Annotated[bool, flag("--quiet", "-q", help="Show no progress and no summary.")]
 Seed = Annotated[int, typer.Option(metavar="N", help="Random seed.")]
 
 # Decoding.
@@ -328,59 +205,8 @@ Workers = Annotated[
     typer.Option(metavar="N", rich_help_panel=_DECODING, help="Number of processes that decode."),
 ]
 
-# Trust.
-
-TrustFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--trust", metavar="FILE", rich_help_panel=_TRUST,
-        help="What lawful trust fit has written: it says which documents pass, by a promise about "
-        "their error rate.",
-    ),
-]  # fmt: skip
-Audit = Annotated[
-    float,
-    typer.Option(
-        metavar="P", rich_help_panel=_TRUST,
-        help="Send this share of the documents that would pass to a person, too, to check the "
-        "promise by (lawful trust check).",
-    ),
-]  # fmt: skip
-ReviewOut = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE", rich_help_panel=_TRUST,
-        help="Write documents that do not pass to this file, and only the others to --out.",
-    ),
-]  # fmt: skip
-ScoredOut = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        help="Also write the documents with their scores as JSON lines, for lawful review: "
-        "candidates as spans of their page.",
-    ),
-]
-
 # Models.
 
-Model = Annotated[
-    str | None,
-    typer.Option(
-        "--model", "-m", metavar="MODEL", rich_help_panel=_MODEL, show_default="the receipt model",
-        help="Model to score the words with: a folder, or a name on the hub.",
-    ),
-]  # fmt: skip
-ModelPool = Annotated[
-    Pooling,
-    typer.Option(
-        metavar="HOW", rich_help_panel=_MODEL,
-        help=f"Pooling of the scores of a word's pieces: one of {_POOLINGS}.",
-    ),
-]  # fmt: skip
-Batch = Annotated[
-    int, typer.Option(metavar="N", rich_help_panel=_MODEL, help="Batch size, in windows.", min=1)
-]
 Device = Annotated[
     str | None,
     typer.Option(
@@ -395,3 +221,137 @@ BackendOption = Annotated[
         help="Library that runs the model.",
     ),
 ]  # fmt: skip
+
+
+# Groups of options.
+
+_CACHE = (
+    "Folder that keeps what was read, so that a file of the same content is read once: at most "
+    "1 GiB, and nothing of files with a password."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FileOptions:
+    """How files are read."""
+
+    PANEL: ClassVar[str] = "Reading files"
+
+    ocr: OcrMode = option(
+        "auto",
+        help="Read pages of PDF files by OCR if they have hardly any words, always, or never.",
+    )
+    pages: str | None = option(
+        None, metavar="PAGES", show_default="all",
+        help="Pages to read of every file, such as 1-3,last or 5-.",
+    )  # fmt: skip
+    max_pages: int = option(
+        300, metavar="N", min=1,
+        help="Maximum number of pages per file; no page of a longer file is read.",
+    )  # fmt: skip
+    file_seconds: float = option(120.0, metavar="S", help="Maximum time to read one file.")
+    password: str | None = option(
+        None, metavar="TEXT", envvar=PASSWORD_VARIABLE,
+        help="Password of encrypted PDF files. Safer as environment variable, where other users "
+        "of this machine cannot see it.",
+    )  # fmt: skip
+    cache: Path | None = option(None, metavar="FOLDER", show_default="~/.cache/lawful", help=_CACHE)
+    no_cache: bool = switch("--no-cache", help="Read every file, and keep nothing of it.")
+
+    def reader(self, workers: int = 1) -> Reader:
+        """The reader of these files; several workers use one thread each."""
+        if self.no_cache and self.cache is not None:
+            raise InputError("--cache and --no-cache: choose one of them")
+        limits = Limits(pages=self.max_pages, seconds=self.file_seconds)
+        selected = None if self.pages is None else Selection(self.pages)
+        engine = Ocr(threads=-1 if workers == 1 else 1)
+        cache = None if self.no_cache else ReadCache.open(self.cache)
+        return Reader(self.ocr, limits, selected, self.password, engine, cache)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedFileOptions(FileOptions):
+    """The same for files that a language model may be asked about, or that are divided."""
+
+    cache: Path | None = option(
+        None, metavar="FOLDER", show_default="~/.cache/lawful",
+        help=f"{_CACHE} If it is named, also answers of the language model.",
+    )  # fmt: skip
+    split: bool = switch(
+        "--split",
+        help="A file may hold several documents: find the pages at which new ones begin.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """The model that scores words."""
+
+    PANEL: ClassVar[str] = "Model"
+
+    model: str | None = option(
+        None, "--model", "-m", metavar="MODEL", show_default="the receipt model",
+        help="Model to score the words with: a folder, or a name on the hub.",
+    )  # fmt: skip
+    pool: Pooling = option(
+        "mean", metavar="HOW",
+        help=f"Pooling of the scores of a word's pieces: one of {_POOLINGS}.",
+    )  # fmt: skip
+    batch: int = option(32, metavar="N", help="Batch size, in windows.", min=1)
+    device: Device = None
+    backend: BackendOption = None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """How decodings are written."""
+
+    resume: Resume = None
+    format_: Format | None = option(
+        None, "--format", show_default="by the end of --out's name, otherwise jsonl",
+        help="Output format: JSON lines, a CSV table, an HTML report or a Parquet file.",
+    )  # fmt: skip
+    rows: str | None = option(
+        None, metavar="KIND", show_default=False,
+        help="With --format csv, write a table of these rows, not of the documents.",
+    )  # fmt: skip
+    raw_csv: RawCsv = False
+    images: bool = switch(
+        "--images",
+        help="With --format html, draw the images that documents name. They are read from this "
+        "machine, so use it only for documents that you trust.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PassOptions:
+    """Which documents pass."""
+
+    PANEL: ClassVar[str] = "Trust"
+
+    trust: Path | None = option(
+        None, metavar="FILE",
+        help="What lawful trust fit has written: it says which documents pass, by a promise about "
+        "their error rate.",
+    )  # fmt: skip
+    audit: float = option(
+        0.0, metavar="P",
+        help="Send this share of the documents that would pass to a person, too, to check the "
+        "promise by (lawful trust check).",
+    )  # fmt: skip
+    review_out: str | None = option(
+        None, metavar="FILE",
+        help="Write documents that do not pass to this file, and only the others to --out.",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class EndOptions:
+    """What is done about bad lines, and what is said in the end."""
+
+    bad_lines: BadLinesOption = "skip"
+    unchecked: Unchecked = option(
+        "fail",
+        help="Whether documents on which no rule could be checked pass or fail in the exit code.",
+    )
+    quiet: Quiet = False

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
 from lawful.cli.counts import BAD, PASS, REVIEW, SURE, TRUSTED, UNSURE, Tally
-from lawful.cli.options import Unchecked
+from lawful.cli.options import EndOptions
 from lawful.cli.terminal import messages, results_console, say
 from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import Line
@@ -130,15 +130,22 @@ def summarise(tally: Tally, promise: Promise | None = None) -> None:
         say(f"known values that were found: {tally.known}")
 
 
-def leave(tally: Tally, unchecked: Unchecked) -> None:
-    """Exits with 0 if all documents are satisfied, 2 if no line could be used, 1 otherwise.
+def leave(
+    tally: Tally, end: EndOptions, promise: Promise | None = None, *more: Callable[[], None]
+) -> None:
+    """Summarises, calls what says ``more``, and exits.
 
-    Where a promise says which documents pass, with 0 if all of them do.
+    With 0 if all documents are satisfied, or pass by a promise; 2 if no line could be used; 1
+    otherwise.
     """
+    if not end.quiet:
+        summarise(tally, promise)
+        for say_more in more:
+            say_more()
     found = set(tally.statuses)
     if tally[PASS] + tally[REVIEW]:
         raise typer.Exit(1 if tally[REVIEW] or tally[BAD] else 0)
-    fine = {"satisfied"} if unchecked == "fail" else {"satisfied", "unchecked"}
+    fine = {"satisfied"} if end.unchecked == "fail" else {"satisfied", "unchecked"}
     raise typer.Exit(2 if found == {BAD} else 0 if found <= fine else 1)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -15,18 +14,7 @@ from lawful.base.errors import InputError
 from lawful.cli.commands import flag
 from lawful.cli.counts import BAD, SCORED, Tally
 from lawful.cli.error_summary import Complaints
-from lawful.cli.options import (
-    BackendOption,
-    BadLinesOption,
-    Batch,
-    Device,
-    LinesOut,
-    Model,
-    ModelPool,
-    Quiet,
-    Resume,
-    UnscoredDocuments,
-)
+from lawful.cli.options import BadLinesOption, LinesOut, ModelOptions, Quiet, Resume
 from lawful.cli.output import Progress, summarise
 from lawful.cli.runs import open_run, write_results
 from lawful.cli.scoring import UnscoredFile, load_tagger
@@ -42,31 +30,28 @@ EXAMPLE = "lawful predict documents.jsonl --model my-model --out scored.jsonl"
 
 def predict(
     context: typer.Context,
-    documents: UnscoredDocuments,
+    *,
+    documents: str = typer.Argument(
+        ..., metavar="DOCUMENTS",
+        help="Documents as JSON lines with words and boxes, and pins if there are any (plain or "
+        "gzipped); - reads standard input.",
+    ),
     out: LinesOut = "-",
     resume: Resume = None,
-    model: Model = None,
-    units: Annotated[Units, typer.Option(help="Score words, or the model's word pieces.")] = (
-        "words"
-    ),
-    pool: ModelPool = "mean",
-    npz: Annotated[
-        bool, flag("--npz", help="Write the scores to an .npz file of the same name as --out.")
-    ] = False,
-    batch: Batch = 32,
-    device: Device = None,
-    backend: BackendOption = None,
+    units: Units = typer.Option("words", help="Score words, or the model's word pieces."),
+    npz: bool = flag("--npz", help="Write the scores to an .npz file of the same name as --out."),
+    by: ModelOptions,
     bad_lines: BadLinesOption = "skip",
     quiet: Quiet = False,
-) -> None:
+) -> None:  # fmt: skip
     """Score documents with a model, for lawful decode to read."""
     if npz and out == "-":
         raise InputError("--npz writes a file next to --out, which must be a file then")
     if npz and resume:
         raise InputError("--resume does not work with --npz, which writes both files at the end")
-    tagger = load_tagger(model, device, backend)
+    tagger = load_tagger(by.model, by.device, by.backend)
     source = UnscoredFile(tagger, keep_gold=True)
-    score = partial(tagger.predict, batch=batch, units=units, pool=pool)
+    score = partial(tagger.predict, batch=by.batch, units=units, pool=by.pool)
     if npz:
         tally = Tally()
         with (
@@ -79,12 +64,12 @@ def predict(
             tally[SCORED] = write_npz(out, complaints.without_bad(scored))
     else:
         with (
-            open_run(context, resume=resume, model=Path(model or receipt_model())) as output,
+            open_run(context, model=Path(by.model or receipt_model())) as output,
             Progress(documents, quiet=quiet) as progress,
         ):
             lines = output.lines(progress.lines(read_lines(documents)))
             parsed = parse_documents(lines)
-            records = source.records(parsed, after=output.last_line, batch=batch)
+            records = source.records(parsed, after=output.last_line, batch=by.batch)
             results = map(_result, score_records(score, records))
             tally = write_results(output, progress.documents(results), _line, bad_lines=bad_lines)
     if not quiet:

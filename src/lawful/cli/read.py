@@ -8,18 +8,12 @@ from __future__ import annotations
 import typer
 
 from lawful.cli.counts import BAD, READ
-from lawful.cli.inputs import Inputs, make_reader, open_cache
+from lawful.cli.inputs import Inputs
 from lawful.cli.options import (
     BadLinesOption,
-    CacheFolder,
-    FileSeconds,
+    FileOptions,
     InputsArgument,
     LinesOut,
-    MaxPages,
-    NoCache,
-    OcrOption,
-    Pages,
-    Password,
     Quiet,
     Resume,
     Workers,
@@ -40,13 +34,8 @@ def read(
     documents: InputsArgument,
     out: LinesOut = "-",
     resume: Resume = None,
-    ocr: OcrOption = "auto",
-    pages: Pages = None,
-    max_pages: MaxPages = 300,
-    file_seconds: FileSeconds = 120.0,
-    password: Password = None,
-    cache: CacheFolder = None,
-    no_cache: NoCache = False,
+    *,
+    files: FileOptions,
     workers: Workers = 1,
     bad_lines: BadLinesOption = "skip",
     quiet: Quiet = False,
@@ -56,11 +45,9 @@ def read(
     Documents as JSON lines are sorted into reading order.
     """
     inputs = Inputs(documents)
-    reader = make_reader(
-        ocr, pages, max_pages, file_seconds, password, workers, open_cache(cache, off=no_cache)
-    )
+    reader = files.reader(workers)
     with (
-        open_run(context, resume=resume) as output,
+        open_run(context) as output,
         Progress(files=inputs.files_after(output.last_line), quiet=quiet) as progress,
     ):
         left = output.left(progress.lines(inputs.lines()))

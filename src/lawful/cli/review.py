@@ -13,28 +13,26 @@ import typer
 
 from lawful.base.errors import InputError, LawfulError
 from lawful.cli.commands import Command, ReviewGroup, flag
-from lawful.cli.inputs import Inputs, open_cache
+from lawful.cli.groups import Without, with_groups
+from lawful.cli.inputs import Inputs
 from lawful.cli.options import (
-    CacheFolder,
-    Model,
-    NoCache,
-    OcrOption,
+    FileOptions,
+    ModelOptions,
     Out,
-    Password,
+    PassOptions,
     PythonFile,
     RawCsv,
     RuleFile,
-    TrustFile,
     load_rules,
     rules_option,
 )
 from lawful.cli.output import plural
-from lawful.cli.review_inputs import model_of, reader_of, rules_of, scored
+from lawful.cli.review_inputs import model_of, rules_of, scored
 from lawful.cli.terminal import say, warn
 from lawful.cli.trust_options import Trusting
 from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import encode
-from lawful.io.paths import check_there
+from lawful.io.paths import check_there, read_bytes
 from lawful.pipeline.call import Call
 from lawful.review.accepted import (
     accepted_in,
@@ -82,101 +80,76 @@ Reviewed = Annotated[
     epilog="Example: lawful review open documents.jsonl --rules rules.yaml --images-from scans/; "
     "the word open may be left out.",
 )  # fmt: skip
+@with_groups
 def open_(
-    documents: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="DOCUMENTS",
-            help="Scored documents as JSON lines (plain or gzipped; - reads standard input); or "
-            "PDF files, images and folders of them, which a model scores first.",
-        ),
-    ],
+    documents: list[str] = typer.Argument(
+        ..., metavar="DOCUMENTS",
+        help="Scored documents as JSON lines (plain or gzipped; - reads standard input); or PDF "
+        "files, images and folders of them, which a model scores first.",
+    ),
     rules: Annotated[
         Path | None, rules_option("Rules (default for files: of the model, or of their kind)")
     ] = None,
-    schema: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SCHEMA", show_default=False,
-            help="Fields and rules of a Pydantic model as file.py:Class, whose file is executed, "
-            "or of a JSON Schema: those of lawful extract --schema.",
-        ),
-    ] = None,
+    schema: str | None = typer.Option(
+        None, metavar="SCHEMA", show_default=False,
+        help="Fields and rules of a Pydantic model as file.py:Class, whose file is executed, or "
+        "of a JSON Schema: those of lawful extract --schema.",
+    ),
     python: PythonFile = None,
-    images: Annotated[
-        str | None,
-        typer.Option(
-            "--images-from",
-            metavar="DIR",
-            help="Folder of page images or PDF files named by the documents' ids, or a template "
-            "such as scans/{id}-{page}.png with pages from 1.",
-        ),
-    ] = None,
+    *,
+    images: str | None = typer.Option(
+        None, "--images-from", metavar="DIR",
+        help="Folder of page images or PDF files named by the documents' ids, or a template such "
+        "as scans/{id}-{page}.png with pages from 1.",
+    ),
     db: Database = Path("review.db"),
-    port: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=0, max=65535, show_default="any free one",
-            help="Port to listen on, on this machine only.",
-        ),
-    ] = 0,
-    no_browser: Annotated[bool, flag("--no-browser", help="Only print the address.")] = False,
-    reviewer: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", show_default="the name of the user", help="Who reviews."),
-    ] = None,
-    needs: Annotated[
-        str | None,
-        typer.Option(
-            "--needs", metavar="NAMES", show_default="as the rules say",
-            help="The fields that matter, as in total,date: others are not asked about.",
-        ),
-    ] = None,
-    trust: TrustFile = None,
-    error_cost: Annotated[
-        float,
-        typer.Option(metavar="X", min=0, help="What an error that nobody sees costs, in looks."),
-    ] = 20.0,
-    ocr: OcrOption = "auto",
-    password: Password = None,
-    cache: CacheFolder = None,
-    no_cache: NoCache = False,
-    model: Model = None,
-    teach: Annotated[
-        bool,
-        flag(
-            "--teach",
-            help="Teach a quick model again after each accepted document, and sort the others by "
-            "its answers; without --model, documents need no scores.",
-        ),
-    ] = False,
-    teach_out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER", show_default="beside --db, as in review.db.model",
-            help="With --teach: folder to write the taught model to.",
-        ),
-    ] = None,
+    port: int = typer.Option(
+        0, metavar="N", min=0, max=65535, show_default="any free one",
+        help="Port to listen on, on this machine only.",
+    ),
+    no_browser: bool = flag("--no-browser", help="Only print the address."),
+    reviewer: str | None = typer.Option(
+        None, metavar="NAME", show_default="the name of the user", help="Who reviews."
+    ),
+    needs: str | None = typer.Option(
+        None, "--needs", metavar="NAMES", show_default="as the rules say",
+        help="The fields that matter, as in total,date: others are not asked about.",
+    ),
+    passing: Annotated[PassOptions, Without("audit", "review_out")],
+    error_cost: float = typer.Option(
+        20.0, metavar="X", min=0, help="What an error that nobody sees costs, in looks."
+    ),
+    files: Annotated[FileOptions, Without("pages", "max_pages", "file_seconds")],
+    by: Annotated[ModelOptions, Without("pool", "batch", "device", "backend")],
+    teach: bool = flag(
+        "--teach",
+        help="Teach a quick model again after each accepted document, and sort the others by its "
+        "answers; without --model, documents need no scores.",
+    ),
+    teach_out: Path | None = typer.Option(
+        None, metavar="FOLDER", show_default="beside --db, as in review.db.model",
+        help="With --teach: folder to write the taught model to.",
+    ),
 ) -> None:  # fmt: skip
     """Open a page in the browser on which a person reviews documents, the worst first."""
     check_extra()
     inputs = Inputs(documents)
-    is_scored = not inputs.has_files and model is None and not teach
+    is_scored = not inputs.has_files and by.model is None and not teach
     _check_there(documents)
     if teach_out is not None and not teach:
         raise InputError("--teach-out needs --teach")
     if rules is None and schema is None and is_scored:
         raise InputError(f"give --rules: {documents[0]} has scores of labels that only you know")
-    by_kind = rules is None and python is None and trust is None
-    rules, sets = rules_of(rules, python, schema, model, needs, by_kind=by_kind, teach=teach)
+    by_kind = rules is None and python is None and passing.trust is None
+    rules, sets = rules_of(rules, python, schema, by.model, needs, by_kind=by_kind, teach=teach)
     name = " or ".join(sets) or rules.stem
     common = shared(sets, name, python)
     call = Call(common.rules)
-    trusting = Trusting.load(trust, call, (rules, python), None, 0.0, None)
+    trusting = Trusting.load(passing, call, (rules, python))
     if is_scored and len(documents) > 1:
         raise InputError("several files of JSON lines: review them one by one, or join them")
     learner = None
-    pictures = Pictures(_folders_of(documents), images, password, Path(f"{db}.pictures"))
+    pictures = Pictures(_folders_of(documents), images, files.password, Path(f"{db}.pictures"))
     if is_scored:
         found = Documents.open(documents[0])
         if not len(found):
@@ -184,9 +157,9 @@ def open_(
         store = Store(db)
     else:
         store = Store(db)  # before a model runs for minutes
-        reader = reader_of(ocr, password, open_cache(cache, off=no_cache))
-        tagger = model_of(sets, model, inputs, teach=teach)
-        found = Documents.arriving(scored(inputs, reader, tagger), inputs.files_after(0))
+        tagger = model_of(sets, by.model, inputs, teach=teach)
+        arriving = scored(inputs, files.reader(), tagger)
+        found = Documents.arriving(arriving, inputs.files_after(0))
         if teach:
             learner = Learner(common.rules, teach_out or Path(f"{db}.model"), tagger)
 
@@ -225,36 +198,26 @@ def _check_there(documents: list[str]) -> None:
 )  # fmt: skip
 def export(
     context: typer.Context,
-    documents: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="DOCUMENTS",
-            help="Scored documents as JSON lines; of values as tables, only these (default: all "
-            "that were reviewed).",
-        ),
-    ] = None,
+    documents: str | None = typer.Argument(
+        None, metavar="DOCUMENTS",
+        help="Scored documents as JSON lines; of values as tables, only these (default: all that "
+        "were reviewed).",
+    ),
     rules: Annotated[Path | None, rules_option("Rules, which gold labels need")] = None,
     python: PythonFile = None,
     db: Database = Path("review.db"),
     out: Out = "-",
-    format_: Annotated[
-        ExportFormat | None,
-        typer.Option(
-            "--format",
-            show_default="by the name of --out, or gold",
-            help="Accepted values as csv, xlsx, jsonl or parquet; accepted documents as JSON lines "
-            "with gold labels, a CSV table of all changes, or Label Studio's JSON.",
-        ),
-    ] = None,
-    rows: Annotated[
-        str | None,
-        typer.Option(metavar="KIND", help="Of csv: one line per row of this kind, as in item."),
-    ] = None,
+    format_: ExportFormat | None = typer.Option(
+        None, "--format", show_default="by the name of --out, or gold",
+        help="Accepted values as csv, xlsx, jsonl or parquet; accepted documents as JSON lines "
+        "with gold labels, a CSV table of all changes, or Label Studio's JSON.",
+    ),
+    rows: str | None = typer.Option(
+        None, metavar="KIND", help="Of csv: one line per row of this kind, as in item."
+    ),
     raw_csv: RawCsv = False,
-    any_rules: Annotated[
-        bool, flag("--any-rules", help="Also export what was accepted under other rules.")
-    ] = False,
-) -> None:
+    any_rules: bool = flag("--any-rules", help="Also export what was accepted under other rules."),
+) -> None:  # fmt: skip
     """Export reviews: accepted values, true labels, a table of changes, or tasks."""
     form = format_ or _form_of(out)
     if form in TABLES:
@@ -326,20 +289,17 @@ def _export_values(
     "--db review.db",
 )  # fmt: skip
 def import_(
-    tasks: Annotated[
-        Path, typer.Argument(metavar="TASKS", help="Tasks that Label Studio exported as JSON.")
-    ],
+    *,
+    tasks: Path = typer.Argument(
+        ..., metavar="TASKS", help="Tasks that Label Studio exported as JSON."
+    ),
     documents: Reviewed,
     rules: RuleFile,
     python: PythonFile = None,
     db: Database = Path("review.db"),
 ) -> None:
     """Import annotations of Label Studio as accepted reviews."""
-    try:
-        data = tasks.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {tasks}: {error.strerror}") from None
-    listed = read_tasks(data, str(tasks))
+    listed = read_tasks(read_bytes(tasks), str(tasks))
     taken, bad, unknown = 0, 0, set[str]()
     with _desk(documents, rules, python, db, new=True) as desk:
         for number, task in enumerate(listed):

@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from lawful.base.errors import InputError
-from lawful.cli.inputs import Inputs, make_reader
-from lawful.cli.options import Model, load_rules
+from lawful.cli.inputs import Inputs
+from lawful.cli.options import load_rules
 from lawful.cli.scoring import UnscoredFile, load_kind_tagger, load_tagger
 from lawful.cli.terminal import say, warn
 from lawful.documents.records import FailedDocument, Scored
@@ -24,8 +24,7 @@ from lawful.models.shipped import RULES, model_for, rules_for
 from lawful.models.tagger import Tagger
 from lawful.pipeline.batch import score_each
 from lawful.pipeline.workers import Idle
-from lawful.readers import Limits, OcrMode, Reader
-from lawful.readers.cache import ReadCache
+from lawful.readers import Reader
 from lawful.review.answer import RuleSets
 from lawful.review.needed import with_needs
 from lawful.rules.packs import PACKS
@@ -51,8 +50,8 @@ class _Scores(msgspec.Struct):
 
 
 def rules_of(
-    rules: Path | None, python: Path | None, schema: str | None, model: Model, needs: str | None,
-    *, by_kind: bool, teach: bool,
+    rules: Path | None, python: Path | None, schema: str | None, model: str | None,
+    needs: str | None, *, by_kind: bool, teach: bool,
 ) -> tuple[Path, RuleSets]:  # fmt: skip
     """The rules of a review, and their file; ``by_kind`` if kinds may be told apart."""
     if schema is not None:
@@ -69,13 +68,7 @@ def rules_of(
     return rules, {"": with_needs(load_rules(rules, python), rules, needs)}
 
 
-def reader_of(ocr: OcrMode, password: str | None, cache: ReadCache | None) -> Reader:
-    """What reads files."""
-    limits = Limits()
-    return make_reader(ocr, None, limits.pages, limits.seconds, password, 1, cache)
-
-
-def model_of(sets: RuleSets, model: Model, inputs: Inputs, *, teach: bool) -> Tagger:
+def model_of(sets: RuleSets, model: str | None, inputs: Inputs, *, teach: bool) -> Tagger:
     """The model that scores documents; one that knows nothing, if it will be taught."""
     if "" not in sets:
         return load_kind_tagger(None, None)

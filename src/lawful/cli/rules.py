@@ -6,7 +6,6 @@ import json
 import sys
 from math import isinf
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -57,19 +56,12 @@ app = typer.Typer(help="Check rule files, and learn rules from true labels.", cl
 
 
 def show(
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="FILE", help=f"Rule file, or one of {RULE_NAMES}.", callback=rule_path
-        ),
-    ] = None,
+    file: Path | None = typer.Argument(
+        None, metavar="FILE", callback=rule_path, help=f"Rule file, or one of {RULE_NAMES}."
+    ),
     python: PythonFile = None,
-    text: Annotated[
-        bool, flag("--text", help="Print the file as it is, to edit a copy of a rule pack.")
-    ] = False,
-    schema: Annotated[
-        bool, flag("--json-schema", help="Print the JSON Schema of rule files instead.")
-    ] = False,
+    text: bool = flag("--text", help="Print the file as it is, to edit a copy of a rule pack."),
+    schema: bool = flag("--json-schema", help="Print the JSON Schema of rule files instead."),
 ) -> None:
     """Validate a rule file and list its fields and rules."""
     if schema:

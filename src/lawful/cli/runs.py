@@ -19,6 +19,7 @@ from lawful.cli.folders import MANIFEST, FolderOutput
 from lawful.cli.options import BadLines
 from lawful.cli.output import plural
 from lawful.cli.terminal import Interrupted, say, warn
+from lawful.cli.writers import Writer
 from lawful.documents.document import Document
 from lawful.documents.records import FailedDocument, Scored
 from lawful.io.atomic import make_folder
@@ -26,6 +27,7 @@ from lawful.io.hashes import hash_of, hash_of_model
 from lawful.io.journal import Entry, Manifest, Output, Pack, resumable
 from lawful.io.jsonl import Line
 from lawful.io.npz import npz_path
+from lawful.pipeline.call import Result
 from lawful.rules.rule_set import Rules
 
 Record = TypeVar("Record", bound=Scored | Document)
@@ -102,22 +104,21 @@ def _outputs(
 @contextmanager
 def open_run(
     context: typer.Context,
-    head: str = "",
+    writer: Writer | None = None,
     *,
-    resume: bool | None,
     rules: Rules | None = None,
-    pack: Pack | None = None,
     model: Path | None = None,
-    review: str | None = None,
     folder: Callable[[Output], FolderOutput] | None = None,
 ) -> Iterator[Output]:
     """The output of a command; if the run is ended, says how to resume it.
 
-    With ``pack``, files are made of their results at the end.
-    With ``review``, documents for review are in that file, and only the others in ``--out``. With
-    ``folder``, ``--out`` is a folder, and lines are files: it makes their output of the manifest's.
+    With ``--review-out``, documents for review are in that file, and only the others in ``--out``.
+    With ``folder``, ``--out`` is a folder, and lines are files: it makes their output of the
+    manifest's.
     """
     manifest, out = _manifest(context, rules, model), context.params["out"]
+    resume, review = context.params["resume"], context.params.get("review_out")
+    head, pack = ("", None) if writer is None else (writer.head(), writer.pack)
     if folder is not None:
         if review is not None:
             raise InputError(f"--review-out {review} needs a file as --out, and {out} is a folder")
@@ -166,6 +167,22 @@ def _manifest(context: typer.Context, rules: Rules | None, model: Path | None) -
     if model is not None:
         manifest["--model"] = hash_of_model(model)
     return manifest
+
+
+def write_decodings(
+    output: Output,
+    results: Iterable[Result],
+    writer: Writer,
+    bad_lines: BadLines,
+    name: Callable[[int], str] = "line {}".format,
+    *,
+    several: bool = False,
+) -> Tally:
+    """The same for decodings, in the format of ``writer``."""
+    return write_results(
+        output, results, writer.write, writer.foot, bad=writer.bad, bad_lines=bad_lines, name=name,
+        several=several,
+    )  # fmt: skip
 
 
 def write_results(

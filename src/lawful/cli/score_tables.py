@@ -12,6 +12,7 @@ from lawful.cli.counts import counted
 from lawful.cli.error_summary import Complaints
 from lawful.cli.options import BadLines
 from lawful.cli.output import Progress, plural
+from lawful.cli.terminal import figures
 from lawful.documents.records import FailedDocument, Scored
 from lawful.documents.scores import Pooling, Scores
 from lawful.evaluation.report import percent, without_pins
@@ -72,10 +73,7 @@ def with_gold(records: Iterable[Record], skipped: Skipped) -> Iterator[Record]:
 def score_table(boards: Mapping[str, Scoreboard]) -> Table:
     """Scoreboards side by side; each but the first is compared with the first."""
     baseline = next(iter(boards.values()))
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column(plural(baseline.pages, "page"))
-    for name in boards:
-        table.add_column(name, justify="right")
+    table = figures([plural(baseline.pages, "page")], boards)
 
     def row(name: str, cell: Callable[[Scoreboard], str]) -> None:
         table.add_row(name, *map(cell, boards.values()))

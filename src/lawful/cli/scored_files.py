@@ -6,17 +6,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
 import msgspec
 
 from lawful.base.errors import InputError
 from lawful.base.extras import needed
+from lawful.base.options import option
 from lawful.cli.counts import BAD, Tally
 from lawful.cli.error_summary import Complaints
 from lawful.cli.folders import PARQUET, Files, FolderOutput
 from lawful.cli.options import BadLines
 from lawful.cli.output import Progress
-from lawful.cli.runs import write_results
+from lawful.cli.runs import write_decodings
 from lawful.cli.terminal import warn
 from lawful.cli.trust_options import Trusting
 from lawful.cli.writers import Writer, tallied
@@ -33,22 +35,31 @@ from lawful.results.decoding import Decoding
 class ParquetOptions:
     """What Parquet files do not say by themselves: label names, kind of scores, columns."""
 
-    labels: tuple[str, ...] | None = None
-    kind: str | None = None
-    columns: Mapping[str, str] | None = None
+    PANEL: ClassVar[str] = "Parquet files"
 
-    @classmethod
-    def parse(
-        cls, labels: Path | None, kind: str | None, columns: list[str] | None
-    ) -> ParquetOptions:
-        """From the options of the command line."""
+    labels: Path | None = option(
+        None, "--label-names", metavar="FILE", show_default="those in the files",
+        help="Label names of Parquet files that lack them: a list in JSON, or one name per line.",
+    )  # fmt: skip
+    kind: str | None = option(
+        None, metavar="KIND", show_default="as the files say",
+        help="Kind of the scores in Parquet files: probs, log_probs or logits.",
+    )  # fmt: skip
+    column: list[str] | None = option(
+        None, metavar="NAME=COLUMN", show_default=False,
+        help="Read a column of Parquet files under another name, such as words=tokens.",
+    )  # fmt: skip
+
+    def parsed(self) -> dict[str, Any]:
+        """The same as arguments of ``read_parquet``."""
         pairs = {}
-        for pair in columns or ():
+        for pair in self.column or ():
             ours, equals, theirs = pair.partition("=")
             if not equals or not ours or not theirs:
                 raise InputError(f"--column {pair}: expected NAME=COLUMN, such as words=tokens")
             pairs[ours] = theirs
-        return cls(None if labels is None else _read_labels(labels), kind, pairs)
+        labels = None if self.labels is None else _read_labels(self.labels)
+        return {"labels": labels, "kind": self.kind, "columns": pairs}
 
 
 def _read_labels(path: Path) -> tuple[str, ...]:
@@ -72,7 +83,7 @@ class FileDecoder:
     call: Call
     trusting: Trusting
     writer: Writer
-    parquet: ParquetOptions
+    parquet: Mapping[str, Any]
     workers: int
     bad_lines: BadLines
 
@@ -102,10 +113,7 @@ class FileDecoder:
             return self._write_parquet(out, results, name)
         with atomic_text(out) as file:
             file.write(self.writer.head())
-            return write_results(
-                Output(file), results, self.writer.write, self.writer.foot,
-                bad_lines=self.bad_lines, name=name,
-            )  # fmt: skip
+            return write_decodings(Output(file), results, self.writer, self.bad_lines, name)
 
     def _decoded_lines(self, path: Path) -> Iterator[Result]:
         lines = read_lines(path)
@@ -115,8 +123,7 @@ class FileDecoder:
         needed("pyarrow", f"reading {path}")
         from lawful.arrow.parquet import read_parquet
 
-        given = self.parquet
-        records = read_parquet(path, labels=given.labels, kind=given.kind, columns=given.columns)
+        records = read_parquet(path, **self.parquet)
         return decode_records(records, self.call, workers=self.workers)
 
     def _write_parquet(

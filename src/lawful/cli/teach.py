@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -15,20 +14,8 @@ from rich.table import Table
 from lawful.base.errors import InputError, shown
 from lawful.base.extras import needed
 from lawful.cli.commands import flag
-from lawful.cli.inputs import Inputs, make_reader, open_cache
-from lawful.cli.options import (
-    RULE_NAMES,
-    CacheFolder,
-    FileSeconds,
-    InputsArgument,
-    MaxPages,
-    NoCache,
-    OcrOption,
-    Pages,
-    Password,
-    Quiet,
-    Workers,
-)
+from lawful.cli.inputs import Inputs
+from lawful.cli.options import RULE_NAMES, FileOptions, InputsArgument, Quiet, Workers
 from lawful.cli.output import Progress, plural
 from lawful.cli.terminal import results_console, say, warn
 from lawful.cli.training_progress import Forecast
@@ -65,47 +52,29 @@ FEW = 5
 def teach(
     documents: InputsArgument,
     truth: TruthOption = None,
-    reviews: Annotated[
-        Path | None,
-        typer.Option(
-            "--reviews", metavar="FILE",
-            help="Reviews (lawful review --db): values that were accepted are true. Needs --rules.",
-        ),
-    ] = None,
+    reviews: Path | None = typer.Option(
+        None, "--reviews", metavar="FILE",
+        help="Reviews (lawful review --db): values that were accepted are true. Needs --rules.",
+    ),
     *,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder to write the model to.")
-    ],
-    rules: Annotated[
-        str | None,
-        typer.Option(
-            "--rules", "-r", metavar="FILE", show_default="fields guessed from the columns",
-            help=f"Fields and rules: a file, or one of {RULE_NAMES}.",
-        ),
-    ] = None,
+    out: Path = typer.Option(
+        ..., "--out", "-o", metavar="FOLDER", help="Folder to write the model to."
+    ),
+    rules: str | None = typer.Option(
+        None, "--rules", "-r", metavar="FILE", show_default="fields guessed from the columns",
+        help=f"Fields and rules: a file, or one of {RULE_NAMES}.",
+    ),
     column: Columns = None,
-    deep: Annotated[
-        bool,
-        flag(
-            "--deep",
-            help="Teach a transformer besides, in minutes, and keep the better model; needs the "
-            "extra train.",
-        ),
-    ] = False,
-    base: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL", show_default="receipts or invoices",
-            help="With --deep: the model to start from, as for lawful train.",
-        ),
-    ] = None,
-    ocr: OcrOption = "auto",
-    pages: Pages = None,
-    max_pages: MaxPages = 300,
-    file_seconds: FileSeconds = 120.0,
-    password: Password = None,
-    cache: CacheFolder = None,
-    no_cache: NoCache = False,
+    deep: bool = flag(
+        "--deep",
+        help="Teach a transformer besides, in minutes, and keep the better model; needs the extra "
+        "train.",
+    ),
+    base: str | None = typer.Option(
+        None, metavar="MODEL", show_default="receipts or invoices",
+        help="With --deep: the model to start from, as for lawful train.",
+    ),
+    files: FileOptions,
     workers: Workers = 1,
     quiet: Quiet = False,
 ) -> None:  # fmt: skip
@@ -124,9 +93,7 @@ def teach(
         needed("transformers", "lawful teach --deep")
     if "-" in documents:
         raise InputError("standard input cannot be read twice: give a file of documents")
-    reader = make_reader(
-        ocr, pages, max_pages, file_seconds, password, workers, open_cache(cache, off=no_cache)
-    )
+    reader = files.reader(workers)
     ids = inputs.ids()
     loaded = None if rules is None else rules_named(rules)
     file, known_rules = _known(truth or reviews, reviews, ids, loaded, column)

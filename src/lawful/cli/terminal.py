@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 # All of C0 and C1 but tab and newline; marks and overrides of direction; separators of lines and
@@ -37,6 +39,18 @@ def results_console(*, stderr: bool = False) -> Console:
     if not console.is_terminal:
         console.width = 120  # a file or a pipe
     return console
+
+
+def figures(names: Iterable[str], numbers: Iterable[str], more: Iterable[str] = ()) -> Table:
+    """A table without lines: columns of names, of numbers, and of what is said about them."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for name in names:
+        table.add_column(name)
+    for number in numbers:
+        table.add_column(number, justify="right", no_wrap=True)
+    for text in more:
+        table.add_column(text)
+    return table
 
 
 def say(message: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -45,121 +45,74 @@ FEW = 100
 
 
 def train(
-    documents: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DOCUMENTS", help="Documents as JSON lines with gold labels, or see --truth."
-        ),
-    ],
-    base: Annotated[
-        str,
-        typer.Option(
-            metavar="MODEL",
-            help="Model to fine-tune: receipts or invoices (the shipped ones), a folder, or a name "
-            "on the hub.",
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder to write the model to.")
-    ],
-    validation: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", show_default="a share of DOCUMENTS", help="Documents to validate on."
-        ),
-    ] = None,
-    share: Annotated[
-        float,
-        typer.Option(metavar="P", help="Share of DOCUMENTS to validate on, unless --validation."),
-    ] = 0.2,
-    rules: Annotated[
-        str | None,
-        typer.Option(
-            "--rules", "-r", metavar="FILE",
-            help=f"Check that the labels fit these rules: a file, or one of {RULE_NAMES}.",
-        ),
-    ] = None,
+    documents: Path = typer.Argument(
+        ..., metavar="DOCUMENTS", help="Documents as JSON lines with gold labels, or see --truth."
+    ),
+    base: str = typer.Option(
+        ..., metavar="MODEL",
+        help="Model to fine-tune: receipts or invoices (the shipped ones), a folder, or a name on "
+        "the hub.",
+    ),
+    out: Path = typer.Option(
+        ..., "--out", "-o", metavar="FOLDER", help="Folder to write the model to."
+    ),
+    validation: Path | None = typer.Option(
+        None, metavar="FILE", show_default="a share of DOCUMENTS", help="Documents to validate on."
+    ),
+    share: float = typer.Option(
+        0.2, metavar="P", help="Share of DOCUMENTS to validate on, unless --validation."
+    ),
+    rules: str | None = typer.Option(
+        None, "--rules", "-r", metavar="FILE",
+        help=f"Check that the labels fit these rules: a file, or one of {RULE_NAMES}.",
+    ),
     truth: TruthOption = None,
     column: Columns = None,
-    rounds: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            help="With --truth: how often to label by the values, and train.",
-        ),
-    ] = 2,
-    layers: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", rich_help_panel=_ENCODER, show_default="all",
-            help="Keep only the first N encoder layers.",
-        ),
-    ] = None,
-    boxes: Annotated[
-        bool,
-        flag("--boxes", rich_help_panel=_ENCODER, help="Add box embeddings to a text encoder."),
-    ] = False,
-    lines: Annotated[
-        bool,
-        flag(
-            "--lines", rich_help_panel=_ENCODER,
-            help="Add embeddings of places in printed lines to a text encoder.",
-        ),
-    ] = False,
-    crf: Annotated[
-        bool, flag("--crf", rich_help_panel=_ENCODER, help="Add a CRF: scores of transitions.")
-    ] = False,
-    window: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", rich_help_panel=_ENCODER, show_default="the encoder's maximum",
-            help="Window size, in word pieces.",
-        ),
-    ] = None,
-    epochs: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", rich_help_panel=_TRAINING, show_default="20; more for few documents",
-            help="Maximum number of epochs.",
-        ),
-    ] = None,
-    patience: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", rich_help_panel=_TRAINING, show_default="a quarter of all; at least 5",
-            help="Stop after N epochs without a better F1; while it is 0, without a lower loss.",
-        ),
-    ] = None,
-    batch: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", rich_help_panel=_TRAINING, show_default="32; fewer for few documents",
-            help="Batch size, in windows.",
-        ),
-    ] = None,
-    rate: Annotated[
-        float,
-        typer.Option(metavar="RATE", rich_help_panel=_TRAINING, help="Encoder learning rate."),
-    ] = 1e-4,
-    new_rate: Annotated[
-        float,
-        typer.Option(
-            metavar="RATE", rich_help_panel=_TRAINING,
-            help="Learning rate of new parameters: head, boxes, CRF.",
-        ),
-    ] = 1e-3,
-    legal: Annotated[
-        float,
-        typer.Option(
-            metavar="WEIGHT", rich_help_panel=_TRAINING,
-            help="Weight of the loss term for illegal transitions.",
-        ),
-    ] = 0.0,
+    rounds: int = typer.Option(
+        2, metavar="N", help="With --truth: how often to label by the values, and train."
+    ),
+    layers: int | None = typer.Option(
+        None, metavar="N", rich_help_panel=_ENCODER, show_default="all",
+        help="Keep only the first N encoder layers.",
+    ),
+    boxes: bool = flag(
+        "--boxes", rich_help_panel=_ENCODER, help="Add box embeddings to a text encoder."
+    ),
+    lines: bool = flag(
+        "--lines", rich_help_panel=_ENCODER,
+        help="Add embeddings of places in printed lines to a text encoder.",
+    ),
+    crf: bool = flag("--crf", rich_help_panel=_ENCODER, help="Add a CRF: scores of transitions."),
+    window: int | None = typer.Option(
+        None, metavar="N", rich_help_panel=_ENCODER, show_default="the encoder's maximum",
+        help="Window size, in word pieces.",
+    ),
+    epochs: int | None = typer.Option(
+        None, metavar="N", rich_help_panel=_TRAINING, show_default="20; more for few documents",
+        help="Maximum number of epochs.",
+    ),
+    patience: int | None = typer.Option(
+        None, metavar="N", rich_help_panel=_TRAINING, show_default="a quarter of all; at least 5",
+        help="Stop after N epochs without a better F1; while it is 0, without a lower loss.",
+    ),
+    batch: int | None = typer.Option(
+        None, metavar="N", rich_help_panel=_TRAINING, show_default="32; fewer for few documents",
+        help="Batch size, in windows.",
+    ),
+    rate: float = typer.Option(
+        1e-4, metavar="RATE", rich_help_panel=_TRAINING, help="Encoder learning rate."
+    ),
+    new_rate: float = typer.Option(
+        1e-3, metavar="RATE", rich_help_panel=_TRAINING,
+        help="Learning rate of new parameters: head, boxes, CRF.",
+    ),
+    legal: float = typer.Option(
+        0.0, metavar="WEIGHT", rich_help_panel=_TRAINING,
+        help="Weight of the loss term for illegal transitions.",
+    ),
     seed: Seed = 0,
     device: Device = None,
-    resume: Annotated[
-        bool, flag("--resume", help="Continue an interrupted run from its last epoch.")
-    ] = False,
+    resume: bool = flag("--resume", help="Continue an interrupted run from its last epoch."),
 ) -> None:  # fmt: skip
     """Fine-tune an encoder on documents with gold labels, and keep the best epoch.
 

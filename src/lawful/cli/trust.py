@@ -8,23 +8,24 @@ check.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import exp
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from msgspec.structs import replace
-from rich.table import Table
 
 from lawful.base.errors import InputError, LawfulError
+from lawful.base.options import option
 from lawful.cli.commands import Command, Group
 from lawful.cli.counts import BAD
 from lawful.cli.error_summary import Complaints
-from lawful.cli.groups import DEFAULTS, Without, with_groups
+from lawful.cli.groups import Without, with_groups
 from lawful.cli.options import (
-    BadLines,
     BadLinesOption,
     Documents,
+    PassOptions,
     PythonFile,
     Quiet,
     Seed,
@@ -34,7 +35,7 @@ from lawful.cli.options import (
 )
 from lawful.cli.output import Progress, plural
 from lawful.cli.score_tables import Skipped, with_gold
-from lawful.cli.terminal import results_console, say
+from lawful.cli.terminal import figures, results_console, say
 from lawful.cli.trust_options import Trusting
 from lawful.cli.truth_files import Columns, TruthOption, columns_of, complain, matched
 from lawful.documents.records import Scored
@@ -55,58 +56,102 @@ from lawful.rules.rule_set import Rules
 FIT = "lawful trust fit reviewed.jsonl --rules rules.yaml --needs total --out trust.json"
 CHECK = "lawful trust check reviewed.jsonl --rules rules.yaml --needs total --trust trust.json"
 
-OfSchema = Annotated[
-    str | None,
-    typer.Option(
-        "--schema", metavar="SCHEMA", show_default=False,
-        help="Instead of --rules, what lawful extract --schema asked a language model for.",
-    ),
-]  # fmt: skip
-
 SEEN = "that trust was made of"
 
 ASKED = Without("confidence")  # of needed fields it is always there
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a promise is made of or checked by: documents that have scores, or that are results."""
+
+    rules: Annotated[Path | None, rules_option("Rules")] = None
+    python: PythonFile = None
+    truth: TruthOption = None
+    column: Columns = None
+    schema: str | None = option(
+        None, metavar="SCHEMA", show_default=False,
+        help="Instead of --rules, what lawful extract --schema asked a language model for.",
+    )  # fmt: skip
+    workers: Workers = 1
+    bad_lines: BadLinesOption = "skip"
+    quiet: Quiet = False
+
+    def load_rules(self) -> Rules:
+        """The rules; an ``InputError`` for options that do not go together."""
+        if self.schema is None:
+            if self.rules is None:
+                raise InputError("--rules is needed, or of results of a language model, --schema")
+            return load_rules(self.rules, self.python)
+        if self.truth is None:
+            raise InputError(
+                "--schema works with --truth only: labels of scores are those of --rules"
+            )
+        if self.rules is not None or self.python is not None:
+            raise InputError("--schema works without --rules and --python only: it brings its own")
+        return load_schema(self.schema)[1]
+
+    def results(
+        self, documents: str, truth: Path, rules: Rules, skipped: Skipped
+    ) -> Iterator[Result]:
+        """Results of an earlier run, compared with true values."""
+        file = read_truth(truth, rules, columns_of(self.column or ()))
+        complain(truth, file.bad)
+        skipped[BAD] += len(file.bad)
+        check_known(file.truths, rules)
+        with Complaints(self.bad_lines, skipped) as complaints:
+            lines = list(complaints.without_bad(read_results(documents)))
+        truths, _ = matched((line.id for line in lines), file.truths)
+        for line in lines:
+            if line.id in truths:
+                yield reviewed_result(line, truths[line.id], rules)
+            else:
+                skipped["without true values"] += 1
+
+    def judged(
+        self, documents: str, call: Call, skipped: Skipped
+    ) -> Iterator[tuple[Scored, Decoding, bool]]:
+        """Documents with gold labels, decoded, and whether all needed values are right."""
+        records = in_words(with_gold(read_jsonl(documents, "yield"), skipped), call.pool)
+        with (
+            Progress(quiet=self.quiet) as progress,
+            Complaints(self.bad_lines, skipped) as complaints,
+        ):
+            decoded = progress.documents(decode_records(records, call, workers=self.workers))
+            for scored, decoding in complaints.without_bad(decoded):
+                try:
+                    right = right_fields(scored, decoding.labels, call.rules)
+                except LawfulError as error:
+                    complaints.add(bad_line(scored, str(error)))
+                    continue
+                yield scored, decoding, all(right[name] for name in call.rules.needs)
+
+
 def fit(
     context: typer.Context,
     documents: Documents,
-    out: Annotated[
-        str, typer.Option("--out", "-o", metavar="FILE", help="Write trust and promise to this.")
-    ],
-    rules: Annotated[Path | None, rules_option("Rules")] = None,
-    python: PythonFile = None,
-    truth: TruthOption = None,
-    column: Columns = None,
-    schema: OfSchema = None,
-    error: Annotated[
-        float, typer.Option(metavar="P", help="Highest error rate among documents that pass.")
-    ] = 0.01,
-    confidence: Annotated[
-        float, typer.Option(metavar="P", help="How sure the promise has to be.")
-    ] = 0.95,
-    model: Annotated[
-        Path | None,
-        typer.Option(
-            "--model",
-            "-m",
-            metavar="MODEL",
-            show_default=False,
-            help="Model that scored the documents: lawful extract refuses trust in another one.",
-        ),
-    ] = None,
+    out: str = typer.Option(
+        ..., "--out", "-o", metavar="FILE", help="Write trust and promise to this."
+    ),
+    error: float = typer.Option(
+        0.01, metavar="P", help="Highest error rate among documents that pass."
+    ),
+    confidence: float = typer.Option(0.95, metavar="P", help="How sure the promise has to be."),
+    model: Path | None = typer.Option(
+        None, "--model", "-m", metavar="MODEL", show_default=False,
+        help="Model that scored the documents: lawful extract refuses trust in another one.",
+    ),
     seed: Seed = 0,
-    how: Annotated[DecodeOptions, ASKED] = DEFAULTS,
-    workers: Workers = 1,
-    bad_lines: BadLinesOption = "skip",
-    quiet: Quiet = False,
-) -> None:
+    *,
+    how: Annotated[DecodeOptions, ASKED],
+    by: Evidence,
+) -> None:  # fmt: skip
     """Find the largest share of documents that can pass under a promise about their errors.
 
     Documents have scores and gold labels; or, with --truth, are results of an earlier run with
     --needs. They are a random sample of those that the promise is to be about.
     """
-    call = how.call(_rules(rules, python, schema, truth))
+    call = how.call(by.load_rules())
     needs = call.rules.needs
     if not needs:
         raise InputError("a promise is about needed values: name their fields with --needs")
@@ -114,16 +159,14 @@ def fit(
     reviewed: list[Reviewed] = []
     kinds: list[list[str] | str] = []
     there: set[str] = set()  # types of gold labels
-    if truth is not None:
+    if by.truth is not None:
         _refuse_decoding(context, "model")
-        for result in _results(documents, truth, column, call.rules, skipped, bad_lines):
+        for result in by.results(documents, by.truth, call.rules, skipped):
             reviewed.append(result.reviewed)
             if result.setting not in kinds:
                 kinds.append(result.setting)
     else:
-        for scored, decoding, right in _judged(
-            documents, call, skipped, workers=workers, bad_lines=bad_lines, quiet=quiet
-        ):
+        for scored, decoding, right in by.judged(documents, call, skipped):
             doubts = doubts_of(scored, decoding, call.rules)
             barred = bar_to(decoding.repairs, needs) is not None
             reviewed.append(Reviewed(scored.document.id, doubts, right, barred))
@@ -140,24 +183,24 @@ def fit(
         raise InputError(f"nothing to fit on in {documents}: {skipped or 'no documents'}")
     if len(kinds) > 1:
         what = (
-            f"has scores of {len(kinds)} models, with different labels" if truth is None
+            f"has scores of {len(kinds)} models, with different labels" if by.truth is None
             else f"has results of {len(kinds)} settings: of other rules, options or models"
         )  # fmt: skip
         raise InputError(f"{documents} {what}")
     found = promise(reviewed, needs, error=error, confidence=confidence, seed=seed)
-    _print(found, quiet=quiet)
+    _print(found, quiet=by.quiet)
     if found.trust.promise is None:
         raise InputError(found.why_not)
     (kind,) = kinds
     if isinstance(kind, str):
         fitted = replace(found.trust, made_by=kind)
     else:
-        setting = setting_of(call, rules, python)
+        setting = setting_of(call, by.rules, by.python)
         if model is not None:
             setting["--model"] = hash_of_model(model)
         fitted = replace(found.trust, labels=kind, setting=setting)
     fitted.save(out)
-    if skipped.total() and not quiet:
+    if skipped.total() and not by.quiet:
         say(f"left out: {skipped}")
     raise typer.Exit(1 if skipped[BAD] else 0)
 
@@ -165,58 +208,52 @@ def fit(
 def check(
     context: typer.Context,
     documents: Documents,
-    trust: Annotated[
-        Path, typer.Option("--trust", metavar="FILE", help="What lawful trust fit has written.")
-    ],
-    rules: Annotated[Path | None, rules_option("Rules")] = None,
-    python: PythonFile = None,
-    truth: TruthOption = None,
-    column: Columns = None,
-    schema: OfSchema = None,
-    how: Annotated[DecodeOptions, ASKED] = DEFAULTS,
-    workers: Workers = 1,
-    bad_lines: BadLinesOption = "skip",
-    quiet: Quiet = False,
+    trust: Path = typer.Option(
+        ..., "--trust", metavar="FILE", help="What lawful trust fit has written."
+    ),
+    *,
+    how: Annotated[DecodeOptions, ASKED],
+    by: Evidence,
 ) -> None:
     """Test whether a promise still holds on documents reviewed since, in the order of the file.
 
     Add new ones at its end, and check as often as you like. Those that trust was made of are left
     out.
     """
-    call = how.call(_rules(rules, python, schema, truth))
-    trusting = Trusting.load(trust, call, (rules, python), None, results=False)
+    call = how.call(by.load_rules())
+    trusting = Trusting.load(PassOptions(trust), call, (by.rules, by.python), results=False)
     assert trusting.model is not None  # noqa: S101 - of this file
     assert trusting.promise is not None  # noqa: S101 - as load checks
-    by, skipped = trusting.model, Skipped()
-    if (by.made_by is None) != (truth is None):
-        what = "scored documents: check it" if by.made_by is None else "results: check these"
-        raise InputError(f"{trust} was fitted to {what} with{'out' * (by.made_by is None)} --truth")
+    model, skipped = trusting.model, Skipped()
+    if (model.made_by is None) != (by.truth is None):
+        what = "scored documents: check it" if model.made_by is None else "results: check these"
+        raise InputError(
+            f"{trust} was fitted to {what} with{'out' * (model.made_by is None)} --truth"
+        )
     outcomes: Iterator[tuple[str, bool, bool]]
-    if truth is not None:
+    if by.truth is not None:
         _refuse_decoding(context)
         outcomes = (
             (
                 result.reviewed.id,
-                by.lets_pass(result.reviewed.doubts, barred=result.reviewed.barred),
+                model.lets_pass(result.reviewed.doubts, barred=result.reviewed.barred),
                 result.reviewed.right,
             )
-            for result in _results(documents, truth, column, call.rules, skipped, bad_lines)
-            if _is_of(by, result)
+            for result in by.results(documents, by.truth, call.rules, skipped)
+            if _is_of(model, result)
         )
     else:
         outcomes = (
             (
                 scored.document.id,
-                bool(by.applied(scored, decoding, call.rules).passes),
+                bool(model.applied(scored, decoding, call.rules).passes),
                 right,
             )
-            for scored, decoding, right in _judged(
-                documents, call, skipped, workers=workers, bad_lines=bad_lines, quiet=quiet
-            )
+            for scored, decoding, right in by.judged(documents, call, skipped)
         )
     watch, count = Watch(trusting.promise), 0
     for name, passed, right in outcomes:
-        if by.has_seen(name):
+        if model.has_seen(name):
             skipped[SEEN] += 1
             continue
         count += 1
@@ -234,23 +271,9 @@ def check(
         f"broken from {exp(watch.needed):,.0f}\n"
         + ("the promise is broken" if watch.is_broken else "nothing speaks against the promise")
     )
-    if skipped.total() and not quiet:
+    if skipped.total() and not by.quiet:
         say(f"left out: {skipped}")
     raise typer.Exit(1 if watch.is_broken or skipped[BAD] else 0)
-
-
-def _rules(
-    rules: Path | None, python: Path | None, schema: str | None, truth: Path | None
-) -> Rules:
-    if schema is None:
-        if rules is None:
-            raise InputError("--rules is needed, or of results of a language model, --schema")
-        return load_rules(rules, python)
-    if truth is None:
-        raise InputError("--schema works with --truth only: labels of scores are those of --rules")
-    if rules is not None or python is not None:
-        raise InputError("--schema works without --rules and --python only: it brings its own")
-    return load_schema(schema)[1]
 
 
 def _is_of(trust: Trust, result: Result) -> bool:
@@ -277,51 +300,6 @@ def _refuse_decoding(context: typer.Context, *more: str) -> None:
             )
 
 
-def _results(
-    documents: str,
-    truth: Path,
-    column: list[str] | None,
-    rules: Rules,
-    skipped: Skipped,
-    bad_lines: BadLines,
-) -> Iterator[Result]:
-    """Results of an earlier run, compared with true values."""
-    file = read_truth(truth, rules, columns_of(column or ()))
-    complain(truth, file.bad)
-    skipped[BAD] += len(file.bad)
-    check_known(file.truths, rules)
-    with Complaints(bad_lines, skipped) as complaints:
-        lines = list(complaints.without_bad(read_results(documents)))
-    truths, _ = matched((line.id for line in lines), file.truths)
-    for line in lines:
-        if line.id in truths:
-            yield reviewed_result(line, truths[line.id], rules)
-        else:
-            skipped["without true values"] += 1
-
-
-def _judged(
-    documents: str,
-    call: Call,
-    skipped: Skipped,
-    *,
-    workers: int,
-    bad_lines: BadLines,
-    quiet: bool,
-) -> Iterator[tuple[Scored, Decoding, bool]]:
-    """Documents with gold labels, decoded, and whether all needed values are right."""
-    records = in_words(with_gold(read_jsonl(documents, "yield"), skipped), call.pool)
-    with Progress(quiet=quiet) as progress, Complaints(bad_lines, skipped) as complaints:
-        decoded = progress.documents(decode_records(records, call, workers=workers))
-        for scored, decoding in complaints.without_bad(decoded):
-            try:
-                right = right_fields(scored, decoding.labels, call.rules)
-            except LawfulError as error:
-                complaints.add(bad_line(scored, str(error)))
-                continue
-            yield scored, decoding, all(right[name] for name in call.rules.needs)
-
-
 def _print(found: Finding, *, quiet: bool) -> None:
     """Prints the thresholds that were tested, and the promise."""
     console, trust = results_console(), found.trust
@@ -332,9 +310,8 @@ def _print(found: Finding, *, quiet: bool) -> None:
             f"{plural(trust.documents)}; weights of doubts: {weights}"
         )
     sure = f"{100 * found.confidence:g} %"
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for heading in ("trust at least", "pass", "wrong", f"error rate at most ({sure} sure)", ""):
-        table.add_column(heading, justify="right", no_wrap=True)
+    headings = ("trust at least", "pass", "wrong", f"error rate at most ({sure} sure)", "")
+    table = figures((), headings)
     for each in found.tested:
         table.add_row(
             f"{each.threshold:.4f}",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lawful.base.errors import InputError, LawfulError
 from lawful.candidates.stated import Stated
+from lawful.cli.options import PassOptions
 from lawful.documents.records import FailedDocument, Scored
 from lawful.io.hashes import hash_of_model
 from lawful.learn.trust import Setting, Trust, labels_of
@@ -30,31 +31,28 @@ class Trusting:
     @classmethod
     def load(
         cls,
-        path: Path | None,
+        options: PassOptions,
         call: Call,
         files: Sequence[Path | None],
-        review: str | None,
-        audit: float = 0.0,
+        *,
         weights: Path | None = None,
         more: Mapping[str, Setting] | None = None,
-        *,
         results: bool = True,
     ) -> Trusting:
         """The model of a file, which must have been fitted to decodings made in the same way.
 
-        ``files`` are those of the rules. ``review`` is the file of documents
-        that do not pass, and ``audit`` the share of those that would pass and do not, to check the
-        promise by; both need a model. ``weights`` are those of the model that scores the documents:
-        it must be the one of the fit, if both are known. ``more`` is what else the results of this
-        command depend on, if it makes ``results``.
+        ``files`` are those of the rules. ``weights`` are those of the model that scores the
+        documents: it must be the one of the fit, if both are known. ``more`` is what else the
+        results of this command depend on, if it makes ``results``.
         """
         setting = {}
         if call.rules.needs:
             setting = setting_of(call, *files) | dict(more or {})
             if weights is not None:
                 setting["--model"] = hash_of_model(weights)
+        path, audit = options.trust, options.audit
         if path is None:
-            if review is not None:
+            if options.review_out is not None:
                 raise InputError("--review-out needs --trust, which says what passes")
             if audit:
                 raise InputError("--audit needs --trust, which says what passes")

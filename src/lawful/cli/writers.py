@@ -21,12 +21,13 @@ from lawful.cli.counts import (
     counts_of,
     counts_of_known,
 )
-from lawful.cli.options import Format
+from lawful.cli.options import Format, WriteOptions
 from lawful.documents.document import Document
 from lawful.documents.records import FailedDocument, Scored
 from lawful.io.csv_cells import csv_line
 from lawful.io.journal import Pack
 from lawful.io.jsonl import decoding_line
+from lawful.pipeline.call import Call
 from lawful.readers.images import picture_of
 from lawful.report.page import Report
 from lawful.results.decoding import Confidence, Decoding, describe_difference, differences
@@ -220,21 +221,20 @@ class HtmlWriter(Writer):
 
 def writer_for(
     form: Format,
-    rules: Rules,
-    *,
-    ranked: bool,
-    raw_csv: bool = False,
-    rows: str | None = None,
+    call: Call,
+    options: WriteOptions,
     pictured: Callable[[Document], bool] = lambda _: False,
+    *,
     password: str | None = None,
     promise: Promise | None = None,
 ) -> Writer:
-    """The writer of a format; ``ranked``: alternatives were requested; ``rows``: a kind of rows.
+    """The writer of a format for the decodings of a call.
 
     ``promise`` is what decodings pass by, if there is one. ``pictured`` says of
     which documents a report draws the images that they name, ``password`` is that of encrypted PDF
     files among them.
     """
+    rules, rows, ranked = call.rules, options.rows, call.alternatives > 0
     if rows is not None:
         kind = next((kind for kind in rules.rows if kind.name == rows), None)
         if form != "csv" or kind is None:
@@ -242,9 +242,9 @@ def writer_for(
             raise InputError(
                 f"--rows {rows} needs --format csv and a kind of rows of the rule file: {known}"
             )
-        return RowWriter(kind, rules, raw=raw_csv)
+        return RowWriter(kind, rules, raw=options.raw_csv)
     if form == "csv":
-        return CsvWriter(rules, ranked=ranked, raw=raw_csv)
+        return CsvWriter(rules, ranked=ranked, raw=options.raw_csv)
     if form == "html":
         return HtmlWriter(rules, pictured, password, promise)
     if form == "parquet":

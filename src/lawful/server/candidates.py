@@ -8,12 +8,11 @@ from typing import Any
 
 import msgspec
 
-from lawful.base.errors import LawfulError, MissingExtraError
 from lawful.candidates.choose import ready
 from lawful.candidates.grounding.ground import ground
 from lawful.candidates.grounding.leaves import leaves_of
 from lawful.documents.document import Document
-from lawful.documents.records import FailedDocument, Scored
+from lawful.documents.records import Scored
 from lawful.io.candidate_lines import parse_candidates
 from lawful.io.jsonl import BAD_TEXT, check_line, decoding_line, encode, parse_documents
 from lawful.pipeline.call import decode_one
@@ -25,7 +24,15 @@ from lawful.server.problems import HttpProblem
 from lawful.server.rule_book import RuleBook
 from lawful.server.settings import Settings
 from lawful.server.uploads import Upload
-from lawful.server.work import UNUSABLE, Answer, check_size, limited_call, too_many
+from lawful.server.work import (
+    UNUSABLE,
+    Answer,
+    check_size,
+    limited_call,
+    refusing,
+    too_many,
+    usable,
+)
 
 CANDIDATES = "candidates"
 VALUES = "values"
@@ -69,24 +76,18 @@ class ChooseWork:
         return self._answer(1, parts[CANDIDATES].content, page)
 
     def _answer(self, line: int, text: bytes, page: Document | None) -> Answer:
-        candidates = parse_candidates(line, text, self.form.smoothing)
-        if isinstance(candidates, FailedDocument):
-            raise HttpProblem(UNUSABLE, candidates.message, id=candidates.id)
+        candidates = usable(parse_candidates(line, text, self.form.smoothing))
         if page is not None:
             texts = sum(len(slot.log_probs) for slot in candidates.slots)
             check_cells(len(page), texts, "candidates", self.settings)
-        try:
+        with refusing(candidates.id):
             rules = self.book.find(self.form.rules)
             found = ready(candidates, rules, page, self.settings.seconds)
-        except LawfulError as error:
-            raise HttpProblem(UNUSABLE, str(error), id=candidates.id) from None
         words = len(found.document)
         check_cells(words, len(found.rules.fields), "fields", self.settings)
         call = limited_call(self.form, found.rules, self.settings)
-        result = decode_one(Scored(found.document, found.scores), call)
-        if isinstance(result, FailedDocument):
-            raise HttpProblem(UNUSABLE, result.message, id=candidates.id)
-        decoding = found.on_page(result[1])
+        _, decided = usable(decode_one(Scored(found.document, found.scores), call))
+        decoding = found.on_page(decided)
         body = decoding_line(decoding, ranked=self.form.alternatives > 0).encode()
         return Answer(body, decoding.status, words, decoding.optimal)
 
@@ -121,11 +122,9 @@ class GroundWork:
         return None if self.form.rules is None else self.book.find(self.form.rules)
 
     def _answer(self, page: Document, values: Mapping[str, Any]) -> Answer:
-        try:
+        with refusing(page.id):
             check_cells(len(page), len(leaves_of(values)), "values", self.settings)
             found = ground(page, values, self._rules())
-        except LawfulError as error:
-            raise HttpProblem(UNUSABLE, str(error), id=page.id) from None
         line = {
             "id": page.id,
             "optimal": found.optimal,
@@ -137,7 +136,7 @@ class GroundWork:
 
 def check_cells(words: int, others: int, what: str, settings: Settings) -> None:
     """Refuses more words × others than the service allows: all are compared with each other."""
-    if words * others > settings.cells:
+    if words * others > settings.max_cells:
         raise too_many(f"{words:,} words × {others:,} {what} = {words * others:,}", settings)
 
 
@@ -162,7 +161,5 @@ def _read_file(
     if set(parts) != {name, FILE}:
         found = ", ".join(map(repr, parts)) or "nothing"
         raise HttpProblem(422, f"the form has {found}, expected {name!r} and {FILE!r}")
-    try:
+    with refusing():
         return read_part(parts[FILE], id_, reading, silent)
-    except MissingExtraError as error:
-        raise HttpProblem(501, str(error)) from None

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lawful.base.errors import LawfulError, MissingExtraError
 from lawful.documents.document import Document
-from lawful.documents.records import FailedDocument, Labelled
+from lawful.documents.records import Labelled
 from lawful.io.hashes import hash_of_model
 from lawful.io.jsonl import parse_documents
 from lawful.models.extraction import check_labels, score_document
@@ -26,7 +25,7 @@ from lawful.server.problems import HttpProblem
 from lawful.server.rule_book import NamedRules, RuleBook
 from lawful.server.settings import Settings
 from lawful.server.uploads import Upload
-from lawful.server.work import UNUSABLE, Answer, check_size, decoded, limited_call
+from lawful.server.work import Answer, check_size, decoded, limited_call, refusing, usable
 
 FILE = "file"
 """The part of a form that is the file to read."""
@@ -110,20 +109,16 @@ class ExtractWork:
     def _answer(self, read: Any) -> Answer:
         call, entry = self._call()
         rules = None if entry is None else entry.rules
-        try:
+        with refusing():
             tagger = self.models.load(rules)  # before a file is read for nothing
             if rules is not None:
                 check_labels(rules, tagger, lambda _: None)
             document = read()
-            if len(document) * len(tagger.labels) > self.settings.cells:
+            if len(document) * len(tagger.labels) > self.settings.max_cells:
                 detail = f"the document has {len(document):,} words, too many for this service"
                 raise HttpProblem(413, detail)
             xml = not self.models.is_named
             scored = score_document(document, tagger, call, pool=self.form.pool or "mean", xml=xml)
-        except MissingExtraError as error:
-            raise HttpProblem(501, str(error)) from None
-        except LawfulError as error:
-            raise HttpProblem(UNUSABLE, str(error)) from None
         if entry is not None and not self.models.are_of(entry):
             entry = None
         return decoded(scored, call, self.form, entry)
@@ -144,7 +139,5 @@ def read_part(upload: Upload, id_: str | None, reading: FileReading, tell: Tell)
 
 def only(found: Any) -> Document:
     """The only document of a text; a problem if there is none."""
-    document = next(found)
-    if isinstance(document, FailedDocument):
-        raise HttpProblem(UNUSABLE, document.message, id=document.id)
+    document = usable(next(found))
     return document.document if isinstance(document, Labelled) else document

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Scope
 
 from lawful.base.errors import LawfulError
 from lawful.server.access_log import AccessLog
-from lawful.server.body_limits import BodyLimit, too_long
+from lawful.server.body_limits import BodyLimit, BodyLimits, too_long
 from lawful.server.candidates import ChooseWork, GroundWork
 from lawful.server.extraction import FILE, ExtractWork, Models, file_part
 from lawful.server.file_reading import FileReading, Tell
@@ -78,8 +78,9 @@ class Service:
     def __init__(self, settings: Settings, book: RuleBook) -> None:
         self.settings = settings
         self.book = book
+        self._body = BodyLimits(settings.max_bytes, settings.body_seconds)
         kept = None if settings.cache is None else str(settings.cache)
-        how = HowToRead(settings.file_seconds, settings.pages, kept, settings.warm)
+        how = HowToRead(settings.file_seconds, settings.max_pages, kept, settings.warm)
         self._reading = FileReading(how, settings.readers)
         self.drain = Drain(settings.drain_seconds, self._stop)
         self._metrics = Metrics()
@@ -141,7 +142,7 @@ class Service:
         }
         routes = [Route(path, do, methods=how.split()) for path, (how, do) in handlers.items()]
         app: ASGIApp = Starlette(routes=routes, exception_handlers=dict(HANDLERS))
-        app = BodyLimit(app, self.settings.body, is_stream)
+        app = BodyLimit(app, self._body, is_stream)
         app = Draining(app, self.drain)
         if self.settings.token is not None:
             app = BearerToken(app, self.settings.token, (*PROBES, *PAGES))
@@ -284,7 +285,7 @@ class Service:
         self._pool.check()
         if kind in LINES:
             self._pool.check_stream()
-            return LineStream(work, self._pool, self.settings.body, self.drain, count)
+            return LineStream(work, self._pool, self._body, self.drain, count)
         if kind not in ("application/json", *others):
             raise _unsupported(("application/json", NDJSON, *others))
         text = await _body_of(request)

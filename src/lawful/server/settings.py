@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from math import isfinite
 from pathlib import Path
+from typing import ClassVar
 
 from lawful.base.errors import InputError
-from lawful.server.body_limits import BodyLimits
+from lawful.base.options import option, switch
 
 MAX_WORKERS = 64
 
@@ -20,34 +21,79 @@ CONCURRENCY = min(8, 2 * (os.cpu_count() or 1))
 READERS = max(2, (os.cpu_count() or 1) // 4)
 """Processes that read files: OCR uses all cores for a page, and a PDF file need not wait for it."""
 
+_ACCESS = "Who may ask"
+_LIMITS = "Limits, per process"
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What ``lawful serve`` was asked for. Limits are for each process."""
 
-    rules: Mapping[str, Path]  # rule files by name
-    seconds: float = 2.0  # for decoding a document, at most
-    body: BodyLimits = field(default_factory=BodyLimits)
-    cells: int = 1_000_000  # words × labels of a document
-    concurrency: int = CONCURRENCY
-    waiting: int = 64  # requests that wait for their turn
-    drain_seconds: float = 10.0
-    workers: int = 1
+    PANEL: ClassVar[str] = "Files"
+
+    rules: Mapping[str, Path] = field(default_factory=dict)  # rule files by name
+    trust: Mapping[str, Path] = field(default_factory=dict)  # files of ``lawful trust fit``
     token: str | None = field(default=None, repr=False)
     origins: tuple[str, ...] = ()  # that browsers may call from
     hosts: tuple[str, ...] | None = None  # that ``Host`` may name; ``None`` is any
-    inline_rules: bool = False
-    trust: Mapping[str, Path] = field(default_factory=dict)  # files of ``lawful trust fit``
     by_kind: bool = False  # files without ``rules`` are told to be receipts or invoices
-    model: str | None = None  # ``None`` is the shipped one for the rules
-    warm: bool = False  # models, and a process that reads files, are loaded at the start
-    readers: int = READERS  # processes that read files
-    file_seconds: float = 30.0  # for reading a file
-    pages: int = 50  # of a file
-    cache: Path | None = None  # of what was read; ``None`` keeps nothing
-    jobs: Path | None = None  # the database of jobs; ``None`` has none
-    job_seconds: float = 900.0  # for reading the file of a job
-    job_pages: int = 300
+    workers: int = option(1, metavar="N", min=1, rich_help_panel=None, help="Number of processes.")
+    inline_rules: bool = switch(
+        "--inline-rules", rich_help_panel=_ACCESS, help="Allow documents to bring their own rules."
+    )
+    seconds: float = option(
+        2.0, metavar="S", rich_help_panel=_LIMITS,
+        help="Maximum time to decode a document; the best answer so far comes back.",
+    )  # fmt: skip
+    max_bytes: int = option(
+        16 * 2**20, metavar="N", min=1, rich_help_panel=_LIMITS,
+        help="Maximum bytes of a body, and of a line of a stream.",
+    )  # fmt: skip
+    max_cells: int = option(
+        1_000_000, metavar="N", min=1, rich_help_panel=_LIMITS,
+        help="Maximum words × labels of a document.",
+    )  # fmt: skip
+    body_seconds: float = option(
+        30.0, metavar="S", rich_help_panel=_LIMITS,
+        help="Maximum time to wait for a body, and for a line of a stream.",
+    )  # fmt: skip
+    concurrency: int = option(
+        CONCURRENCY, metavar="N", min=1, rich_help_panel=_LIMITS,
+        show_default="two per core, at most 8",
+        help="Documents that are decoded at the same time.",
+    )  # fmt: skip
+    waiting: int = option(
+        64, metavar="N", min=1, rich_help_panel=_LIMITS,
+        help="Requests that may wait for their turn, and streams; more are answered with 503.",
+    )  # fmt: skip
+    drain_seconds: float = option(
+        10.0, metavar="S", rich_help_panel=_LIMITS,
+        help="Time for requests to finish after SIGTERM.",
+    )  # fmt: skip
+    model: str | None = option(
+        None, "--model", "-m", metavar="MODEL",
+        show_default="the shipped one that knows the rules",
+        help="Model for /v1/extract: a folder, or a name on the hub.",
+    )  # fmt: skip
+    warm: bool = switch("--warm", help="Load models and OCR at the start, not with the first file.")
+    readers: int = option(
+        READERS, metavar="N", min=1, max=64, show_default="one per four cores, at least 2",
+        help="Processes that read files, and stay warm between them.",
+    )  # fmt: skip
+    cache: Path | None = option(
+        None, metavar="FOLDER", show_default="nothing is kept",
+        help="Keep in this folder what was read: a file of the same content is read once.",
+    )  # fmt: skip
+    jobs: Path | None = option(
+        None, metavar="FILE", show_default="no jobs",
+        help="SQLite database of jobs, which answer long files later: Prefer: respond-async.",
+    )  # fmt: skip
+    job_seconds: float = option(900.0, metavar="S", help="Maximum time to read the file of a job.")
+    job_pages: int = option(
+        300, metavar="N", min=1, help="Maximum number of pages of the file of a job."
+    )
+    file_seconds: float = option(30.0, metavar="S", help="Maximum time to read one file.")
+    max_pages: int = option(50, metavar="N", min=1, help="Maximum number of pages of a file.")
 
     def __post_init__(self) -> None:
         for each in fields(self):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from lawful.base.errors import InputError, LawfulError, RulesError
+from lawful.base.errors import InputError, LawfulError, MissingExtraError
 from lawful.documents.records import FailedDocument, Scored
 from lawful.documents.span_scores import SpanScores
 from lawful.evaluation.checking import check_record
@@ -26,6 +27,8 @@ from lawful.server.uploads import Upload
 
 UNUSABLE = 422
 """The status of a document that cannot be decoded: the request's fault, not the service's."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,24 @@ class FileWork(Work, Protocol):
         """The answer to a form with files; a file that is the whole body is its part ``file``."""
 
 
+def usable(found: T | FailedDocument) -> T:
+    """What was found; a problem for a document that cannot be used."""
+    if isinstance(found, FailedDocument):
+        raise HttpProblem(UNUSABLE, found.message, id=found.id)
+    return found
+
+
+@contextmanager
+def refusing(id_: str | None = None) -> Iterator[None]:
+    """Errors of the library become problems, about the document of this id."""
+    try:
+        yield
+    except MissingExtraError as error:
+        raise HttpProblem(501, str(error)) from None
+    except LawfulError as error:
+        raise HttpProblem(UNUSABLE, str(error), id=id_) from None
+
+
 @dataclass(frozen=True, slots=True)
 class DecodeWork:
     """Decodes a scored document: the answer is the line that ``lawful decode`` writes."""
@@ -76,10 +97,7 @@ class DecodeWork:
 
 def decoded(record: Scored, call: Call, form: DecodeForm, entry: NamedRules | None) -> Answer:
     """The answer for a document with scores; ``entry`` says whether it passes."""
-    result = decode_one(record, call)
-    if isinstance(result, FailedDocument):
-        raise HttpProblem(UNUSABLE, result.message, id=result.id)
-    scored, decoding = result
+    scored, decoding = usable(decode_one(record, call))
     if entry is not None:
         decoding = entry.judged(scored, decoding, call)
     if form.as_ == "entities":
@@ -117,10 +135,8 @@ class CheckWork:
     def __call__(self, line: int, text: bytes) -> Answer:
         rules, _ = _rules_for(self.settings, self.book, self.form.rules, text)
         record = _parsed(self.settings, line, text)
-        try:
+        with refusing(record.document.id):
             found, _ = check_record(record, rules, self.form.labels)
-        except LawfulError as error:
-            raise HttpProblem(UNUSABLE, str(error), id=record.document.id) from None
         return Answer(encode(found), found.status, len(record.document))
 
 
@@ -128,10 +144,8 @@ def _rules_for(
     settings: Settings, book: RuleBook, name: str | None, text: bytes
 ) -> tuple[Rules, NamedRules | None]:
     """The rules of a document: its own, or the service's of this name."""
-    try:
+    with refusing():
         own = inline_rules(text, allowed=settings.inline_rules)
-    except RulesError as error:
-        raise HttpProblem(422, str(error)) from None
     if own is not None and name is not None:
         raise HttpProblem(422, f"the document has rules, and ?rules={name} names others")
     if own is not None:
@@ -153,27 +167,27 @@ _parsers = _Parsers()
 def _parsed(settings: Settings, line: int, text: bytes) -> Scored:
     """The document of a JSON text, within the limit of words × labels."""
     check_size(settings, text)
-    found = _parsers.parser.parse(line, text)
-    if isinstance(found, FailedDocument):
-        raise HttpProblem(UNUSABLE, found.message, id=found.id)
+    found = usable(_parsers.parser.parse(line, text))
     scores = found.scores
     columns = len(scores.types if isinstance(scores, SpanScores) else scores.labels)
-    if (cells := len(found.document) * columns) > settings.cells:
+    if (cells := len(found.document) * columns) > settings.max_cells:
         raise too_many(f"{len(found.document):,} words × {columns:,} labels = {cells:,}", settings)
-    if (cells := columns * columns) > settings.cells:  # tables of those that may follow each other
+    if (
+        cells := columns * columns
+    ) > settings.max_cells:  # tables of those that may follow each other
         raise too_many(f"{columns:,} × {columns:,} labels = {cells:,}", settings)
     return found
 
 
 def check_size(settings: Settings, text: bytes) -> None:
     """Refuses a text with far more values than the limit allows, before they take memory."""
-    if (commas := text.count(b",")) > 4 * settings.cells + 100_000:
+    if (commas := text.count(b",")) > 4 * settings.max_cells + 100_000:
         raise too_many(f"{commas:,} commas", settings)
 
 
 def too_many(found: str, settings: Settings) -> HttpProblem:
     """413, for a document with so many of something."""
-    detail = f"the document has {found}, expected at most {settings.cells:,}"
+    detail = f"the document has {found}, expected at most {settings.max_cells:,}"
     return HttpProblem(413, detail)
 
 
