@@ -13,9 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.receipts.money import MoneyStyle, format_money
-from lawful import values
+from lawful import Document, Field, Rules, Scores, decode, values
 from lawful.base.errors import RulesError
-from lawful.values import format_value, read, register_type, type_named
+from lawful.candidates.grounding.matches import Occurrences
+from lawful.values import format_value, read, read_in, register_type, type_named
+from lawful.values.dates import dates_among, read_day
 from lawful.values.money import (
     is_in_no_amount,
     read_integer,
@@ -549,3 +551,48 @@ def test_american_dates_have_the_month_first():
     assert read("03/04/2024", "us_date") == (date(2024, 3, 4), date(2024, 4, 3))
     assert read("31/12/2024", "us_date") == (date(2024, 12, 31),)
     assert read("March", "us_date") == ()
+
+
+OTHERS = (date(2023, 12, 29), date(2024, 1, 31))
+
+
+@pytest.mark.parametrize(
+    ("text", "dates"),
+    [
+        ("31.12.", [date(2023, 12, 31)]),
+        ("02.01.", [date(2024, 1, 2)]),
+        (" 5. 1. ", [date(2024, 1, 5)]),
+        ("01/02", [date(2024, 2, 1), date(2024, 1, 2)]),
+        ("13/01", [date(2024, 1, 13)]),
+        ("29.02.", [date(2024, 2, 29)]),  # 2023 and 2025 have no such day
+        ("12.10", []),  # an amount
+        ("1/2", []),  # a page
+        ("31.02.", []),
+        ("31.12.2023", []),
+    ],
+)
+def test_a_day_without_a_year_is_near_the_other_dates(text, dates):
+    assert list(read_day(text, OTHERS)) == dates
+    assert read_day(text, ()) == ()
+    assert read_in(("Page", "29.12.2023", "31", "January", "2024"), text, "us_date") == (
+        read(text, "us_date") or tuple(reversed(dates))
+    )
+
+
+def test_dates_with_a_year_are_found_among_words():
+    words = ("5.", "September", "2023", "9.50", "04.08.2023,", "31.12.", "May", "7,", "2023", "12")
+    assert dates_among(words) == (date(2023, 9, 5), date(2023, 8, 4))
+
+
+def test_a_day_without_a_year_is_a_value_of_its_document():
+    fields = [Field("day", "day", "date")]
+    labels = ("O", "B-day")
+    for words, value in (
+        (["31.12.", "5.00", "02.01.2024"], date(2023, 12, 31)),
+        (["31.12.", "5.00", "Total"], None),
+    ):
+        scores = Scores.from_probs([[0.1, 0.9], [0.9, 0.1], [0.9, 0.1]], labels)
+        found = decode(Document("d", words), scores, Rules(fields))
+        assert found.values("day") == ((value,) if value else ())
+        spans = Occurrences(Document("d", words)).find("2023-12-31", "date")
+        assert spans == ([(0, 1)] if value else [])

@@ -17,7 +17,7 @@ from lawful.candidates.grounding.matches import fold
 from lawful.documents.document import Document
 from lawful.documents.reading_order import cell_starts, printed_lines, upright
 from lawful.rules.judging.rows import RowNumbers
-from lawful.values import read, type_named, unprinted
+from lawful.values import read_in, type_named, unprinted
 
 Ints = NDArray[np.int64]
 
@@ -133,7 +133,7 @@ class SpanPage:
             for start in np.flatnonzero(here & (total >= least) & (total <= most)).tolist():
                 end = start + size
                 text = self.document.text(start, end)
-                values = tuple(map(unprinted, read(text, type_name)))
+                values = tuple(map(unprinted, read_in(self.document.words, text, type_name)))
                 if values and not any(
                     found.get((a, b), (None,))[0] == values[0]
                     for a in range(start, end)

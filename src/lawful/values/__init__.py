@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
 from lawful.base.errors import RuleFailure, RulesError, did_you_mean, shown
-from lawful.values.dates import read_date, read_us_date
+from lawful.values.dates import dates_among, is_day, read_date, read_day, read_us_date
 from lawful.values.money import (
     Printed,
     is_in_no_amount,
@@ -55,6 +55,18 @@ MAX_VALUES = 8
 def read(text: str, type_name: str) -> tuple[Value, ...]:
     """The possible values of a text, the most plausible first; empty if there is none."""
     return _read(text, type_name) if len(text) <= LONGEST else _read.__wrapped__(text, type_name)
+
+
+def read_in(words: tuple[str, ...], text: str, type_name: str) -> tuple[Value, ...]:
+    """The possible values of a text of a document with these words.
+
+    A day without a year has that of the document's other dates.
+    """
+    values = read(text, type_name)
+    if values or type_name not in ("date", "us_date") or not is_day(text):
+        return values
+    found = read_day(text, dates_among(words))
+    return found if type_name == "date" else tuple(reversed(found))
 
 
 # Texts of up to LONGEST characters take less than 1 KiB each with their values: 64 MiB in all.

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
+from functools import lru_cache
 
 from lawful.values.text import plain, words
 
@@ -60,7 +61,16 @@ _MONTH_DAY_YEAR = re.compile(
     rf"([a-z]+){_GAP}([0-9]{{1,2}})(?:st|nd|rd|th)?(?:[ .,/'-]+|(?=[0-9]{{4}}$))"
     r"([0-9]{4}|[0-9]{2})"
 )
+_DAY = re.compile(
+    r"(?P<dots>(?P<day>[0-9]{1,2})\. ?(?P<month>[0-9]{1,2})\.)"
+    r"|(?P<one>[0-9]{2})[/-](?P<two>[0-9]{2})"
+)
+_NAMED = re.compile(r"[^\W\d]{3}.*\d{4}")
 _YEAR_MONTH_DAY = re.compile(rf"([0-9]{{4}}){_GAP}([a-z]+){_GAP}([0-9]{{1,2}})")
+
+
+FAR = 1000
+"""Days from which on a date counts as far from another one, however far it is."""
 
 
 def read_date(text: str) -> tuple[date, ...]:
@@ -80,6 +90,48 @@ def read_date(text: str) -> tuple[date, ...]:
 def read_us_date(text: str) -> tuple[date, ...]:
     """The possible dates of a text, month first before day first."""
     return tuple(reversed(read_date(text)))
+
+
+def is_day(text: str) -> bool:
+    """Whether a text is a day and a month without a year."""
+    return len(text) <= 8 and _DAY.fullmatch(plain(text).strip()) is not None
+
+
+def read_day(text: str, others: Sequence[date]) -> tuple[date, ...]:
+    """The possible dates of a day without a year, such as ``31.03.`` or ``03/31``.
+
+    The year is the one in which it is nearest to the other dates of the document; without others,
+    there is none.
+    """
+    found = _DAY.fullmatch(plain(text).strip())
+    if found is None or not others:
+        return ()
+    if found["dots"]:
+        orders = [(found["month"], found["day"])]
+    else:
+        orders = [(found["two"], found["one"]), (found["one"], found["two"])]
+    years = sorted({each.year + step for each in others for step in (-1, 0, 1)})
+    possible = ([_date(str(y), month, day) for y in years] for month, day in orders)
+    best = (
+        min(
+            (each for each in some if each is not None),
+            key=lambda each: sum(min(abs((each - other).days), FAR) for other in others),
+            default=None,
+        )
+        for some in possible
+    )
+    return tuple(dict.fromkeys(each for each in best if each is not None))
+
+
+@lru_cache(maxsize=64)
+def dates_among(words: tuple[str, ...]) -> tuple[date, ...]:
+    """The dates that words of a document print with a year, each as the most plausible one."""
+    found: list[date] = []
+    for start, word in enumerate(words):
+        if any(map(str.isdigit, word)):
+            three = " ".join(words[start : start + 3])
+            found += (read_date(word) or (read_date(three) if _NAMED.search(three) else ()))[:1]
+    return tuple(found)
 
 
 def _numeric_dates(text: str) -> list[tuple[str, str, str]]:

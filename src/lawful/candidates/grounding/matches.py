@@ -19,7 +19,7 @@ import numpy as np
 
 from lawful.documents.document import Document
 from lawful.documents.reading_order import printed_lines
-from lawful.values import BUILT_IN, read, type_named
+from lawful.values import BUILT_IN, read, read_in, type_named
 
 Span: TypeAlias = tuple[int, int]
 """Half-open: the first word, and the one after the last."""
@@ -215,7 +215,7 @@ class Occurrences:
         """What a span may be; a percentage is also its number in percent."""
         text = self.document.text(*span)
         found = []
-        for value in read(text, type_name):
+        for value in read_in(self.document.words, text, type_name):
             found.append(plain_value(value))
             if "%" in text and isinstance(value, Decimal) and type_name == "number":
                 found.append(plain_value(100 * value))
@@ -224,8 +224,12 @@ class Occurrences:
     def _with_digits(self, value: Any) -> Iterable[Span]:
         """The spans that have the digits of a number or a date, in any notation."""
         if isinstance(value, date):
-            day, year = str(value.day), f"{value.year % 100:02}"
-            return [s for digits, s in self._digits_of_dates if day in digits and year in digits]
+            day, month, year = str(value.day), str(value.month), f"{value.year % 100:02}"
+            return [
+                span
+                for digits, span in self._digits_of_dates
+                if day in digits and (year in digits or (len(digits) <= 4 and month in digits))
+            ]
         return self._by_digits.get(_core(f"{value:f}"), ())
 
     @cached_property

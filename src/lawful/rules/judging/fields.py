@@ -28,7 +28,7 @@ from lawful.rules.judging.unreadable import UnreadableSpans
 from lawful.rules.language.patterns import compiled
 from lawful.rules.rule_set import Rules, ValueKey
 from lawful.rules.span_rules import WordRule
-from lawful.values import format_value, identity, read
+from lawful.values import format_value, identity, read_in
 from lawful.values.money import Printed
 
 MAX_BYTES = 2**25
@@ -119,7 +119,7 @@ class DocumentFields:
         type_, printed, limit = self.rules.value_keys[index]
 
         def read_text(text: str) -> tuple[Any, ...]:
-            values: tuple[Any, ...] = read(text, type_)
+            values: tuple[Any, ...] = read_in(self.document.words, text, type_)
             return Printed.of(values, text, type_) if printed else values
 
         found = read_text(self.document.text(start, end))
