@@ -3,10 +3,10 @@
     python -m lab.benchmarks.packs
 
 Needs the data sets in ``../shared/data``, which are not part of the project. Receipts are judged by
-their gold labels, invoices by the XML inside their PDFs. Ad orders have a label for the gross
-amount only, so it counts whether printed amounts exist for which the rule holds. Rules of rows
-count rows, others documents; documents and rows that lack a value are not counted. "all rules" are
-documents on which no rule is violated, of those on which one can be checked.
+their gold labels, in reading order, invoices by the XML inside their PDFs. Ad orders have a label
+for the gross amount only, so it counts whether printed amounts exist for which the rule holds.
+Rules of rows count rows, others documents; documents and rows that lack a value are not counted.
+"all rules" are documents on which no rule is violated, of those on which one can be checked.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from lab.benchmarks.data import sorted_page
 from lab.benchmarks.study import Study
 from lab.datasets.cord import read_cord
 from lab.receipts.labels import CORD, WILDRECEIPT, renamed
@@ -127,8 +128,8 @@ def main() -> None:
     parser.parse_args()
     data = SHARED / "data"
     print(f"{'pack':<10}{'rule':<13}{'data':<13}{'holds':>7}{'checked':>9}{'share':>8}")
-    cord = (renamed(each, CORD) for each in read_cord(data / "cord" / "raw"))
-    wild = (renamed(each, WILDRECEIPT) for each in read_gold("wildreceipt"))
+    cord = (renamed(sorted_page(each), CORD) for each in read_cord(data / "cord" / "raw"))
+    wild = (renamed(sorted_page(each), WILDRECEIPT) for each in read_gold("wildreceipt"))
     invoices = filter(None, map(read_invoice, sorted((data / "facturx" / "xml").glob("*.xml"))))
     for pack, name, documents in (
         ("receipt", "CORD", cord),

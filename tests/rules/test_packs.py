@@ -25,6 +25,11 @@ BY_CARD = """
 1: item.name=Soup item.price=9.00
 : shop.name=Corner subtotal=9.00 tax=0.90 tip=1.10 total=11.00 card=11.00
 """
+SHORT = """
+1: item.name=Tea item.price=3.00
+2: item.name=Cake item.price=4.00
+: total=7.00
+"""
 INVOICE = """
 1: line.name=Desk line.quantity=2 line.unit_price=100.00 line.rate=19.00 line.category=S
 1: line.amount=200.00
@@ -75,6 +80,7 @@ FOREIGN = """
 DOCUMENTS = [
     ("receipt", RECEIPT),
     ("receipt", BY_CARD),
+    ("receipt", SHORT),
     ("invoice", INVOICE),
     ("invoice", CREDIT),
     ("bank-statement", STATEMENT),
@@ -124,7 +130,8 @@ def test_every_rule_is_checked_on_one_of_the_documents():
             for check in checks_of(pack, text)
             if check.state == "satisfied"
         }
-        assert checked == {rule.id for rule in Rules.load(path).rules}
+        rules = Rules.load(path)
+        assert checked == {each.id for each in (*rules.rules, *rules.orders)}
 
 
 @pytest.mark.parametrize(
@@ -132,6 +139,8 @@ def test_every_rule_is_checked_on_one_of_the_documents():
     [
         ("receipt", RECEIPT, "item.price=3.00", "item.price=3.50", {"items", "item"}),
         ("receipt", RECEIPT, "tax=0.70", "tax=0.75", {"total"}),
+        ("receipt", SHORT, "item.price=3.00", "item.price=3.50", {"prices"}),
+        ("receipt", SHORT, ": total=7.00", "3: total=11.00\n4: item.price=4.00", {"items first"}),
         ("receipt", RECEIPT, "change=3.30", "change=3.00", {"change"}),
         ("invoice", INVOICE, "line.amount=30.00", "line.amount=30.02", {"BR-CO-10"}),
         (
