@@ -61,7 +61,8 @@ class Invoice(Sums):
     # The head.
 
     def title(self) -> str:
-        return self.key(self.kind)
+        title = self.key(self.kind)
+        return " ".join(title) if self.dice.chance(0.04) else title
 
     def number_key(self) -> str:
         return self.key(
@@ -85,7 +86,7 @@ class Invoice(Sums):
             (0.2, "buyer_vat", self.buyer.vat_id, "buyer.vat_id"),
             (0.12, "seller_vat", self.seller.vat_id, "seller.vat_id"),
             (0.1, "currency", dice.pick(("EUR", "USD", "GBP", "CHF", "EUR")), "currency"),
-            (0.12, "tax_number", dice.digits(10), None),
+            (0.12, "tax_number", self.tax_number(), None),
             (0.12, "phone", self.seller.phone, None),
             (0.25, "other_date", self.date(), None),
             (0.12, "other_date", self.date(), None),
@@ -335,7 +336,7 @@ class Invoice(Sums):
         if self.y + 6 * self.step > self.bottom:
             self.sheet.page += 1
             self.y = dice.between(40, 90)
-        if dice.chance(0.1) and self.bill.prepaid:
+        if dice.chance(0.35) and self.bill.prepaid:
             self.payments()
         for _ in range(dice.weighted(((0, 2.0), (1, 4.0), (2, 2.0), (3, 1.0)))):
             self.sentence(

@@ -148,7 +148,7 @@ class Phrases:
 
     def company(self) -> str:
         dice, words = self.dice, self.words
-        if dice.chance(0.12):  # as in samples, where names say what they are
+        if dice.chance(0.15):  # as in samples, where names say what they are
             name = dice.pick(words["samples"])
             return name.replace("#", str(dice.whole(1, 9))) + dice.pick(
                 ("", "", "", f" {dice.pick(words['legal'])}")

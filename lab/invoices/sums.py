@@ -23,6 +23,7 @@ class Sums(Table):
     """Prints the sums of a bill."""
 
     has_tax_table = False
+    tax_is_in_table = False  # and nowhere else
 
     def rows_of_sums(self, bill: Bill) -> list[Sum]:
         """All rows in the order of printing."""
@@ -55,6 +56,8 @@ class Sums(Table):
             return rows + gross + self.included(bill) + self.owed(bill, chance(0.1))
         if chance(0.92):
             rows.append(self.sum("net", bill.net, "net"))
+        if rows and chance(0.03):  # as on orders
+            return rows
         rows += self.taxes(bill)
         only_due = chance(0.1)
         if not only_due or bill.prepaid or bill.rounding:
@@ -132,6 +135,9 @@ class Sums(Table):
         dice = self.dice
         table = self.has_tax_table = dice.chance(0.75 if len(bill.taxes) > 1 else 0.3)
         rows = self.rows_of_sums(bill)
+        self.tax_is_in_table = table and len(bill.taxes) == 1 and dice.chance(0.3)
+        if self.tax_is_in_table:
+            rows = [row for row in rows if row.field != "tax"]
         first = table and dice.chance(0.5)
         beside = table and dice.chance(0.35)
         need = (len(rows) + (len(bill.taxes) + 2) * table) * self.step * 1.3
@@ -258,6 +264,7 @@ class Sums(Table):
     def tax_table(self, bill: Bill, *, narrow: bool) -> None:
         """A row for each rate of tax, and sometimes their sums."""
         dice = self.dice
+        field = "tax" if self.tax_is_in_table else "vat.tax"
         kinds = ["vat.rate", "vat.basis", "vat.tax"]
         if dice.chance(0.15):
             kinds = ["vat.basis", "vat.rate", "vat.tax"]
@@ -296,7 +303,7 @@ class Sums(Table):
             texts: dict[str, Segment] = {
                 "vat.rate": (self.rate(tax.rate), "vat.rate"),
                 "vat.basis": (self.money(tax.basis, self.table_style), "vat.basis"),
-                "vat.tax": (self.money(tax.tax, self.table_style), "vat.tax"),
+                "vat.tax": (self.money(tax.tax, self.table_style), field),
                 "gross": (self.money(tax.basis + tax.tax, self.table_style), None),
                 "code": (
                     dice.pick(("S", "A", "N", "1", "T1", "VAT", "R")) if i == 0 else "Z",
@@ -304,9 +311,9 @@ class Sums(Table):
                 ),
             }
             for kind, x in zip(kinds, places, strict=True):
-                text, field = texts[kind]
+                text, name = texts[kind]
                 self.sheet.put(
-                    max(x, self.left + 3 * self.size), self.y, text, field, self.size, "right"
+                    max(x, self.left + 3 * self.size), self.y, text, name, self.size, "right"
                 )
             if signed:
                 self.sheet.put(places[-1] + self.size, self.y, self.sign, None, self.size)

@@ -28,7 +28,7 @@ class Writer(Phrases):
         self.step = self.size * dice.between(1.1, 1.7)
         self.y = dice.between(25, 70)
         self.seller, self.buyer = self.party(), self.party(is_person=dice.chance(0.25))
-        self.says_all = dice.chance(0.08)  # prints all that is known of a party
+        self.says_all = dice.chance(0.12)  # prints all that is known of a party
 
     @property
     def width(self) -> float:
@@ -101,7 +101,7 @@ class Writer(Phrases):
                 party.vat_id,
                 f"{role}.vat_id" if role else None,
             ),
-            (chance / 2, "tax_number", self.dice.digits(dice.pick((8, 9, 10, 14))), None),
+            (chance / 2, "tax_number", self.tax_number(), None),
             (0.25, "phone", party.phone, None),
             (0.1, "reference", dice.digits(dice.pick((6, 13))), None),
         ]
@@ -115,6 +115,19 @@ class Writer(Phrases):
                 yield [(self.key(key) + self.colon, None)], (value, field)
         if dice.chance(0.2):
             yield [], (party.mail, None)
+
+    def tax_number(self) -> str:
+        """A number at a tax office, which is no VAT id."""
+        forms = (
+            "#" * 8,
+            "#" * 9,
+            "#" * 10,
+            "#" * 14,
+            "##/###/#####",
+            "###/####/####",
+            "## ### #####",
+        )
+        return self.coded(self.dice.pick(forms))
 
     def sender_line(self, x: float, y: float) -> None:
         """The sender in one small line, as above the window of an envelope."""
@@ -224,7 +237,7 @@ class Writer(Phrases):
         legal: list[list[Segment]] = [
             [(self.code("register"), None)],
             self.captioned(self.key("seller_vat"), seller.vat_id, "seller.vat_id"),
-            self.captioned(self.key("tax_number"), dice.digits(10), None),
+            self.captioned(self.key("tax_number"), self.tax_number(), None),
         ]
         bank: list[list[Segment]] = [
             [

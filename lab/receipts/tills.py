@@ -14,12 +14,12 @@ from lab.receipts import vocabulary as markets
 from lab.receipts import words as lists
 from lab.receipts.bills import Bill, Line, buy
 from lab.receipts.dice import Dice
-from lab.receipts.items import ItemRows
 from lab.receipts.layout import Cell, Paper, Print, Row, after, at_left, at_right, centred, set_rows
+from lab.receipts.slips import Slips
 
 _MARKETS = (
     (markets.UNITED_STATES, 8.0), (markets.UNITED_KINGDOM, 3.0), (markets.MALAYSIA, 6.0),
-    (markets.INDONESIA, 4.0), (markets.GERMANY, 2.0), (markets.FRANCE, 2.0), (markets.SPAIN, 2.0),
+    (markets.INDONESIA, 4.0), (markets.GERMANY, 8.0), (markets.FRANCE, 2.0), (markets.SPAIN, 2.0),
 )  # fmt: skip
 
 
@@ -38,7 +38,7 @@ def print_page(dice: Dice) -> Print:
     return set_rows(rows, paper)
 
 
-class _Till(ItemRows):
+class _Till(Slips):
     """Prints all rows of a page."""
 
     def rows(self) -> Iterator[Row]:
@@ -87,6 +87,8 @@ class _Till(ItemRows):
             if chance(likely):
                 keyed = f"{self.key('phone')} {self.phone()}" if chance(0.65) else self.phone()
                 yield (place(keyed),)
+        if self.market is markets.GERMANY and chance(0.25):
+            yield from self.hours()
         details = list(self.details())
         dice_order = dice.generator.random(len(details)).argsort()
         yield ()
@@ -218,7 +220,15 @@ class _Till(ItemRows):
         chance = dice.chance
         if chance(0.15):
             yield self.counted(bill)
-        if (bill.taxes or bill.included) and chance(0.22):
+        if self.market is markets.GERMANY and chance(0.8):
+            yield from self.tax_rows(bill)
+            if bill.card is not None and chance(0.6):
+                yield from self.slip(bill)
+            if chance(0.3):
+                yield from self.points(bill)
+            if chance(0.1):
+                yield from self.hours()
+        elif (bill.taxes or bill.included) and chance(0.22):
             yield from self.tax_table(bill)
         if bill.card is not None and chance(0.5):
             for _ in range(dice.whole(1, 5)):

@@ -25,7 +25,7 @@ from lab.receipts.noise import photographed
 from lab.receipts.tills import print_page
 from lawful.base.extras import needed
 from lawful.documents.records import Labelled
-from lawful.models.checkpoint import CONFIG, TOKENIZER, WEIGHTS
+from lawful.models.checkpoint import CONFIG, TOKENIZER, WEIGHTS, read_card
 from lawful.models.export import export
 from lawful.models.network import Network
 from lawful.models.recipe import Recipe
@@ -116,7 +116,7 @@ def cut_vocabulary(base: Path, folder: Path, size: int, pages: Sequence[Labelled
 def main() -> None:
     """Trains and exports the model, and prints its F1 after every epoch."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("base", type=Path, help="folder with all-MiniLM-L6-v2")
+    parser.add_argument("base", type=Path, help="folder with all-MiniLM-L6-v2, or a receipt model")
     parser.add_argument("cord", type=Path, help="folder with CORD")
     parser.add_argument("--pages", type=int, default=24_000)
     parser.add_argument("--copies", type=int, default=8, help="of CORD's pages")
@@ -138,15 +138,19 @@ def main() -> None:
     validation = [*cord_pages(arguments.cord, "dev"), *held]
     with TemporaryDirectory() as work:
         base, trained = Path(work) / "base", arguments.keep or Path(work) / "trained"
-        base.mkdir()
-        cut_vocabulary(arguments.base, base, arguments.vocabulary, [*made[:4000], *real])
-        network = Network.start(base, LABELS, layers=arguments.layers, lines=True)
+        if read_card(arguments.base):  # a receipt model, to go on from
+            base = arguments.base
+            network = Network.start(base, LABELS)
+        else:
+            base.mkdir()
+            cut_vocabulary(arguments.base, base, arguments.vocabulary, [*made[:4000], *real])
+            network = Network.start(base, LABELS, layers=arguments.layers, lines=True)
         network.card.base = "all-MiniLM-L6-v2"
         recipe = Recipe(
             epochs=arguments.epochs,
             batch=arguments.batch,
             rate=arguments.rate,
-            new_rate=1e-3,
+            new_rate=5 * arguments.rate,
             patience=5,
             seed=arguments.seed,
         )

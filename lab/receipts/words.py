@@ -25,5 +25,7 @@ SURNAMES, PLACES, TRADES, COMPANY, STREETS, TOWNS, FOODS, DISHES, THINGS = (
 BEFORE, AFTER, MODIFIERS, FOOT, TAX_CODES = (
     parts(WORDS["tills"][name]) for name in parts("before|after|modifiers|foot|tax_codes")
 )
+SLIPS = {name: parts(text) for name, text in WORDS["slips"].items()}
+"""What German tills print besides amounts."""
 KEYS = {name: parts(text) for name, text in WORDS["tills"]["keys"].items()}
 """The words before values."""
