@@ -12,24 +12,24 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib.util import find_spec
-from itertools import islice
+from itertools import chain, islice
 from statistics import median
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 
 import lawful
 from lab.benchmarks import peers
 from lab.benchmarks.study import study
+from lab.benchmarks.tables import Table
 from tests.fixtures.rows import SIZES, bio_labels, peaked
 
 MILLION = 1e6
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One line of the table: our time (or bytes) and a peer's."""
 
     what: str
@@ -40,17 +40,6 @@ class Row:
     peer: str | None  # None if all are too slow or too large to run
     theirs: float | None
     unit: str
-
-    @property
-    def ratio(self) -> float | None:
-        """The peer's time (or bytes) divided by ours."""
-        return self.theirs / self.ours if self.theirs is not None and self.ours else None
-
-    def __str__(self) -> str:
-        line = f"{self.what:<20}{self.words:>6}{self.labels:>7}{self.k:>7}{self.ours:>12.3f}"
-        if self.theirs is None or self.ratio is None:
-            return f"{line}{'-':>14} {self.unit}"
-        return f"{line}{self.theirs:>14.2f} {self.unit:<11}{self.peer:<24}{self.ratio:>8.1f}x"
 
 
 def timed(*calls: Callable[[], object], repeats: int) -> list[float]:
@@ -159,16 +148,12 @@ def main() -> None:
     ks = [2**10] if arguments.quick else [2**10, 2**13, 2**16]
     repeats = 3 if arguments.quick else 5
 
-    header = ("what", "words", "labels", "k", "ours", "theirs", "", "peer", "ratio")
-    print("{:<20}{:>6}{:>7}{:>7}{:>12}{:>14} {:<11}{:<24}{:>9}".format(*header))
-    for section in (
-        assignments(ks, repeats),
-        paths(ks, repeats),
-        first_candidate(repeats),
-        memory(ks[-1]),
+    table = Table()
+    for row in chain(
+        assignments(ks, repeats), paths(ks, repeats), first_candidate(repeats), memory(ks[-1])
     ):
-        for row in section:
-            print(row, flush=True)
+        ratio = f"{row.theirs / row.ours:.1f}" if row.theirs and row.ours else "-"
+        table.add(row._asdict() | {"ours": f"{row.ours:.3f}", "ratio": ratio})
 
 
 if __name__ == "__main__":

@@ -1,21 +1,18 @@
-"""From files to fields: pages per second, the share of each stage, and what people do instead.
+"""From files to fields: pages per second, and the share of each stage.
 
     python -m lab.benchmarks.end_to_end             # receipts that it draws
     python -m lab.benchmarks.end_to_end --folder ../shared/data/adbuy/pdf --rules receipt
 
 PDF files, photos (with the extra ``ocr``) and their words as JSON lines are read, scored and
-decoded, one after the other in this process, and by ``lawful extract`` with one worker and two. In
-the same run, PDFium's text and pdfplumber's (if it is installed) are searched for the largest
-amount by a regular expression.
+decoded, one after the other in this process, and by ``lawful extract`` with one worker and two.
 """
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
@@ -34,7 +31,6 @@ from lawful.readers.ocr import Ocr
 from lawful.rules.packs import rules_named
 
 HAS_OCR = find_spec("rapidocr") is not None
-AMOUNT = re.compile(r"\d{1,3}(?:[.,]\d{3})*[.,]\d{2}\b")
 
 
 def draw(folder: Path, pdfs: int, photos: int) -> None:
@@ -101,31 +97,6 @@ def by_command(inputs: Path, rules: str, workers: int) -> float:
     return perf_counter() - start
 
 
-def by_pdfium(file: Path) -> str:
-    import pypdfium2
-
-    pdf = pypdfium2.PdfDocument(file)
-    try:
-        return "\n".join(page.get_textpage().get_text_range() for page in pdf)
-    finally:
-        pdf.close()
-
-
-def by_pdfplumber(file: Path) -> str:
-    import pdfplumber
-
-    with pdfplumber.open(file) as pdf:
-        return "\n".join(page.extract_text() or "" for page in pdf.pages)
-
-
-def instead(files: Sequence[Path], read: Callable[[Path], str]) -> float:
-    """CPU time of reading texts and searching them for the largest amount."""
-    start = process_time()
-    for file in files:
-        max(AMOUNT.findall(read(file)), key=len, default="")
-    return process_time() - start
-
-
 def measure(kind: str, files: Sequence[Path], folder: Path, rules: str) -> None:
     """Prints what files of a kind take, and their words as JSON lines."""
     spent, documents = stages(files, rules)
@@ -144,16 +115,6 @@ def measure(kind: str, files: Sequence[Path], folder: Path, rules: str) -> None:
         f"  as JSON lines: {1000 * (process_time() - start) / pages:.2f} ms a page ({count} lines)"
     )
     lines.unlink()
-    if kind == "photo":
-        return
-    for name, module, read in (
-        ("PDFium and a regular expression", "pypdfium2", by_pdfium),
-        ("pdfplumber and a regular expression", "pdfplumber", by_pdfplumber),
-    ):
-        if find_spec(module) is None:
-            print(f"  {name}: not installed")
-        else:
-            print(f"  {name}: {1000 * instead(files, read) / pages:.1f} ms a page")
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ they are read off all training sentences, of which models may see few.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -164,41 +164,20 @@ def log_prob(scores: Scores, labels: Sequence[str]) -> float:
 # Decoding.
 
 
-def separately(
-    document: Document, scores: Scores, intents: dict[str, float], rules: Rules
+def decoded(
+    way: str, document: Document, scores: Scores, intents: dict[str, float], rules: Rules
 ) -> Decoding:
-    """The best legal slots, and the best intent."""
-    free = Rules(rules.fields, classes=rules.classes).with_defaults(unchecked=0.0)
-    return decode(_with(document, intents), scores, free)
+    """The best slots and intent: each by itself, the intent first, or both under the rules."""
+    if way == "intent first":
+        intents = {max(intents, key=intents.__getitem__): 0.0}
+    if way == "separately":
+        rules = Rules(rules.fields, classes=rules.classes).with_defaults(unchecked=0.0)
+    classed = Document(document.id, document.words, classes={"intent": intents})
+    return decode(classed, scores, rules)
 
 
-def in_turn(
-    document: Document, scores: Scores, intents: dict[str, float], rules: Rules
-) -> Decoding:
-    """The best intent, and then the best slots under the rules for it."""
-    best = max(intents, key=intents.__getitem__)
-    return decode(_with(document, {best: 0.0}), scores, rules)
-
-
-def together(
-    document: Document, scores: Scores, intents: dict[str, float], rules: Rules
-) -> Decoding:
-    """The best intent and slots under the rules."""
-    return decode(_with(document, intents), scores, rules)
-
-
-WAYS: dict[str, Callable[[Document, Scores, dict[str, float], Rules], Decoding]] = {
-    "separately": separately,
-    "intent first": in_turn,
-    "together": together,
-}
-
-
+WAYS = ("separately", "intent first", "together")
 UNCALIBRATED = "together, not calibrated"
-
-
-def _with(document: Document, intents: dict[str, float]) -> Document:
-    return Document(document.id, document.words, classes={"intent": intents})
 
 
 @dataclass(slots=True)
@@ -269,6 +248,6 @@ def judge_models(models: Models, test: Sequence[Sentence], rules: Rules) -> dict
             used = models._replace(temperatures=(1.0, 1.0)) if plain else models
             scores, intents = used.scores(each.words)
             begin = perf_counter()
-            found = WAYS["together" if plain else way](document, scores, intents, rules)
+            found = decoded(way, document, scores, intents, rules)
             board.add(each, found, perf_counter() - begin)
     return boards
