@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.benchmarks.tables import Spread
-from lab.benchmarks.weights import KINDS, REFERENCES, Tagger, read_references
+from lab.benchmarks.weights import KINDS, Tagger, read_core, types_of
 from lawful import Field, Rules, Scores, decode
 from lawful.documents.records import Labelled, Scored
 from lawful.evaluation.scoreboard import Scoreboard, best_legal
@@ -171,22 +171,14 @@ def jobs_of(
         yield rest, labelled[fold::FOLDS]
 
 
-def read_core() -> tuple[list[Labelled], tuple[str, ...]]:
-    """The references and their labels."""
-    core = list(read_references(REFERENCES / "core.xml"))
-    types = sorted({label[2:] for each in core for label in each.gold})
-    return core, ("O", *(f"{prefix}-{type_}" for type_ in types for prefix in "BI"))
-
-
 def judge_references(
     sizes: Sequence[int], splits: int, *, learning: bool = True, scoring: Scoring = scored
 ) -> None:
     """Prints F1 of spans and of values on unseen references."""
     core, labels = read_core()
-    types = sorted({label[2:] for label in labels[1:]})
     parts = KINDS["all four"](10.0)
     parts["boundaries"] = replace(parts["boundaries"], weight=5.0)
-    rules = Rules([Field(type_, type_, many=True) for type_ in types], **parts)
+    rules = Rules([Field(type_, type_, many=True) for type_ in types_of(labels)], **parts)
     print(f"{splits} splits; mean and standard deviation over splits")
     table = Spread("labelled", "weights")
     for size in sizes:

@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.benchmarks.study import Study
+from lab.benchmarks.tables import Table
 from lawful import Document, Field, Rule, Rules, Scores, decode
-from lawful.documents.records import Labelled
-from lawful.evaluation.scoreboard import Counts
+from lawful.documents.records import Labelled, Scored
+from lawful.evaluation.scoreboard import Scoreboard
 from lawful.rules import Boundaries, Order, WordRule
-from lawful.rules.judging.judge import Judge
 from tests.fixtures.outputs import SHARED
 
 REFERENCES = SHARED / "data" / "tasks" / "citation-anystyle"
@@ -46,6 +46,17 @@ def read_references(path: Path) -> Iterator[Labelled]:
             labels += [f"{'I' if i else 'B'}-{name}" for i in range(len(inside))]
         if words:
             yield Labelled(Document(f"{path.stem}-{number}", words), tuple(labels))
+
+
+def read_core() -> tuple[list[Labelled], tuple[str, ...]]:
+    """The references and their labels."""
+    core = list(read_references(REFERENCES / "core.xml"))
+    types = sorted({label[2:] for each in core for label in each.gold})
+    return core, ("O", *(f"{prefix}-{type_}" for type_ in types for prefix in "BI"))
+
+
+def types_of(labels: Sequence[str]) -> list[str]:
+    return sorted({label[2:] for label in labels[1:]})
 
 
 # A tagger.
@@ -134,62 +145,14 @@ KINDS: dict[str, Callable[[float], dict[str, Any]]] = {
 """Arguments of ``Rules`` by kind of rules and weight."""
 
 
-def judge_references(
-    part: int, sizes: Sequence[int], weights: Sequence[float], kinds: Sequence[str]
-) -> None:
-    """Prints F1 of spans on unseen references, by size of the training set, rules and weight."""
-    core = list(read_references(REFERENCES / "core.xml"))
-    test, train = (
-        core[part::4][: len(core) // 4],
-        [each for i, each in enumerate(core) if i % 4 != part],
-    )
-    types = sorted({label[2:] for each in core for label in each.gold})
-    labels = ("O", *(f"{prefix}-{type_}" for type_ in types for prefix in "BI"))
-    fields = [Field(type_, type_, repeat="any") for type_ in types]
-    begins = [
-        bool(re.search(AFTER, each.document.words[i - 1]))
-        for each in test
-        for i, label in enumerate(each.gold)
-        if i and label.startswith("B-")
-    ]
-    print(
-        f"{len(test)} references, {sum(len(each.document) for each in test):,} words; "
-        f"of true spans after the first, {sum(begins) / len(begins):.1%} begin at a boundary"
-    )
-    for references in (train[:size] for size in sizes):
-        tagger = Tagger(references, labels)
-        pages = [(each, tagger.scores(each.document)) for each in test]
-        plain, _ = judge_spans(pages, Rules(fields))
-        print(
-            f"\ntagger trained on {len(references):,} references; F1 of spans without rules: "
-            f"{plain:.2%}\n{'rules':<12}" + "".join(f"{f'weight {w:g}':>11}" for w in weights)
-        )
-        for kind in kinds:
-            parts = KINDS[kind]
-            results = [judge_spans(pages, Rules(fields, **parts(weight))) for weight in weights]
-            unproven = sum(count for _, count in results)
-            print(
-                f"{kind:<12}"
-                + "".join(f"{f1:>11.2%}" for f1, _ in results)
-                + (f"  {unproven} not proven" if unproven else ""),
-                flush=True,
-            )
-
-
-def judge_spans(pages: Sequence[tuple[Labelled, Scores]], rules: Rules) -> tuple[float, int]:
-    """F1 of spans of all fields, and the number of decodings that are not proven optimal."""
-    counts, unproven = Counts(), 0
-    for each, scores in pages:
-        scheme = rules.scheme_for(scores.labels)
-        judge = Judge(each.document, rules, scheme)
-        decoding = decode(each.document, scores, rules)
-        unproven += not decoding.optimal
-        found, true = (
-            {(i, *span) for i, spans in enumerate(judge.read(scheme.indices(of))) for span in spans}
-            for of in (decoding.labels, each.gold)
-        )
-        counts.add(found, true)
-    return counts.f1, unproven
+def judge(pages: Sequence[Scored], rules: Rules) -> str:
+    """F1 of spans of all fields; a star where a decoding is not proven to be optimal."""
+    board, proven = Scoreboard(rules), True
+    for each in pages:
+        decoding = decode(each.document, each.scores, rules)
+        board.add_labels(each, decoding.labels)
+        proven &= decoding.optimal
+    return f"{board.entities.f1:.2%}" + ("" if proven else " *")
 
 
 def main() -> None:
@@ -198,8 +161,19 @@ def main() -> None:
     parser.add_argument("--train", type=int, nargs="+", default=[200, 1135], help="sizes")
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
     parser.add_argument("--weights", type=float, nargs="+", default=[1, 2, 4, 6, 10, 20])
-    arguments = parser.parse_args()
-    judge_references(arguments.part, arguments.train, arguments.weights, arguments.kinds)
+    given = parser.parse_args()
+    core, labels = read_core()
+    fields = [Field(type_, type_, repeat="any") for type_ in types_of(labels)]
+    test = core[given.part :: 4][: len(core) // 4]
+    rest = [each for i, each in enumerate(core) if i % 4 != given.part]
+    table = Table()
+    for references in (rest[:size] for size in given.train):
+        tagger = Tagger(references, labels)
+        pages = [Scored(each.document, tagger.scores(each.document), each.gold) for each in test]
+        plain = judge(pages, Rules(fields))
+        for kind in given.kinds:
+            found = {f"{w:g}": judge(pages, Rules(fields, **KINDS[kind](w))) for w in given.weights}
+            table.add({"trained on": len(references), "rules": kind, "none": plain} | found)
 
 
 if __name__ == "__main__":
