@@ -176,7 +176,7 @@ class Invoice(Sums):
     def letterhead(self, *, with_title: bool) -> None:
         dice = self.dice
         if with_title:
-            self.sheet.put(self.right, self.y, self.title(), None, self.size * 1.8, "right")
+            self.put(self.right, self.title(), size=self.size * 1.8, align="right")
         if dice.chance(0.6):
             large = self.size * dice.pick((1.0, 1.4, 1.8, 2.4))
             share, align = dice.weighted(
@@ -187,50 +187,34 @@ class Invoice(Sums):
                 )
             )
             text = self.seller.name if dice.chance(0.75) else self.seller.name.split()[0]
-            self.sheet.put(self.at(share), self.y, text, "seller.name", large, align)  # type: ignore[arg-type]
+            self.put(self.at(share), text, "seller.name", size=large, align=align)
             self.y += 1.3 * large
             if dice.chance(0.35):
                 undo = scaled(self, 0.85)
                 joined = dice.pick((" - ", ", ", " | ", " · "))
                 parts = [*self.seller.address]
                 if dice.chance(0.5):
-                    self.sheet.put(
-                        self.at(share),
-                        self.y,
-                        joined.join(parts),
-                        "seller.address",
-                        self.size,
-                        align,
-                    )  # type: ignore[arg-type]
+                    self.put(self.at(share), joined.join(parts), "seller.address", align=align)
                     self.skip()
                 else:
                     for i, text in enumerate(parts):
-                        self.sheet.put(
-                            self.at(share),
-                            self.y,
-                            text,
-                            "seller.address",
-                            self.size,
-                            align,
-                            continues=i > 0,
-                        )  # type: ignore[arg-type]
+                        self.put(
+                            self.at(share), text, "seller.address", align=align, continues=i > 0
+                        )
                         self.skip()
                 if dice.chance(0.5):
-                    self.sheet.put(
+                    self.put(
                         self.at(share),
-                        self.y,
                         f"{self.key('phone')}{self.colon} {self.seller.phone}",
-                        None,
-                        self.size,
-                        align,
-                    )  # type: ignore[arg-type]
+                        align=align,
+                    )
                     self.skip()
                 undo()
         elif with_title:
             self.skip(1.5)
         if dice.chance(0.07):
             mark = dice.pick(("LOGO", "Logo", self.invented(), self.invented().upper()))
-            self.sheet.put(self.at(dice.pick((0.0, 0.8))), self.y, mark, None, 1.3 * self.size)
+            self.put(self.at(dice.pick((0.0, 0.8))), mark, size=1.3 * self.size)
             self.skip()
         self.skip(dice.pick((0.5, 1.0, 2.5)))
 

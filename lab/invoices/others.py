@@ -52,7 +52,7 @@ class Other(Writer):
 
     def letter(self) -> None:
         self.top()
-        self.sheet.put(self.right, self.y, self.date(), None, self.size, "right")
+        self.put(self.right, self.date(), align="right")
         self.skip(2)
         self.say(f"{self.key('reference')}{self.colon} {self.document_number()}")
         for _ in range(self.dice.whole(1, 6)):
@@ -104,7 +104,7 @@ class Other(Writer):
                     if text == "amount"
                     else str(self.dice.whole(1, 90))
                 )
-                self.sheet.put(self.at(share), self.y, value, None, self.size, align)  # type: ignore[arg-type]
+                self.put(self.at(share), value, align=align)
             self.skip()
             if self.y > self.sheet.height - 60:
                 self.sheet.page, self.y = self.sheet.page + 1, 60

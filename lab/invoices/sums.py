@@ -200,10 +200,10 @@ class Sums(Table):
                     x = min(self.at(start), edge - self.sheet.wide(text, loud) - size)
                     self.sheet.run(max(x, 8), self.y, row.caption, loud)
                 if apart and wide < 5 * size:
-                    self.sheet.put(self.at(end) - 6 * size, self.y, self.sign, None, loud, "right")
+                    self.put(self.at(end) - 6 * size, self.sign, size=loud, align="right")
                 if dice.chance(0.03):
                     self.skip()
-                self.sheet.put(self.at(end), self.y, value, row.field, loud, "right")
+                self.put(self.at(end), value, row.field, size=loud, align="right")
             self.skip(spread)
 
     def in_a_row(self, rows: list[Sum]) -> None:
@@ -220,7 +220,7 @@ class Sums(Table):
             caption = " ".join(text for text, _ in row.caption).removesuffix(self.colon or " ")
             room = (1 - start) * self.width / count
             shown = self.sheet.wrap(caption, 0.9 * self.size, room)[0]
-            self.sheet.put(x, self.y, shown, None, 0.9 * self.size, "centre")
+            self.put(x, shown, size=0.9 * self.size, align="centre")
             self.sheet.put(
                 x, self.y + apart, self.money(row.amount), row.field, self.size, "centre"
             )
@@ -240,7 +240,7 @@ class Sums(Table):
         places = [self.at((j + 0.9) / len(columns)) for j in range(len(columns))]
         for (key, _, _), x in zip(columns, places, strict=True):
             text = self.sheet.wrap(self.key(key), 0.9 * self.size, self.width / len(columns))[0]
-            self.sheet.put(x, self.y, text, None, 0.9 * self.size, "right")
+            self.put(x, text, size=0.9 * self.size, align="right")
         self.skip()
         rows = [(tax.basis, tax.tax, self.rate(tax.rate), False) for tax in bill.taxes]
         if len(rows) > 1:
@@ -254,9 +254,7 @@ class Sums(Table):
             }  # fmt: skip
             for (key, one, total), x in zip(columns, places, strict=True):
                 text = rate if key == "v_rate" else self.money(amounts[key], self.table_style)
-                self.sheet.put(
-                    x, self.y, text, (total if last and total else one) or None, self.size, "right"
-                )
+                self.put(x, text, (total if last and total else one) or None, align="right")
             self.skip()
         for row in self.owed(bill, only_due=False):
             self.below_each_other([row], "right")
@@ -290,14 +288,12 @@ class Sums(Table):
         }
         if dice.chance(0.9):
             for kind, x in zip(kinds, places, strict=True):
-                self.sheet.put(
+                self.put(
                     max(x, self.left + 3 * self.size),
-                    self.y,
                     self.key(keys[kind]),
-                    None,
-                    0.9 * self.size,
-                    align,
-                )  # type: ignore[arg-type]
+                    size=0.9 * self.size,
+                    align=align,
+                )
             self.skip()
         for i, tax in enumerate(bill.taxes):
             texts: dict[str, Segment] = {
@@ -312,15 +308,13 @@ class Sums(Table):
             }
             for kind, x in zip(kinds, places, strict=True):
                 text, name = texts[kind]
-                self.sheet.put(
-                    max(x, self.left + 3 * self.size), self.y, text, name, self.size, "right"
-                )
+                self.put(max(x, self.left + 3 * self.size), text, name, align="right")
             if signed:
-                self.sheet.put(places[-1] + self.size, self.y, self.sign, None, self.size)
+                self.put(places[-1] + self.size, self.sign)
             self.skip()
         if dice.chance(0.4 if len(bill.taxes) > 1 else 0.2):
             if dice.chance(0.3):
-                self.sheet.put(self.left, self.y, self.key("gross"), None, self.size)
+                self.put(self.left, self.key("gross"))
             totals = {
                 "vat.basis": (bill.net, "net"),
                 "vat.tax": (bill.tax, "tax"),
@@ -329,15 +323,13 @@ class Sums(Table):
             for kind, x in zip(kinds, places, strict=True):
                 if kind in totals:
                     amount, name = totals[kind]
-                    self.sheet.put(
+                    self.put(
                         max(x, self.left + 3 * self.size),
-                        self.y,
                         self.money(amount, self.table_style),
                         name,
-                        self.size,
-                        "right",
+                        align="right",
                     )
             if signed:
-                self.sheet.put(places[-1] + self.size, self.y, self.sign, None, self.size)
+                self.put(places[-1] + self.size, self.sign)
             self.skip()
         self.skip(0.4)

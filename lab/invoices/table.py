@@ -160,15 +160,11 @@ class Table(Writer):
             shown += line.amount
             if dice.chance(notes):
                 for text in self.notes(line):
-                    self.sheet.put(
-                        self.column("line.name").left, self.y, text, None, 0.9 * self.size
-                    )
+                    self.put(self.column("line.name").left, text, size=0.9 * self.size)
                     self.skip()
             if grouped and dice.chance(0.2):
-                self.sheet.put(
-                    self.at(0.7), self.y, self.key("line_total"), None, self.size, "right"
-                )
-                self.sheet.put(self.right, self.y, self.money(shown), None, self.size, "right")
+                self.put(self.at(0.7), self.key("line_total"), align="right")
+                self.put(self.right, self.money(shown), align="right")
                 self.skip()
             self.skip(spread - 1)
         self.adjusted = any(
@@ -269,7 +265,7 @@ class Table(Writer):
                 caption = self.key(key).replace("{p}", self.number(bill.percent))
                 if self.dice.chance(0.4):
                     caption += f" {self.rate(bill.percent)} {self.money(bill.line_total)}"
-                self.sheet.put(name.left, self.y, caption, None, self.size)
+                self.put(name.left, caption)
                 for column in self.columns:
                     if column.kind == "line.amount":
                         self.cell(
@@ -349,6 +345,6 @@ class Table(Writer):
             self.carry(self.code("carry") if self.dice.chance(0.5) else carry, shown)
 
     def carry(self, caption: str, amount: Decimal) -> None:
-        self.sheet.put(self.at(0.7), self.y, caption + self.colon, None, self.size, "right")
-        self.sheet.put(self.right, self.y, self.money(amount), None, self.size, "right")
+        self.put(self.at(0.7), caption + self.colon, align="right")
+        self.put(self.right, self.money(amount), align="right")
         self.skip()

@@ -41,6 +41,20 @@ class Writer(Phrases):
     def skip(self, lines: float = 1.0) -> None:
         self.y += lines * self.step
 
+    def put(
+        self,
+        x: float,
+        text: str,
+        field: str | None = None,
+        *,
+        size: float | None = None,
+        align: str = "left",
+        continues: bool = False,
+    ) -> None:
+        """A text in the current line."""
+        size = self.size if size is None else size
+        self.sheet.put(x, self.y, text, field, size, align, continues=continues)  # type: ignore[arg-type]
+
     def line(self, *segments: Segment, x: float | None = None, size: float | None = None) -> None:
         self.sheet.run(self.left if x is None else x, self.y, segments, size or self.size)
         self.skip()
@@ -170,13 +184,8 @@ class Writer(Phrases):
                 small = 0.9 * self.size
                 room = self.width / per_row - self.size
                 text = self.sheet.wrap(caption, small, room)[0]
-                self.sheet.put(
-                    x,
-                    self.y,
-                    text + (self.colon if self.dice.chance(0.3) else ""),
-                    None,
-                    small,
-                    align,
+                self.put(
+                    x, text + (self.colon if self.dice.chance(0.3) else ""), size=small, align=align
                 )
                 shrink = min(1.0, room / max(self.sheet.wide(value, self.size), 1))
                 self.sheet.put(
@@ -210,7 +219,7 @@ class Writer(Phrases):
         start = self.dice.whole(0, len(text) - 1)
         chosen = (text * (1 + words // len(text) + 1))[start : start + words]
         for line in self.sheet.wrap(" ".join(chosen), size, width):
-            self.sheet.put(x, self.y, line, None, size)
+            self.put(x, line, size=size)
             self.y += 1.25 * size
 
     # The foot of a page.
