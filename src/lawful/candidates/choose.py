@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 from math import exp, expm1, fsum, inf, log, log1p
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -135,58 +135,47 @@ def _with_rows(
     return candidates.with_slots(kept), frozenset(read_ if about else ())
 
 
-_WITHOUT_PLACES: WeakKeyDictionary[Rules, Rules] = WeakKeyDictionary()
-_WITH_PLACES: WeakKeyDictionary[Rules, Rules] = WeakKeyDictionary()
-
-
+@lru_cache(maxsize=16)
 def without_places(rules: Rules) -> Rules:
     """The same rules without conditions about places, with a label of its own for every field.
 
     Raises a ``RulesError`` for a rule that cannot be judged without places.
     """
-    found = _WITHOUT_PLACES.get(rules)
-    if found is None:
-        for rule in rules.parsed:
-            if rule.places:
-                raise RulesError(
-                    f"rule {rule.id!r} is about the place of {min(rule.places)}, which candidates "
-                    "do not have"
-                )
-        found = _WITHOUT_PLACES[rules] = replace(
-            _on_candidates(rules),
-            fields=tuple(replace(f, label=f.name, where=None) for f in rules.fields),
-        )
-    return found
+    for rule in rules.parsed:
+        if rule.places:
+            raise RulesError(
+                f"rule {rule.id!r} is about the place of {min(rule.places)}, which candidates do "
+                "not have"
+            )
+    fields = tuple(replace(f, label=f.name, where=None) for f in rules.fields)
+    return replace(_on_candidates(rules), fields=fields)
 
 
+@lru_cache(maxsize=16)
 def with_places(rules: Rules) -> Rules:
     """The same rules for candidates on a page, with a label of its own for every field.
 
     An order becomes rules about the lines of fields of one value. Raises a ``RulesError`` for a
     rule about the order of words: candidates have places on the page, but not among its words.
     """
-    found = _WITH_PLACES.get(rules)
-    if found is None:
-        for rule in rules.parsed:
-            if rule.places and rule.expression and _IN_WORDS.search(rule.expression.source):
-                raise RulesError(
-                    f"rule {rule.id!r} is about the order of words, which candidates do not have; "
-                    "write line, left, top and the like"
-                )
-        single = {f.name for f in rules.fields if not f.many}
-        orders = [
-            Rule(
-                f"line({a}) < line({b}) or (line({a}) == line({b}) and left({a}) <= left({b}))",
-                id=f"{order.id}: {a}, {b}",
-                weight=order.weight,
-                unchecked=0,
+    for rule in rules.parsed:
+        if rule.places and rule.expression and _IN_WORDS.search(rule.expression.source):
+            raise RulesError(
+                f"rule {rule.id!r} is about the order of words, which candidates do not have; "
+                "write line, left, top and the like"
             )
-            for order in rules.orders
-            for a, b in combinations([name for name in order.fields if name in single], 2)
-        ]
-        found = _on_candidates(rules)
-        found = _WITH_PLACES[rules] = found.with_rules(*orders)
-    return found
+    single = {f.name for f in rules.fields if not f.many}
+    orders = [
+        Rule(
+            f"line({a}) < line({b}) or (line({a}) == line({b}) and left({a}) <= left({b}))",
+            id=f"{order.id}: {a}, {b}",
+            weight=order.weight,
+            unchecked=0,
+        )
+        for order in rules.orders
+        for a, b in combinations([name for name in order.fields if name in single], 2)
+    ]
+    return _on_candidates(rules).with_rules(*orders)
 
 
 _IN_WORDS = re.compile(r"\b(start|end|before)\s*\(")

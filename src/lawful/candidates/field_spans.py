@@ -33,9 +33,7 @@ SURE = 1 - 1e-6
 """Probability of a span, at most: no model is more certain, whatever it says."""
 
 
-def field_spans(
-    document: Document, scores: Scores, rules: Rules, *, least: float = LEAST
-) -> SpanScores:
+def field_spans(document: Document, scores: Scores, rules: Rules) -> SpanScores:
     """Candidate spans of the fields, to be decoded instead of the words' scores.
 
     The labels of ``scores`` are BIO. ``B-`` and ``I-`` of a word together are the probability that
@@ -61,11 +59,11 @@ def field_spans(
     cells = None if document.boxes is None else cell_starts(document)
     for label, fields in by_label.items():
         dates = all(type_named(f.type).kind == "date" for f in fields)
-        spans = _spans(document, scores, label, fields, least, None if dates else cells)
+        spans = _spans(document, scores, label, fields, None if dates else cells)
         if len(fields) == 1 and not fields[0].many and fields[0].name not in rows:
-            spans = _exclusive(spans, least)
+            spans = _exclusive(spans)
         else:
-            spans = [span for span in spans if span[2] >= least]
+            spans = [span for span in spans if span[2] >= LEAST]
         found += [(start, end, label, min(p, SURE)) for start, end, p in spans]
     known = dict.fromkeys(label[2:] for label in scores.labels if label.startswith("B-"))
     return SpanScores(found, len(document), tuple(known))
@@ -80,10 +78,9 @@ def _spans(
     scores: Scores,
     label: str,
     fields: list[Field],
-    least: float,
     cells: NDArray[np.bool_] | None,
 ) -> Found:
-    """The readable spans of a label; those below ``least`` only if nothing else is there."""
+    """The readable spans of a label; those below ``LEAST`` only if nothing else is there."""
     begin, inside = (_column(scores, f"{mark}-{label}") for mark in "BI")
     both = begin + inside
     if all(f.type == "text" and not f.many for f in fields):
@@ -95,7 +92,7 @@ def _spans(
         edge[~cells], across[cells] = PART, PART
     starts *= edge[:-1]
     longest = max(f.max_words or LONGEST[type_named(f.type).kind] for f in fields)
-    for limit in (least / 10, 0.0):
+    for limit in (LEAST / 10, 0.0):
         found: Found = []
         likely = np.flatnonzero(starts > limit) if limit else np.argsort(-starts)[:50]
         for start in likely.tolist():
@@ -119,7 +116,7 @@ def _column(scores: Scores, label: str) -> NDArray[np.float64]:
     return np.exp(scores.log_probs[:, scores.labels.index(label)])
 
 
-def _exclusive(spans: Found, least: float) -> Found:
+def _exclusive(spans: Found) -> Found:
     """The spans with probabilities that exclude each other, by their odds."""
     odds = np.array([min(p, SURE) / (1 - min(p, SURE)) for _, _, p in spans])
     shares = odds / (1 + odds.sum())
@@ -127,5 +124,5 @@ def _exclusive(spans: Found, least: float) -> Found:
     return [
         (start, end, float(share))
         for (start, end, _), share in zip(spans, shares, strict=True)
-        if share > 0 and (share >= least or share == top)
+        if share > 0 and (share >= LEAST or share == top)
     ]

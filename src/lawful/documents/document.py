@@ -336,6 +336,15 @@ class Document:
                 box = box.union(self.boxes[i])
         return box
 
+    def taking(self, numbers: Sequence[int], /, **changes: Any) -> Document:
+        """The same document of the words with these numbers, with all that is known of each.
+
+        ``changes`` are other parts; among them must be the pins, if there are any about words.
+        """
+        known = ((name, getattr(self, name)) for name in ("words", *UNITS))
+        kept = {name: tuple([of[i] for i in numbers]) for name, of in known if of is not None}
+        return replace(self, **{**kept, **changes})
+
     def at_line(self, line: int) -> Document:
         """The same document with the number of its line in the input."""
         return replace(self, line=line)

@@ -83,10 +83,10 @@ def cell_starts(document: Document) -> NDArray[np.bool_]:
     """
     starts = np.zeros(len(document) + 1, np.bool_)
     starts[[0, -1]] = True
-    if document.boxes is None or len(document) < 2:
+    boxes = upright_boxes(document)
+    if boxes is None or len(document) < 2:
         return starts
-    pages = document.pages or (0,) * len(document)
-    x0, y0, x1, y1 = upright(document.boxes, pages).T
+    x0, y0, x1, y1 = boxes.T
     high = np.maximum(y1[1:] - y0[1:], y1[:-1] - y0[:-1])
     gap = x0[1:] - x1[:-1]
     starts[1:-1] = (gap > WIDEST_BLANK * high) | (gap < -MAX_COVERED * high)
@@ -111,6 +111,16 @@ def reading_order(boxes: Sequence[Box], pages: Sequence[int] | None = None) -> l
         words = np.flatnonzero(numbers == page)
         order += [int(words[i]) for i in _order_page(places[words])]
     return order
+
+
+def page_numbers(document: Document) -> NDArray[np.int64]:
+    """By word, the page that it is on; the first one, if pages are not known."""
+    return np.array(document.pages or (0,) * len(document), np.int64)
+
+
+def upright_boxes(document: Document) -> NDArray[np.float64] | None:
+    """The boxes of a document, (words, 4), as if no page lay on its side; none without boxes."""
+    return None if document.boxes is None else upright(document.boxes, page_numbers(document))
 
 
 def upright(boxes: Sequence[Box], pages: Sequence[int] | NDArray[np.int_]) -> NDArray[np.float64]:

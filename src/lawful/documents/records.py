@@ -13,7 +13,7 @@ from typing import Any
 
 from lawful.base.cache import Cache, size_of_texts
 from lawful.base.errors import DocumentError, InputError, shown
-from lawful.documents.document import UNITS, Document, check_length
+from lawful.documents.document import Document, check_length
 from lawful.documents.pins import KINDS, Pin
 from lawful.documents.scores import Pooling, Scores
 from lawful.documents.span_scores import AnyScores, SpanScores
@@ -55,19 +55,13 @@ class Labelled:
             return
         for number in numbers:
             kept = [page == number for page in document.pages or ()]
-            parts: dict[str, Any] = {
-                name: tuple(compress(some, kept))
-                for name in ("words", *UNITS)
-                if (some := getattr(document, name)) is not None
-            }
-            parts["id"] = f"{document.id}/{number}"
-            parts["pins"] = _pins_of_page(document.pins, kept)
-            parts["values"] = None  # they are known of the whole document
-            yield Labelled(
-                replace(document, **parts),
-                tuple(compress(self.gold, kept)),
-                self.split,
+            page = document.taking(
+                [*compress(range(len(kept)), kept)],
+                id=f"{document.id}/{number}",
+                pins=_pins_of_page(document.pins, kept),
+                values=None,  # they are known of the whole document
             )
+            yield Labelled(page, tuple(compress(self.gold, kept)), self.split)
 
 
 def _pins_of_page(pins: tuple[Pin, ...], kept: list[bool]) -> tuple[Pin, ...]:
@@ -144,18 +138,15 @@ class Scored:
         ends = [*starts[1:], len(joins)]
         words = tuple(document.text(a, b) for a, b in zip(starts, ends, strict=True))
         boxes: Any = None if document.boxes is None else tuple(map(document.box, starts, ends))
+        misreads = document.misreads and tuple(map(tuple, map(document.misread, starts, ends)))
         return replace(
             self,
-            document=replace(
-                document,
+            document=document.taking(
+                starts,
                 words=words,
                 boxes=boxes,
-                pages=None if document.pages is None else tuple(document.pages[i] for i in starts),
                 joins=None,
-                rows=None if document.rows is None else tuple(document.rows[i] for i in starts),
-                misreads=None
-                if document.misreads is None
-                else tuple(map(tuple, map(document.misread, starts, ends))),
+                misreads=misreads,
                 pins=tuple(_pin_of_words(document, pin, starts, ends) for pin in document.pins),
             ),
             scores=scores,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from keyword import iskeyword
 from typing import NamedTuple
 
@@ -116,18 +116,7 @@ def guessed_rules(documents: Iterable[Labelled], known: Rules | None = None) -> 
     ]
     if known is None:
         return Rules(new, scheme=scheme, rows=rows)
-    return Rules(
-        (*old, *new),
-        known.rules,
-        scheme=known.scheme,
-        defaults=known.defaults,
-        rows=(*known.rows, *rows),
-        words=known.words,
-        boundaries=known.boundaries,
-        given=known.given,
-        classes=known.classes,
-        orders=known.orders,
-    )
+    return replace(known, fields=(*old, *new), rows=(*known.rows, *rows))
 
 
 def new_name(label: str, taken: set[str]) -> str:

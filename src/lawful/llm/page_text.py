@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lawful.documents.document import Document
-from lawful.documents.reading_order import printed_lines, upright
+from lawful.documents.reading_order import page_numbers, printed_lines, upright_boxes
 
 WINDOW = 24_000
 """Characters of a window; fewer, if the model says that it cannot read so many."""
@@ -30,12 +30,11 @@ class Line(NamedTuple):
 
 def lines_of(document: Document) -> list[Line]:
     """The printed lines of a document from top to bottom; words are as far apart as on the page."""
-    if document.boxes is None:
+    boxes, pages = upright_boxes(document), page_numbers(document)
+    if boxes is None:
         return list(_wrapped(document.words))
     if not document.words:
         return []
-    pages = np.array(document.pages or (0,) * len(document), int)
-    boxes = upright(document.boxes, pages)
     wide = (boxes[:, 2] - boxes[:, 0]) / [max(len(word), 1) for word in document.words]
     lines: dict[int, list[int]] = {}
     for word, line in enumerate(printed_lines(document)):

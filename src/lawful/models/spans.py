@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lawful.candidates.grounding.matches import fold
 from lawful.documents.document import Document
-from lawful.documents.reading_order import cell_starts, printed_lines, upright
+from lawful.documents.reading_order import cell_starts, page_numbers, printed_lines, upright_boxes
 from lawful.rules.judging.rows import RowNumbers
 from lawful.values import read_in, type_named, unprinted
 
@@ -62,10 +62,9 @@ class SpanPage:
         self.digits = self.digit_counts > 0
         hashes = np.array([each[2] for each in known], np.int64).reshape(-1, 5)
         self.hashes = np.concatenate([hashes, np.zeros((1, 5), np.int64)])  # of no word: 0
-        self.pages = np.array(document.pages or (0,) * count, np.int64)
-        self.boxes, self.lines = None, np.zeros(count, np.int64)
-        if document.boxes is not None:
-            self.boxes = upright(document.boxes, self.pages)
+        self.pages, self.boxes = page_numbers(document), upright_boxes(document)
+        self.lines = np.zeros(count, np.int64)
+        if self.boxes is not None:
             lines = printed_lines(document)
             order = {line: number for number, line in enumerate(dict.fromkeys(lines))}
             self.lines = np.array([order[line] for line in lines], np.int64)  # from the top

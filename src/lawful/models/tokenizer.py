@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lawful.base.errors import InputError, MissingExtraError
 from lawful.documents.document import Document
 from lawful.documents.label_names import labels_of_pieces
-from lawful.documents.reading_order import printed_lines
+from lawful.documents.reading_order import page_numbers, printed_lines
 from lawful.models.checkpoint import TOKENIZER, read_card, replaced
 
 if TYPE_CHECKING:
@@ -61,14 +61,10 @@ class WordPieces:
             document.words[word][start:end]
             for word, start, end in zip(at, starts, [*ends, None], strict=False)
         )
-        boxes, pages = document.boxes, document.pages
-        return replace(
-            document,
+        return document.taking(
+            at,
             words=texts,
-            boxes=None if boxes is None else tuple(boxes[i] for i in at),
-            pages=None if pages is None else tuple(pages[i] for i in at),
             joins=tuple(join or glued[i] for i, join in zip(at, joins, strict=True)),
-            rows=None if document.rows is None else tuple(document.rows[i] for i in at),
             misreads=None,
             pins=tuple(
                 pin
@@ -204,7 +200,7 @@ def _on_page(document: Document) -> NDArray[np.float64]:
     if document.boxes is None or not len(document):
         return np.zeros((len(document), 4))
     boxes = np.array(document.boxes, dtype=np.float64).reshape(-1, 2, 2)  # word, corner, axis
-    pages = np.array(document.pages or [0] * len(document))
+    pages = page_numbers(document)
     for page in np.unique(pages):
         here = boxes[pages == page]
         low, high = here.min(axis=(0, 1)), here.max(axis=(0, 1))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import pairwise
 from math import inf
 from typing import NamedTuple, TypeVar
@@ -168,12 +167,9 @@ def _lines(document: Document, lines: list[int], start: int, end: int) -> list[s
 
 def _part(document: Document, start: int, end: int) -> Document:
     """Some words of a document, with all that is known of them."""
-    listed = ("words", "boxes", "pages", "joins", "rows", "misreads")
-    cut = {name: getattr(document, name) for name in listed}
-    cut = {name: None if each is None else each[start:end] for name, each in cut.items()}
     first, last = (_number_of(document, document.page(i) or 0) for i in (start, end - 1))
     pages = str(first) if first == last else f"{first}-{last}"
-    return replace(document, id=f"{document.id}#page={pages}", **cut)
+    return document.taking(range(start, end), id=f"{document.id}#page={pages}")
 
 
 def _number_of(document: Document, page: int) -> int:

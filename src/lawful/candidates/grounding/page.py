@@ -16,7 +16,7 @@ from lawful.candidates.grounding.matches import Match, Occurrences, fold
 from lawful.candidates.grounding.placing import Place, Placing, Seeker, place
 from lawful.candidates.grounding.wording import Wording
 from lawful.documents.document import Box, Document
-from lawful.documents.reading_order import cell_starts, line_centres, upright
+from lawful.documents.reading_order import cell_starts, line_centres, page_numbers, upright_boxes
 from lawful.rules.definitions import Field
 from lawful.rules.judging.places import Places
 from lawful.rules.rule_set import Rules
@@ -75,8 +75,7 @@ class Page:
         self._wording = Wording(self.occurrences)
         self._lines = lines_down(self.occurrences)
         self._cells = None if document.boxes is None else cell_starts(document)
-        pages = document.pages or (0,) * len(document)
-        self._boxes = None if document.boxes is None else upright(document.boxes, pages)
+        self._boxes = upright_boxes(document)
         self._height = 1.0  # of a usual word
         self._across = np.arange(len(document), dtype=float)
         if self._boxes is not None and len(document):
@@ -235,12 +234,11 @@ def lines_down(occurrences: Occurrences) -> list[float]:
     Without boxes, a few words count as a line.
     """
     document = occurrences.document
-    if document.boxes is None:
+    boxes, pages = upright_boxes(document), page_numbers(document)
+    if boxes is None:
         return [i / WORDS_OF_LINE for i in range(len(document))]
     if not len(document):
         return []
-    pages = np.array(document.pages or (0,) * len(document), int)
-    boxes = upright(document.boxes, pages)
     lines = np.array(occurrences.lines, int)
     centres = line_centres(boxes, lines)
     page_of = np.zeros(len(centres), int)

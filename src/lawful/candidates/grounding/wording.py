@@ -6,7 +6,7 @@ import numpy as np
 
 from lawful.candidates.grounding.matches import Occurrences, Span, fold
 from lawful.documents.document import Document
-from lawful.documents.reading_order import upright
+from lawful.documents.reading_order import page_numbers, upright_boxes
 
 BEFORE = 5
 """Words before a place that may be its key words."""
@@ -21,8 +21,7 @@ class Wording:
         self._is_text = np.array([any(m.isalpha() for m in w) for w in self._words], bool)
         self._ends_caption = [word.rstrip().endswith(":") for word in document.words]
         self._lines = np.array(occurrences.lines, int)
-        self._pages = np.array(document.pages or (0,) * len(document), int)
-        self._boxes = None if document.boxes is None else upright(document.boxes, self._pages)
+        self._pages, self._boxes = page_numbers(document), upright_boxes(document)
         left = np.arange(len(document)) if self._boxes is None else self._boxes[:, 0]
         order = np.lexsort((left, self._lines))
         self._rank = np.empty(len(document), int)

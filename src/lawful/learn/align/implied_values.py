@@ -18,7 +18,7 @@ import numpy as np
 
 from lawful.candidates.grounding.matches import Occurrences, Span, plain_value
 from lawful.documents.document import Document
-from lawful.documents.reading_order import upright
+from lawful.documents.reading_order import upright_boxes
 from lawful.rules.language.comparisons import Comparison
 from lawful.rules.language.functions import Sum
 from lawful.rules.language.nodes import COUNT, Node
@@ -182,12 +182,9 @@ def runs_of(
 def _columns(occurrences: Occurrences, type_name: str) -> Iterator[list[tuple[Span, Decimal]]]:
     """Numbers that end at the same place from the left, from the top of the first page down."""
     document = occurrences.document
-    if document.boxes is None:
+    places, spans = upright_boxes(document), _numbers(document, type_name)
+    if places is None or not spans:
         return
-    spans = _numbers(document, type_name)
-    if not spans:
-        return
-    places = upright(document.boxes, document.pages or (0,) * len(document))
     boxes = places[[span[1] - 1 for span, _ in spans]]
     slack = max(float(np.median(boxes[:, 3] - boxes[:, 1])) / 2, 1e-6)
     by_edge = np.argsort(boxes[:, 2], kind="stable")
