@@ -5,7 +5,7 @@ too). It has the values but not their places, so words are labelled by value:
 
 1. A line of the XML belongs to the first printed line after the one before it that has its amount
    and its quantity or its price, and likewise a rate of tax with its basis or tax. Its name is
-   labelled if it is printed in the same line, as it is in the XML.
+   labelled if it is printed in the same line, compared as by ``align``.
 2. A value of the header labels all its other occurrences. If several labels have the same value
    (what is due is often the gross amount), the first of ``HEADER`` gets them, and the others none.
    A value that a line of the XML has, too, is left out unless that line was found.
@@ -17,33 +17,34 @@ are damaged and encrypted ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from lawful.base.errors import InputError
+from lawful.candidates.grounding.matches import (
+    Occurrences,
+    Span,
+    apart,
+    fold,
+    is_apart,
+    plain_value,
+)
 from lawful.documents.document import Document
-from lawful.documents.reading_order import printed_lines
 from lawful.documents.records import Labelled
 from lawful.io.paths import check_there, not_found
 from lawful.readers import Reader, files_in
 from lawful.readers.einvoice import TYPES, EInvoice, read_einvoice
 from lawful.readers.reader import FileDocument
-from lawful.values import read
 
 HEADER = (
     "gross", "net", "tax", "due", "line_total", "allowances", "charges", "prepaid", "rounding",
     "number", "date", "due_date",
 )  # fmt: skip
 """Labels of the header; a value that several of them have labels words with the first."""
-
-LONGEST = 3
-"""Words of a value, at most; of a text, so many more than in the XML."""
-
-Span = tuple[int, int]
 
 
 def read_facturx(path: Path, split: str | None = None) -> Iterator[Labelled]:
@@ -93,110 +94,77 @@ def label(document: Document, invoice: EInvoice) -> Labelled:
             last = page.label_row(kind, printed, last)
     for name in HEADER:
         text = invoice.header.get(name, "")
-        value = _known(name, text)
-        if text and value != 0 and value not in page.elsewhere:
-            page.label_all(name, text)
+        value = _value(name, text) if text else 0
+        if value != 0 and value not in page.elsewhere:
+            for span in page.spans(name, text):
+                page.set(name, span)
     rows_of = tuple(page.rows) if any(row is not None for row in page.rows) else None
     return Labelled(replace(document, rows=rows_of), tuple(page.labels))
 
 
-@dataclass(slots=True)
 class _Page:
     """A document whose words are being labelled."""
 
-    document: Document
-    labels: list[str] = field(init=False)
-    rows: list[int | None] = field(init=False)
-    lines: list[list[int]] = field(init=False)  # the words of each printed line, in order
-    elsewhere: set[object] = field(default_factory=set)  # amounts of lines, not in a printed line
-
-    def __post_init__(self) -> None:
-        count = len(self.document)
-        self.labels, self.rows = ["O"] * count, [None] * count
-        by_line: dict[int | None, list[int]] = {}
-        for word, line in enumerate(printed_lines(self.document)):
-            by_line.setdefault(line, []).append(word)
-        self.lines = list(by_line.values())
+    def __init__(self, document: Document) -> None:
+        self.document, self._occurrences = document, Occurrences(document)
+        self.labels = ["O"] * len(document)
+        self.rows: list[int | None] = [None] * len(document)
+        self.elsewhere: set[object] = set()  # amounts of lines that are not in a printed line
+        self._lines = list(dict.fromkeys(self._occurrences.lines))
 
     def label_row(self, kind: str, values: Mapping[str, str], after: int) -> int:
         """Labels a row of values in a printed line; the index of that line, or ``after``."""
         amount = "line.amount" if kind == "line" else "vat.tax"
-        others = [name for name in values if name != amount]
         if kind == "line":
-            self.elsewhere |= {_known(name, text) for name, text in values.items()}
+            self.elsewhere |= {_value(name, text) for name, text in values.items() if text}
         if amount not in values:
             return after
-        for index in range(after + 1, len(self.lines)):
-            words = self.lines[index]
+        by_name = {n: self.spans(n, values[n]) for n in (amount, *values) if values[n]}
+        for index, line in enumerate(self._lines[after + 1 :], after + 1):
             taken: dict[str, Span] = {}
-            for name in (amount, *others):
-                spans = [s for s in self._spans(words, name, values[name]) if _free(s, taken)]
-                if spans:
-                    taken[name] = max(spans, key=lambda span: (not self._is_negative(span), span))
+            for name, spans in by_name.items():
+                here = [s for s in spans if self._occurrences.lines[s[0]] == line]
+                here = [s for s in here if all(is_apart(s, t) for t in taken.values())]
+                if here:
+                    taken[name] = max(here, key=lambda span: (not self._is_negative(span), span))
                 elif name == amount:
                     break
             needed = {"line.quantity", "line.unit_price", "vat.basis", "vat.rate"} & set(taken)
             if amount in taken and needed:
                 number = 1 + max((row for row in self.rows if row is not None), default=-1)
                 for name, span in taken.items():
-                    self._set(name, span)
-                for word in words:
-                    self.rows[word] = number
-                self.elsewhere -= {_known(name, values[name]) for name in taken}
+                    self.set(name, span)
+                for word, of in enumerate(self._occurrences.lines):
+                    if of == line:
+                        self.rows[word] = number
+                self.elsewhere -= {_value(name, values[name]) for name in taken}
                 return index
         return after
 
     def _is_negative(self, span: Span) -> bool:
         return self.document.words[span[0]].startswith(("-", "(", "−"))
 
-    def label_all(self, name: str, text: str) -> None:
-        """Labels all occurrences of a value whose words have no label yet."""
-        for words in self.lines:
-            for span in self._spans(words, name, text):
-                self._set(name, span)
+    def spans(self, name: str, text: str) -> list[Span]:
+        """The spans without labels that have a value; amounts have any sign, rates may be shares."""
+        value = _value(name, text)
+        if isinstance(value, str):
+            found = self._occurrences.find(text, "text")
+        else:
+            wanted = {value}
+            if isinstance(value, Decimal):
+                wanted |= {-value} | ({value / 100} if name.endswith("rate") else set())
+            spans = (span for span, _ in self._occurrences.having(wanted, TYPES[name]))
+            found = apart(spans, key=lambda span: span[1] - span[0])
+        return [s for s in found if all(self.labels[i] == "O" for i in range(*s))]
 
-    def _spans(self, words: Sequence[int], name: str, text: str) -> list[Span]:
-        """The spans of a printed line that have a value, without labels so far."""
-        known = _known(name, text)
-        found: list[Span] = []
-        most = len(text.split()) + LONGEST if TYPES[name] == "text" else LONGEST
-        for length in range(1, most + 1):
-            for start in words:
-                span = (start, start + length)
-                inside = set(range(*span)) <= set(words)
-                if (
-                    inside
-                    and _free(span, dict(enumerate(found)))
-                    and all(self.labels[i] == "O" for i in range(*span))
-                    and known in _values(name, self.document.text(*span))
-                ):
-                    found.append(span)
-        return sorted(found)
-
-    def _set(self, name: str, span: Span) -> None:
+    def set(self, name: str, span: Span) -> None:
+        """Labels the words of a span."""
         for i in range(*span):
             self.labels[i] = f"{'I' if i > span[0] else 'B'}-{name}"
 
 
-def _free(span: Span, taken: Mapping[Any, Span]) -> bool:
-    return all(span[1] <= start or end <= span[0] for start, end in taken.values())
-
-
-def _known(name: str, text: str) -> object:
-    """The value that the XML states; a text is compared without blanks and case."""
+def _value(name: str, text: str) -> Any:
+    """The value that the XML states: a date, an amount without its sign, or a folded text."""
     if TYPES[name] == "date":
-        return date.fromisoformat(text) if text else None
-    if TYPES[name] == "text":
-        return "".join(text.casefold().split())
-    return abs(Decimal(text)) if text else None
-
-
-def _values(name: str, text: str) -> list[object]:
-    """The values that a printed text may have."""
-    if TYPES[name] == "text":
-        return ["".join(text.casefold().split())]
-    values = read(text, TYPES[name])
-    if TYPES[name] == "date":
-        return list(values)
-    numbers = [abs(Decimal(value)) for value in values if isinstance(value, Decimal)]
-    return [*numbers, *(100 * n for n in numbers if name.endswith("rate") and n < 1)]
+        return date.fromisoformat(text)
+    return fold(text) if TYPES[name] == "text" else plain_value(abs(Decimal(text)))

@@ -404,9 +404,14 @@ def apart(spans: Iterable[Span], key: Any) -> list[Span]:
     """Spans that do not overlap, chosen by the smallest key first; in the order of words."""
     found: list[Span] = []
     for span in sorted(spans, key=lambda span: (key(span), span)):
-        if all(span[1] <= start or end <= span[0] for start, end in found):
+        if all(is_apart(span, other) for other in found):
             found.append(span)
     return sorted(found)
+
+
+def is_apart(one: Span, other: Span) -> bool:
+    """Whether two spans have no word in common."""
+    return one[1] <= other[0] or other[1] <= one[0]
 
 
 def fold(text: str) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 
 from lawful.candidates.grounding.ground import ground
 from lawful.candidates.grounding.leaves import Path
-from lawful.candidates.grounding.matches import Occurrences, Span, possible_values
+from lawful.candidates.grounding.matches import Occurrences, Span, is_apart, possible_values
 from lawful.candidates.grounding.results import Grounded
 from lawful.decoders import decode
 from lawful.documents.document import Document
@@ -231,7 +231,7 @@ class _Page:
         self.open |= {word: None for span in spans for word in range(*span)}
 
     def _is_free(self, span: Span) -> bool:
-        return all(span[1] <= start or end <= span[0] for start, end in self.fixed)
+        return all(is_apart(span, other) for other in self.fixed)
 
     def _find_values(self) -> None:
         for name, values in self.truth.values.items():
@@ -329,7 +329,9 @@ class _Page:
 def _has_rivals(key: tuple[Span, _Slot], odds: Odds) -> bool:
     """Whether words of the span have other candidates, or its value has another span."""
     span, slot = key
-    return any(other != key and (_overlap(other[0], span) or other[1] == slot) for other in odds)
+    return any(
+        other != key and (other[1] == slot or not is_apart(other[0], span)) for other in odds
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,10 +372,6 @@ class _Search:
                 start = None
             if label.startswith("B-"):
                 start = word
-
-
-def _overlap(one: Span, other: Span) -> bool:
-    return one[0] < other[1] and other[0] < one[1]
 
 
 def _demanding(rules: Rules, odds: Odds) -> Rules:
