@@ -145,7 +145,7 @@ class _Page:
         return self.document.words[span[0]].startswith(("-", "(", "−"))
 
     def spans(self, name: str, text: str) -> list[Span]:
-        """The spans without labels that have a value; amounts have any sign, rates may be shares."""
+        """The spans without labels that have a value: of any sign; a rate, also as a share."""
         value = _value(name, text)
         if isinstance(value, str):
             found = self._occurrences.find(text, "text")
