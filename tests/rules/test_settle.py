@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -70,3 +72,42 @@ def test_a_search_that_ends_early_is_followed_by_single_changes(monkeypatch):
     assert cost.most == pytest.approx(6 * 1.5)
     assert cost.least <= cost.most
     assert {check.state for check in judge.checks(reading)} == {"satisfied"}
+
+
+@pytest.mark.parametrize("unfinished", [0, 1])
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_not_settled_is_never_called_optimal(monkeypatch, seed, unfinished):
+    """After searches without a proof, other labellings are read as printed; against all choices."""
+    monkeypatch.setattr("lawful.rules.judging.ambiguity.MAX_EXTENSIONS", 1)
+    monkeypatch.setattr("lawful.rules.judging.ambiguity.MAX_UNFINISHED", unfinished)
+    chance = np.random.default_rng(seed)
+    values = (1000 * chance.integers(1, 9, 4) + 500).tolist()
+    total = sum(v / 1000 if chance.random() < 0.5 else v for v in values)
+    document = Document("d", [f"{total:.2f}", *(f"{v / 1000:.3f}" for v in values)])
+    rules = Rules(
+        [
+            Field("total", "total", "money"),
+            Field("items", "item", "money", many=True, ambiguity=0.5, presence="free"),
+        ],
+        [lawful.Rule("total == sum(items)", tolerance=0, weight=6)],
+    )
+    probs = np.array([[0.1, 0.9, 0.0], *([[0.3, 0.0, 0.7]] * 4)])
+    scores = Scores.from_probs(probs, ("O", "B-total", "B-item"))
+    best = -np.inf
+    for labels in product((0, 1), repeat=4):
+        log_prob = np.log(0.9) + sum(np.log((0.3, 0.7)[each]) for each in labels)
+        items = [v for v, each in zip(values, labels, strict=True) if each]
+        for small in product((0, 1), repeat=len(items)):
+            added = sum(v / 1000 if each else v for v, each in zip(items, small, strict=True))
+            price = 0.5 * sum(small) + (6.0 if abs(added - total) > 1e-6 else 0.0)
+            if not items:  # nothing to add up
+                price = rules.defaults.unchecked
+            best = max(best, log_prob - price)
+    found = lawful.decode(document, scores, rules, decoder="paths")
+    assert found.worth <= best + 1e-6
+    if found.optimal:
+        assert found.worth == pytest.approx(best)
+    monkeypatch.undo()
+    whole = lawful.decode(document, scores, rules, decoder="paths")
+    assert whole.optimal
+    assert whole.worth == pytest.approx(best)

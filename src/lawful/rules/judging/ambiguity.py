@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 MAX_EXTENSIONS = 2**15
 """Partial readings that are extended per labelling; beyond, the best reading so far is taken."""
 
+MAX_UNFINISHED = 8
+"""Searches of a document that end without a proof; the values of other labellings stay as read."""
+
 MAX_PROPOSALS = 256
 """Readings per labelling that rules in Python judge."""
 
@@ -45,12 +48,14 @@ class Settler:
     def __init__(self, judge: Judge) -> None:
         self.judge = judge
         self.plan = judge.plan()
-        self._descents = 0
+        self._descents = self._unfinished = 0
         self.tables = Tables(judge.rules, self.plan, judge.document.id, judge.given)
 
     def settle(self, reading: Reading, cost: Cost, until: float) -> tuple[Reading, Cost]:
         """The reading of the same spans that costs the least; the given one if none costs less."""
         best, most = reading, cost.most
+        if self._unfinished >= MAX_UNFINISHED:
+            return best, Cost(most, 0.0)
         try:
             search, choices = self._open(reading, most, until)
         except (TimeBudgetError, MemoryBudgetError):
@@ -75,6 +80,7 @@ class Settler:
             open_ = min(open_, found.least) if found.least < found.most else open_
             if found.most < most:
                 best, most = proposed, found.most
+        self._unfinished += 1
         if not is_up(until) and search.dive(WIDTH, seconds_left(until)):
             proposed = self._chosen(reading, choices, search)
             found = self.judge.weigh(proposed, until)

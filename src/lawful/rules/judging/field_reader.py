@@ -36,6 +36,7 @@ from lawful.rules.judging.places import Place, Places
 from lawful.rules.judging.reading import Occurrence, Occurrences, Reading, Spans
 from lawful.rules.judging.rows import (
     PREVIOUS,
+    ByRow,
     KeptPlace,
     Row,
     RowKind,
@@ -106,6 +107,7 @@ class FieldReader:
         self._views: Cache[tuple[int, Spans], FieldView] = Cache(MAX_BYTES)
         self._absent = views_of_absent(rules)
         self._readings: Cache[bytes, Reading] = Cache(MAX_BYTES)
+        self._divided: Cache[Spans, ByRow] = Cache(MAX_BYTES)
         self._rows_seen: Cache[tuple[Any, ...], dict[str, Any]] = Cache(MAX_BYTES)
         self.choices = class_choices(document, rules.classes)
         self.choice = self.choices[0]
@@ -261,9 +263,18 @@ class FieldReader:
         """The rows of a reading, in the order of words."""
         index, numbers = self._field_index, self.row_numbers
         if kind.of is None:
-            return rows_of(kind, index, reading, numbers)
+            return rows_of(kind, index, reading, None if numbers is None else self._by_row)
         pages = None if kind.by is None else self.page_numbers
         return sections_of(kind, self.rules.held[kind.name], index, reading, numbers, pages)
+
+    def _by_row(self, spans: Spans) -> ByRow:
+        """The spans of a field by row; cached, since most fields of two readings have the same."""
+        found = self._divided.get(spans)
+        if found is None:
+            assert self.row_numbers is not None  # noqa: S101 - asked for known rows only
+            found = self.row_numbers.divide(spans)
+            self._divided.keep(spans, found, 2 * BYTES_PER_SPAN * (1 + len(spans)))
+        return found
 
     def numbers_of(self, kind: RowKind) -> RowNumbers | None:
         """The rows of a kind by word, if they are known before the search."""

@@ -10,9 +10,9 @@ Sections are rows of rows: what stands between two headings, down to a subtotal,
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from lawful.base.errors import RulesError, shown
 from lawful.documents.document import Document
 from lawful.documents.reading_order import printed_lines
-from lawful.rules.judging.reading import Occurrence, Reading
+from lawful.rules.judging.reading import Occurrence, Reading, Spans
 from lawful.rules.number_checks import as_names
 
 PREVIOUS = "previous"
@@ -101,6 +101,10 @@ class RowKind:
             raise RulesError(f"{where}: by is 'page', so it has no starts or ends")
 
 
+ByRow: TypeAlias = Mapping[int, Spans]
+"""By number of a row, its spans of one field."""
+
+
 class Row(NamedTuple):
     """One row of a reading: its fields' spans, in the order of words; of a section, all spans."""
 
@@ -150,6 +154,14 @@ class RowNumbers:
             return cls(_runs(document.rows))
         return None if document.boxes is None else cls(_runs(printed_lines(document)))
 
+    def divide(self, spans: Spans) -> ByRow:
+        """The spans by the number of their row, without those in no row."""
+        found: dict[int, list[Occurrence]] = {}
+        for span in spans:
+            if key := self.by_word[span.start]:
+                found.setdefault(key, []).append(span)
+        return {key: tuple(each) for key, each in found.items()}
+
     def of_spans(
         self, starts: NDArray[np.uint32], ends: NDArray[np.uint32]
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
@@ -179,27 +191,30 @@ def page_numbers(document: Document) -> RowNumbers:
 
 
 def rows_of(
-    kind: RowKind, index: Mapping[str, int], reading: Reading, numbers: RowNumbers | None
+    kind: RowKind,
+    index: Mapping[str, int],
+    reading: Reading,
+    by_row: Callable[[Spans], ByRow] | None,
 ) -> list[Row]:
-    """The rows of a kind in a reading, in the order of words; rows without any field are none."""
+    """The rows of a kind in a reading, in the order of words; rows without any field are none.
+
+    ``by_row`` divides spans by the numbers of their rows, if these are known before the search.
+    """
     members = [index[name] for name in kind.fields]
-    found: dict[int, dict[int, list[Occurrence]]] = {}
-    if kind.starts is None and numbers is not None:
-        by_word = numbers.by_word
+    if kind.starts is None and by_row is not None:
+        known: dict[int, dict[int, Spans]] = {}
         for f in members:
-            for span in reading[f]:
-                if key := by_word[span.start]:
-                    found.setdefault(key, {}).setdefault(f, []).append(span)
-        rows = [found[key] for key in sorted(found)]
-    else:
-        starter = index[kind.starts or kind.fields[0]]
-        key = 0
-        for span, member in sorted((span, f) for f in members for span in reading[f]):
-            key += member == starter
-            if key:
-                found.setdefault(key, {}).setdefault(member, []).append(span)
-        rows = list(found.values())
-    return [Row({f: tuple(each) for f, each in row.items()}) for row in rows]
+            for key, spans in by_row(reading[f]).items():
+                known.setdefault(key, {})[f] = spans
+        return [Row(known[key]) for key in sorted(known)]
+    found: dict[int, dict[int, list[Occurrence]]] = {}
+    starter = index[kind.starts or kind.fields[0]]
+    key = 0
+    for span, member in sorted((span, f) for f in members for span in reading[f]):
+        key += member == starter
+        if key:
+            found.setdefault(key, {}).setdefault(member, []).append(span)
+    return [Row({f: tuple(each) for f, each in row.items()}) for row in found.values()]
 
 
 def sections_of(
