@@ -155,12 +155,8 @@ def _f1s_time(axis: Any, cells: Sequence[Cell], *, is_first: bool) -> None:
             zorder=3 if name == "auto" else 2,
             label=f"{name}{budgets}{f' ({some[0].pages} pages)' if is_few else ''}",
         )
-    axis.set_xscale("log")
+    _named(axis, cells, "ms per page", "$F_1^s$ (%)" if is_first else "", xscale="log")
     axis.xaxis.set_major_formatter("{x:g}")
-    axis.set_title(_title(cells))
-    axis.set_xlabel("ms per page")
-    if is_first:
-        axis.set_ylabel("$F_1^s$ (%)")
 
 
 def _ranks(axis: Any, cells: Sequence[Cell], *, is_first: bool) -> None:
@@ -185,11 +181,8 @@ def _ranks(axis: Any, cells: Sequence[Cell], *, is_first: bool) -> None:
             label=cell.method if cell.method == order else f"{cell.method}: {order}",
         )
     axis.set_xscale("log", base=2)
-    axis.set_ylim(0, 102)
-    axis.set_title(_title(cells))
-    axis.set_xlabel("candidates tried until one is accepted")
-    if is_first:
-        axis.set_ylabel("pages accepted (%)")
+    shown = "pages accepted (%)" if is_first else ""
+    _named(axis, cells, "candidates tried until one is accepted", shown, ylim=(0, 102))
 
 
 def _time_words(axis: Any, cells: Sequence[Cell], *, is_first: bool) -> None:
@@ -225,13 +218,10 @@ def _time_words(axis: Any, cells: Sequence[Cell], *, is_first: bool) -> None:
             label=label,
         )
     axis.set_xscale("log", base=2)
-    axis.set_yscale("log")
+    units = "words" if cells[0].units != "pieces" else "word pieces"
+    _named(axis, cells, units, "ms per page" if is_first else "", yscale="log")
     for side in (axis.xaxis, axis.yaxis):
         side.set_major_formatter("{x:g}")
-    axis.set_title(_title(cells))
-    axis.set_xlabel("words" if cells[0].units != "pieces" else "word pieces")
-    if is_first:
-        axis.set_ylabel("ms per page")
 
 
 def _gains(found: Sequence[Outcome], baseline: Outcome) -> tuple[list[float], Any]:
@@ -303,5 +293,7 @@ def _power(candidates: int) -> str:
     return f"$2^{{{exponent}}}$" if candidates == 2**exponent else f"{candidates:,}"
 
 
-def _title(cells: Sequence[Cell]) -> str:
-    return f"{cells[0].outputs}, {cells[0].units}: {max(cell.pages for cell in cells)} pages"
+def _named(axis: Any, cells: Sequence[Cell], x: str, y: str, **more: Any) -> None:
+    """Sets what the axes are, and the title: whose pages these are."""
+    title = f"{cells[0].outputs}, {cells[0].units}: {max(cell.pages for cell in cells)} pages"
+    axis.set(title=title, xlabel=x, ylabel=y, **more)
