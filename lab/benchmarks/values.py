@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -21,6 +21,7 @@ from lab.benchmarks.packs import CORD, renamed
 from lab.benchmarks.study import Study
 from lab.datasets.cord import read_cord
 from lawful import Labelled, Rules
+from lawful.documents.labels import bio_spans
 from lawful.documents.records import UNKNOWN
 from lawful.learn.align import Aligned, Truth, align
 from lawful.models.teaching import align_all
@@ -38,24 +39,13 @@ def receipts(path: Path, split: str, rules: Rules) -> list[Labelled]:
     return [renamed(page, names) for page in read_cord(path, split)]
 
 
-def spans_of(page: Labelled) -> Iterator[tuple[str, int, int]]:
-    """The true spans: label, and half-open words."""
-    start = None
-    for word, label in enumerate((*page.gold, "O")):
-        if start is not None and not label.startswith("I-"):
-            yield page.gold[start][2:], start, word
-            start = None
-        if label.startswith("B-"):
-            start = word
-
-
 def truth_of(page: Labelled, rules: Rules) -> Truth:
     """The values of a receipt: what a till's software knows, in the order of print."""
     by_label = {f.label: f for f in rules.fields}
     kinds = {name: kind.name for kind in rules.rows for name in kind.fields}
     values: dict[str, tuple[str, ...]] = {}
     rows: dict[int | None, dict[str, str]] = {}
-    for label, start, end in spans_of(page):
+    for label, start, end in bio_spans(page.gold):
         f = by_label[label]
         text = page.document.text(start, end)
         if not read(text, f.type):

@@ -8,7 +8,7 @@ span.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -56,6 +56,17 @@ class _TransitionCosts(NamedTuple):
     start: NDArray[np.float64]  # (labels,)
     between: NDArray[np.float64]  # (labels, labels): from, to
     end: NDArray[np.float64]  # (labels,)
+
+
+def bio_spans(labels: Sequence[str]) -> Iterator[Span]:
+    """The spans of BIO labels that begin with a ``B-``, in order of words."""
+    start = None
+    for word, label in enumerate((*labels, "O")):
+        if start is not None and not label.startswith("I-"):
+            yield Span(labels[start][2:], start, word)
+            start = None
+        if label.startswith("B-"):
+            start = word
 
 
 class Scheme:

@@ -295,11 +295,7 @@ def _implied(truth: TruePages, seed: int) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for kind in kinds:
         units = Units.of_pages(truth) if kind is None else Units.of_rows(truth, kind)
-        rules = [
-            rule
-            for rule in truth.rules.parsed
-            if (rule.each.name if rule.each else None) == kind and rule.expression is not None
-        ]
+        rules = units.known
         caught = units.caught(rules, seed)
         for k, rule in enumerate(rules):
             own = caught[k]

@@ -217,13 +217,8 @@ def _without_implied(
     judged: list[tuple[Mined, ParsedRule]], units: Units, seed: int
 ) -> list[Mined]:
     """The rules that find out something that no better or shorter rule finds out."""
-    known = [
-        rule
-        for rule in units.rules.parsed
-        if (rule.each.name if rule.each else None) == units.kind and rule.expression is not None
-    ]
     judged = _without_variants(judged)
-    caught = units.caught([*(parsed for _, parsed in judged), *known], seed)
+    caught = units.caught([*(parsed for _, parsed in judged), *units.known], seed)
     mine, theirs = caught[: len(judged)], caught[len(judged) :]
     order = sorted(range(len(judged)), key=lambda k: _rank(judged[k][0]))
     kept: list[int] = []

@@ -64,6 +64,15 @@ class Units:
         own = next(kind.fields for kind in self.rules.rows if kind.name == self.kind)
         return [name for name in own if name in of_rows]
 
+    @property
+    def known(self) -> list[ParsedRule]:
+        """The rules with an expression that are about such units."""
+        return [
+            rule
+            for rule in self.rules.parsed
+            if (rule.each.name if rule.each else None) == self.kind and rule.expression is not None
+        ]
+
     def having(self, name: str) -> list[int]:
         """The units in which a field has a value."""
         return [i for i, each in enumerate(self.seen) if has_value(each, name)]

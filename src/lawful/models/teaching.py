@@ -23,6 +23,7 @@ from lawful.candidates.field_spans import field_spans
 from lawful.candidates.grounding.matches import Occurrences, fold, possible_values
 from lawful.decoders import decode
 from lawful.documents.document import Document
+from lawful.documents.labels import bio_spans
 from lawful.documents.records import UNKNOWN, Scored
 from lawful.documents.scores import Scores
 from lawful.learn.align import Aligned, Truth, align, align_scored
@@ -417,12 +418,7 @@ def _has(truth: Truth, name: str) -> bool:
 
 def _label(lesson: Lesson, gold: Sequence[str], label: str) -> None:
     """The candidates that are labelled are right, and those whose words are open are open."""
-    spans = set()
-    for start in (i for i, each in enumerate(gold) if each == f"B-{label}"):
-        end = start + 1
-        while end < len(gold) and gold[end] == f"I-{label}":
-            end += 1
-        spans.add((start, end))
+    spans = {(start, end) for type_, start, end in bio_spans(gold) if type_ == label}
     unknown = np.concatenate([[0], np.cumsum([each == UNKNOWN for each in gold])])
     pairs = zip(lesson.starts.tolist(), lesson.ends.tolist(), strict=True)
     lesson.right = np.array([pair in spans for pair in pairs], bool)

@@ -10,7 +10,7 @@ a margin.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import exp, inf
@@ -24,6 +24,7 @@ from lawful.candidates.grounding.matches import Occurrences, Span, is_apart, pos
 from lawful.candidates.grounding.results import Grounded
 from lawful.decoders import decode
 from lawful.documents.document import Document
+from lawful.documents.labels import bio_spans
 from lawful.documents.records import UNKNOWN, Labelled, Scored
 from lawful.documents.scores import Scores
 from lawful.documents.span_scores import SpanScores
@@ -362,16 +363,9 @@ class _Search:
         scores = SpanScores(candidates, len(self._document), tuple(self._slots))
         found = decode(self._document, scores, self._rules, budget=Budget(MAX_READINGS))
         worth = found.worth - scores.log_none
-        return _Choice(tuple(self._spans(found.labels)), worth, found.optimal)
-
-    def _spans(self, labels: Sequence[str]) -> Iterator[tuple[Span, _Slot]]:
-        start = None
-        for word, label in enumerate((*labels, "O")):
-            if start is not None and not label.startswith("I-"):
-                yield (start, word), self._slots[labels[start][2:]]
-                start = None
-            if label.startswith("B-"):
-                start = word
+        spans = bio_spans(found.labels)
+        chosen = tuple(((start, end), self._slots[name]) for name, start, end in spans)
+        return _Choice(chosen, worth, found.optimal)
 
 
 def _demanding(rules: Rules, odds: Odds) -> Rules:
