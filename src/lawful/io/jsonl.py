@@ -24,6 +24,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias, TypeVar, get_args, overload
 
@@ -78,6 +79,7 @@ BAD_TEXT = (msgspec.DecodeError, UnicodeDecodeError, LawfulError, RecursionError
 
 
 Made = TypeVar("Made")
+Parsed = TypeVar("Parsed")
 
 
 @overload
@@ -158,6 +160,24 @@ def check_line(text: bytes) -> None:
         raise InputError(f"the line is longer than {LONGEST_LINE} bytes, which is the maximum")
 
 
+def parse_line(
+    number: int, text: bytes, decoder: msgspec.json.Decoder[Parsed], make: Callable[[Parsed], Made]
+) -> Made | FailedDocument:
+    """What is made of a line, or a ``FailedDocument`` that says why nothing is."""
+    try:
+        check_line(text)
+        return make(decoder.decode(text))
+    except msgspec.ValidationError as error:
+        return FailedDocument(number, str(error))
+    except msgspec.DecodeError as error:
+        hint = "; NaN and Infinity are not JSON" if _NOT_JSON.search(text) else ""
+        return FailedDocument(number, f"{error}{hint}")
+    except BAD_TEXT as error:
+        return FailedDocument(number, str(error))
+    except MemoryError:
+        return FailedDocument(number, "not enough memory to read it")
+
+
 class LineParser:
     """Parses lines into scored documents, with the ``.npz`` file of the same name if it exists."""
 
@@ -168,27 +188,11 @@ class LineParser:
 
     def parse(self, number: int, text: bytes) -> Scored | FailedDocument:
         """The scored document of a line, or a ``FailedDocument`` that says why there is none."""
-        return self._parse(number, text, self._record)
+        return parse_line(number, text, self._decoder, partial(self._record, number=number))
 
     def parse_judged(self, number: int, text: bytes) -> Scored | Labelled | FailedDocument:
         """The same, or a document with gold labels if it has no scores."""
-        return self._parse(number, text, self._judged)
-
-    def _parse(
-        self, number: int, text: bytes, make: Callable[[DocumentLine, int], Made]
-    ) -> Made | FailedDocument:
-        try:
-            check_line(text)
-            return make(self._decoder.decode(text), number)
-        except msgspec.ValidationError as error:
-            return FailedDocument(number, str(error))
-        except msgspec.DecodeError as error:
-            hint = "; NaN and Infinity are not JSON" if _NOT_JSON.search(text) else ""
-            return FailedDocument(number, f"{error}{hint}")
-        except BAD_TEXT as error:
-            return FailedDocument(number, str(error))
-        except MemoryError:
-            return FailedDocument(number, "not enough memory to read it")
+        return parse_line(number, text, self._decoder, partial(self._judged, number=number))
 
     def _record(self, line: DocumentLine, number: int) -> Scored:
         return self._scored(line, number) if line.spans is None else _spans(line, number)
@@ -271,16 +275,12 @@ def parse_documents(lines: Iterable[Line]) -> Iterator[Document | Labelled | Fai
     """Every line as a document, with its gold labels if it has any, or a ``FailedDocument``."""
     decoder = msgspec.json.Decoder(DocumentLine)
     for number, text in lines:
-        try:
-            check_line(text)
-            line = decoder.decode(text)
-            document = document_of(line, number)
-            gold = line.gold
-            found = document if gold is None else Labelled(document, tuple(gold), line.split)
-        except BAD_TEXT as error:
-            yield FailedDocument(number, str(error))
-        else:
-            yield found
+        yield parse_line(number, text, decoder, partial(_unscored, number=number))
+
+
+def _unscored(line: DocumentLine, number: int) -> Document | Labelled:
+    document = document_of(line, number)
+    return document if line.gold is None else Labelled(document, tuple(line.gold), line.split)
 
 
 def read_labelled(path: Path, split: str | None = None) -> Iterator[Labelled]:
@@ -291,17 +291,14 @@ def read_labelled(path: Path, split: str | None = None) -> Iterator[Labelled]:
     decoder = msgspec.json.Decoder(DocumentLine)
     splits = set()
     for number, text in read_lines(path):
-        try:
-            check_line(text)
-            line = decoder.decode(text)
-            if line.gold is None:
-                raise InputError(f"document {line.id!r} has no gold labels")
-            labelled = Labelled(document_of(line, number), tuple(line.gold), line.split)
-        except BAD_TEXT as error:
-            raise InputError(f"{path}, line {number}: {error}") from None
-        splits.add(line.split)
-        if split in (None, line.split):
-            yield labelled
+        found = parse_line(number, text, decoder, partial(_unscored, number=number))
+        if isinstance(found, Document):
+            found = FailedDocument(number, f"document {found.id!r} has no gold labels")
+        if isinstance(found, FailedDocument):
+            raise InputError(f"{path}, line {number}: {found.message}")
+        splits.add(found.split)
+        if split in (None, found.split):
+            yield found
     if split is not None and split not in splits:
         known = ", ".join(sorted(filter(None, splits))) or "none"
         raise InputError(f"no split {split!r} in {path}; splits: {known}")
@@ -343,11 +340,7 @@ def read_decodings(path: str | Path) -> Iterator[DecodedLine | FailedDocument]:
     """Every line of a file that ``lawful decode`` wrote, or a ``FailedDocument``."""
     decoder = msgspec.json.Decoder(DecodedLine)
     for number, text in read_lines(path):
-        try:
-            check_line(text)
-            yield msgspec.structs.replace(decoder.decode(text), line=number)
-        except BAD_TEXT as error:
-            yield FailedDocument(number, str(error))
+        yield parse_line(number, text, decoder, partial(msgspec.structs.replace, line=number))
 
 
 def decoding_line(decoding: Decoding, *, ranked: bool = False) -> str:
