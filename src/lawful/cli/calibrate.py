@@ -18,22 +18,10 @@ from rich.table import Table
 
 from lawful.base.errors import InputError
 from lawful.cli.counts import BAD
-from lawful.cli.error_summary import Complaints
 from lawful.cli.groups import Without
-from lawful.cli.options import (
-    BadLines,
-    BadLinesOption,
-    Documents,
-    PythonFile,
-    Quiet,
-    Report,
-    Seed,
-    Workers,
-    load_rules,
-    rules_option,
-)
-from lawful.cli.output import Progress, plural, reporting
-from lawful.cli.score_tables import Skipped, read_pages, score_table
+from lawful.cli.options import Documents, PythonFile, Report, Seed, load_rules, rules_option
+from lawful.cli.output import plural, reporting
+from lawful.cli.score_tables import RunOptions, Skipped, score_table
 from lawful.cli.terminal import figures, say
 from lawful.documents.records import Scored
 from lawful.evaluation.calibration import (
@@ -68,9 +56,7 @@ def calibrate(
     python: PythonFile = None,
     *,
     how: Annotated[DecodeOptions, Without("alternatives", "confidence", "needs", "temperature")],
-    workers: Workers = 1,
-    bad_lines: BadLinesOption = "skip",
-    quiet: Quiet = False,
+    run: RunOptions,
 ) -> None:
     """Fit a temperature on documents with gold labels, and measure it on the others."""
     if rules is None and python is not None:
@@ -78,7 +64,7 @@ def calibrate(
     call = how.call(Rules(()) if rules is None else load_rules(rules, python))
     skipped = Skipped()
     with reporting(out) as (console, save):
-        pages = read_pages(documents, how.pool, skipped, bad_lines, quiet=quiet, purpose="fit on")
+        pages = run.pages(documents, how.pool, skipped, "fit on")
         chosen = sample([page.document.id for page in pages], share, seed)
         fitted = [page for page in pages if page.document.id in chosen]
         rest = [page for page in pages if page.document.id not in chosen]
@@ -91,10 +77,7 @@ def calibrate(
         boards: dict[str, Scoreboard] = {}
         tried: dict[str, list[int]] = {}
         if rules is not None:
-            boards, tried = _boards(
-                rest or fitted, call, (1.0, temperature), skipped,
-                workers=workers, bad_lines=bad_lines, quiet=quiet,
-            )  # fmt: skip
+            boards, tried = _boards(rest or fitted, call, (1.0, temperature), skipped, run)
             _say_effect(console, call, temperature, boards, tried)
         console.print(f"\nto use it: --temperature {temperature:g}")
         save(
@@ -117,7 +100,7 @@ def calibrate(
                 "skipped": dict(skipped),
             }
         )
-    if skipped.total() and not quiet:
+    if skipped.total() and not run.quiet:
         say(f"left out: {skipped}")
     raise typer.Exit(1 if skipped[BAD] else 0)
 
@@ -127,10 +110,7 @@ def _boards(
     call: Call,
     temperatures: Iterable[float],
     skipped: Skipped,
-    *,
-    workers: int,
-    bad_lines: BadLines,
-    quiet: bool,
+    run: RunOptions,
 ) -> tuple[dict[str, Scoreboard], dict[str, list[int]]]:
     """Scoreboards of the same pages at each temperature, and the candidates tried for each page.
 
@@ -138,13 +118,10 @@ def _boards(
     """
     runs = []
     for temperature in temperatures:
-        results = decode_records(pages, replace(call, temperature=temperature), workers=workers)
-        with (
-            Progress(quiet=quiet) as progress,
-            Complaints(bad_lines, skipped) as complaints,
-        ):
-            found = complaints.without_bad(progress.documents(results))
-            runs.append((temperature, {scored.line: (scored, it) for scored, it in found}))
+        call = replace(call, temperature=temperature)
+        results = decode_records(pages, call, workers=run.workers)
+        found = run.made(results, skipped, lambda scored, it: (scored, it))
+        runs.append((temperature, {scored.line: (scored, it) for scored, it in found}))
         pages = [page for page in pages if page.line in runs[-1][1]]
     boards, tried = {}, {}
     for temperature, found_by_line in runs if pages else ():

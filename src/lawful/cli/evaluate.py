@@ -16,19 +16,9 @@ from rich.table import Table
 from lawful.base.errors import InputError, LawfulError
 from lawful.cli.commands import flag
 from lawful.cli.counts import BAD
-from lawful.cli.error_summary import Complaints
-from lawful.cli.options import (
-    BadLinesOption,
-    Documents,
-    PythonFile,
-    Quiet,
-    Report,
-    RuleFile,
-    Workers,
-    load_rules,
-)
-from lawful.cli.output import Progress, plural, reporting
-from lawful.cli.score_tables import Skipped, score_table, with_gold
+from lawful.cli.options import Documents, PythonFile, Report, RuleFile, load_rules
+from lawful.cli.output import plural, reporting
+from lawful.cli.score_tables import RunOptions, Skipped, score_table, with_gold
 from lawful.cli.terminal import figures, say, warn
 from lawful.documents.records import FailedDocument, Scored
 from lawful.evaluation.report import Report as Evaluation
@@ -61,9 +51,7 @@ def evaluate(
     ),
     *,
     how: DecodeOptions,
-    workers: Workers = 1,
-    bad_lines: BadLinesOption = "skip",
-    quiet: Quiet = False,
+    run: RunOptions,
 ) -> None:  # fmt: skip
     """Compare decodings with gold labels: values, entities, rules, and changes."""
     loaded = load_rules(rules, python)
@@ -72,11 +60,11 @@ def evaluate(
     records = in_words(with_gold(read_jsonl(documents, "yield"), skipped), how.pool)
     if only_satisfied:
         records = _satisfied(records, loaded, skipped)
-    results: Iterable[tuple[Scored, Answer] | FailedDocument]
-    if decodings is None:
-        results = decode_records(records, call, workers=workers)
-    else:
-        results = _from_file(decodings, records, skipped)
+    results: Iterable[tuple[Scored, Answer] | FailedDocument] = (
+        decode_records(records, call, workers=run.workers)
+        if decodings is None
+        else _from_file(decodings, records, skipped)
+    )
     setting = {
         "documents": documents,
         "rules": str(rules),
@@ -88,17 +76,7 @@ def evaluate(
     report = Evaluation.empty(loaded, how.decoder if decodings is None else Path(decodings).name)
     board = report.scores
     with reporting(out) as (console, save):
-        with (
-            Progress(quiet=quiet) as progress,
-            Complaints(bad_lines, skipped) as complaints,
-        ):
-            answers: Iterator[tuple[Scored, Answer]]
-            answers = complaints.without_bad(progress.documents(results))
-            for scored, answer in answers:
-                try:
-                    report.add(scored, answer)
-                except LawfulError as error:
-                    complaints.add(bad_line(scored, str(error)))
+        deque(run.made(results, skipped, report.add), maxlen=0)
         if not board.pages:
             raise InputError(f"nothing to score in {documents}: {skipped or 'no documents'}")
         console.print(score_table(report.boards))
@@ -106,7 +84,7 @@ def evaluate(
         console.print(_field_table(board))
         record = setting | {"skipped": dict(skipped)} | boards_record(report.boards)
         save(record)
-    if not quiet:
+    if not run.quiet:
         _summarise(board, skipped)
     raise typer.Exit(1 if skipped[BAD] or skipped[NOT_DECODED] else 0)
 

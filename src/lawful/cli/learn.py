@@ -7,22 +7,16 @@ nothing was written, unless forced. 2: the rules or the input cannot be used.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from lawful.cli.commands import flag
-from lawful.cli.options import (
-    BadLinesOption,
-    Documents,
-    PoolOption,
-    Quiet,
-    RuleFile,
-    Seed,
-    load_rules,
-)
+from lawful.cli.groups import Without
+from lawful.cli.options import Documents, PoolOption, RuleFile, Seed, load_rules
 from lawful.cli.output import plural, reporting
-from lawful.cli.score_tables import Skipped, read_pages, score_table
+from lawful.cli.score_tables import RunOptions, Skipped, score_table
 from lawful.cli.terminal import figures, say
 from lawful.io.atomic import atomic_text
 from lawful.learn.learned_file import learned_text
@@ -32,6 +26,7 @@ EXAMPLE = "lawful rules learn scored.jsonl --rules rules.yaml --out learned.yaml
 
 
 def learn_weights(
+    *,
     documents: Documents,
     rules: RuleFile,
     out: str | None = typer.Option(
@@ -49,16 +44,15 @@ def learn_weights(
     folds: int = typer.Option(FOLDS, metavar="N", min=2, help="Number of folds."),
     seed: Seed = 0,
     pool: PoolOption = None,
-    bad_lines: BadLinesOption = "skip",
-    quiet: Quiet = False,
+    run: Annotated[RunOptions, Without("workers")],
 ) -> None:  # fmt: skip
     """Learn the weights of rules, if unseen documents show that this is a gain."""
     loaded = load_rules(rules, None)
     skipped = Skipped()
-    pages = read_pages(documents, pool, skipped, bad_lines, quiet=quiet, purpose="learn from")
+    pages = run.pages(documents, pool, skipped, "learn from")
     learned = learn(pages, loaded, folds=folds, seed=seed, measure=measure)
     with reporting(figures) as (console, save):
-        if not quiet:
+        if not run.quiet:
             _print(learned, console)
         save({"documents": documents, "rules": str(rules), "seed": seed} | learned.record())
     shown = learned.gain.is_shown
@@ -71,7 +65,7 @@ def learn_weights(
         ]
         with atomic_text(out) as file:
             file.write(learned_text(learned, comments))
-    if not quiet:
+    if not run.quiet:
         say(_verdict(learned, out, force))
     raise typer.Exit(0 if shown or (force and out is not None) else 1)
 

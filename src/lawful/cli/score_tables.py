@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
 
 from rich.table import Table
 
-from lawful.base.errors import InputError
+from lawful.base.errors import InputError, LawfulError
 from lawful.cli.counts import counted
 from lawful.cli.error_summary import Complaints
-from lawful.cli.options import BadLines
+from lawful.cli.options import BadLinesOption, Quiet, Workers
 from lawful.cli.output import Progress, plural
 from lawful.cli.terminal import figures
 from lawful.documents.records import FailedDocument, Scored
@@ -19,6 +21,9 @@ from lawful.evaluation.report import percent, without_pins
 from lawful.evaluation.scoreboard import Changes, Scoreboard
 from lawful.io.jsonl import read_jsonl
 from lawful.pipeline.call import Record, bad_line, in_words
+
+Found = TypeVar("Found")
+Made = TypeVar("Made")
 
 NO_GOLD = "without gold labels"
 
@@ -30,23 +35,49 @@ class Skipped(Counter[str]):
         return ", ".join(counted(count, reason) for reason, count in self.items() if count)
 
 
-def read_pages(
-    path: str,
-    pool: Pooling | None,
-    skipped: Skipped,
-    bad_lines: BadLines,
-    *,
-    quiet: bool,
-    purpose: str,
-) -> list[Scored]:
-    """The documents of a file, which have scores of words and true labels, for a ``purpose``."""
-    with Progress(quiet=quiet) as progress, Complaints(bad_lines, skipped) as complaints:
-        records = with_gold(map(_of_words, read_jsonl(path, "yield")), skipped)
-        merged = in_words(records, pool)
-        pages = list(complaints.without_bad(progress.documents(merged)))
-    if not pages:
-        raise InputError(f"nothing to {purpose} in {path}: {skipped or 'no documents'}")
-    return pages
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How documents with true labels are gone through, which the results depend on in no way."""
+
+    workers: Workers = 1
+    bad_lines: BadLinesOption = "skip"
+    quiet: Quiet = False
+
+    def made(
+        self,
+        results: Iterable[tuple[Scored, Found] | FailedDocument],
+        skipped: Skipped,
+        make: Callable[[Scored, Found], Made],
+    ) -> Iterator[Made]:
+        """What is made of each result; one of which nothing can be made is a bad line."""
+        with (
+            Progress(quiet=self.quiet) as progress,
+            Complaints(self.bad_lines, skipped) as complaints,
+        ):
+            good: Iterator[tuple[Scored, Found]]
+            good = complaints.without_bad(progress.documents(results))
+            for scored, found in good:
+                try:
+                    made = make(scored, found)
+                except LawfulError as error:
+                    complaints.add(bad_line(scored, str(error)))
+                    continue
+                yield made
+
+    def pages(
+        self, path: str, pool: Pooling | None, skipped: Skipped, purpose: str
+    ) -> list[Scored]:
+        """The documents of a file, with scores of words and true labels, for a ``purpose``."""
+        with (
+            Progress(quiet=self.quiet) as progress,
+            Complaints(self.bad_lines, skipped) as complaints,
+        ):
+            records = with_gold(map(_of_words, read_jsonl(path, "yield")), skipped)
+            merged = in_words(records, pool)
+            pages = list(complaints.without_bad(progress.documents(merged)))
+        if not pages:
+            raise InputError(f"nothing to {purpose} in {path}: {skipped or 'no documents'}")
+        return pages
 
 
 def _of_words(record: Record) -> Record:

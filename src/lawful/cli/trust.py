@@ -16,25 +16,15 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
-from lawful.base.errors import InputError, LawfulError
+from lawful.base.errors import InputError
 from lawful.base.options import option
 from lawful.cli.commands import Command, Group
 from lawful.cli.counts import BAD
 from lawful.cli.error_summary import Complaints
 from lawful.cli.groups import Without, with_groups
-from lawful.cli.options import (
-    BadLinesOption,
-    Documents,
-    PassOptions,
-    PythonFile,
-    Quiet,
-    Seed,
-    Workers,
-    load_rules,
-    rules_option,
-)
-from lawful.cli.output import Progress, plural
-from lawful.cli.score_tables import Skipped, with_gold
+from lawful.cli.options import Documents, PassOptions, PythonFile, Seed, load_rules, rules_option
+from lawful.cli.output import plural
+from lawful.cli.score_tables import RunOptions, Skipped, with_gold
 from lawful.cli.terminal import figures, results_console, say
 from lawful.cli.trust_options import Trusting
 from lawful.cli.truth_files import Columns, TruthOption, columns_of, complain, matched
@@ -49,7 +39,7 @@ from lawful.learn.trust import Trust, bar_to, doubts_of, labels_of
 from lawful.learn.trust_setting import setting_of
 from lawful.llm.schemas import load_schema
 from lawful.pipeline.batch import decode_records
-from lawful.pipeline.call import Call, DecodeOptions, bad_line, in_words
+from lawful.pipeline.call import Call, DecodeOptions, in_words
 from lawful.results.decoding import Decoding
 from lawful.rules.rule_set import Rules
 
@@ -62,7 +52,7 @@ ASKED = Without("confidence")  # of needed fields it is always there
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(RunOptions):
     """What a promise is made of or checked by: documents that have scores, or that are results."""
 
     rules: Annotated[Path | None, rules_option("Rules")] = None
@@ -73,9 +63,6 @@ class Evidence:
         None, metavar="SCHEMA", show_default=False,
         help="Instead of --rules, what lawful extract --schema asked a language model for.",
     )  # fmt: skip
-    workers: Workers = 1
-    bad_lines: BadLinesOption = "skip"
-    quiet: Quiet = False
 
     def load_rules(self) -> Rules:
         """The rules; an ``InputError`` for options that do not go together."""
@@ -112,19 +99,13 @@ class Evidence:
         self, documents: str, call: Call, skipped: Skipped
     ) -> Iterator[tuple[Scored, Decoding, bool]]:
         """Documents with gold labels, decoded, and whether all needed values are right."""
+
+        def judge(scored: Scored, decoding: Decoding) -> tuple[Scored, Decoding, bool]:
+            right = right_fields(scored, decoding.labels, call.rules)
+            return scored, decoding, all(right[name] for name in call.rules.needs)
+
         records = in_words(with_gold(read_jsonl(documents, "yield"), skipped), call.pool)
-        with (
-            Progress(quiet=self.quiet) as progress,
-            Complaints(self.bad_lines, skipped) as complaints,
-        ):
-            decoded = progress.documents(decode_records(records, call, workers=self.workers))
-            for scored, decoding in complaints.without_bad(decoded):
-                try:
-                    right = right_fields(scored, decoding.labels, call.rules)
-                except LawfulError as error:
-                    complaints.add(bad_line(scored, str(error)))
-                    continue
-                yield scored, decoding, all(right[name] for name in call.rules.needs)
+        return self.made(decode_records(records, call, workers=self.workers), skipped, judge)
 
 
 def fit(
