@@ -15,10 +15,11 @@ import pytest
 
 from lawful import Document, Field, Rules, Scores, decode
 from lawful.cli.counts import Tally, counts_of
-from lawful.cli.options import Format
+from lawful.cli.options import Format, WriteOptions
 from lawful.cli.writers import writer_for
 from lawful.documents.records import Scored
 from lawful.io.jsonl import decoding_line, read_decodings
+from lawful.pipeline.call import Call
 from lawful.results.decoding import Confidence, Correction
 
 LABELS = ("O", "B-total", "B-tax", "B-item")
@@ -53,7 +54,7 @@ def record(decoding, **options):
 
 
 def written(form, *decodings, ranked=False, **options):
-    writer = writer_for(form, RULES, ranked=ranked, **options)
+    writer = writer_for(form, Call(RULES, alternatives=int(ranked)), WriteOptions(**options))
     out = io.StringIO()
     out.write(writer.head())
     page = scored(*ONE_CHECKED)

@@ -12,6 +12,7 @@ import lawful
 from lawful import Budget, Document, Rules, Scores, decode
 from lawful.cli.counts import Tally, counts_of
 from lawful.cli.writers import writer_for
+from lawful.pipeline.call import Call
 from lawful.results.decoding import differences
 from lawful.rules.judging.field_reader import FieldValue
 
@@ -65,7 +66,7 @@ def test_a_rule_of_many_rows_counts_once_and_its_rows_apart():
     assert record["row_checks"] == {"checked": 2, "all": 3}
     tally = Tally(counts_of(found.status, found.checks))
     assert str(tally) == "1 satisfied; 1 of 1 rules checked, 1 holds, 2 of 3 row checks"
-    writer = writer_for("csv", rules, ranked=False)
+    writer = writer_for("csv", Call(rules))
     scored = lawful.Scored(Document("d", words, rows=[1, 1, 2, 2, 3]), scores)
     lines = writer.head() + writer.write(scored, found)[0]
     row = next(csv.DictReader(lines.splitlines()))

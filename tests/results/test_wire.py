@@ -15,6 +15,7 @@ from lawful import Document, Field, Pin, Rule, Rules, Scores, decode
 from lawful.cli.writers import writer_for
 from lawful.documents.labels import Span
 from lawful.io.jsonl import DecodedLine, decoding_line
+from lawful.pipeline.call import Call
 from lawful.results.decoding import ClassValue, Confidence, Correction, Decoding, Move
 from lawful.results.known import Known
 from lawful.results.promise import Promise
@@ -139,7 +140,7 @@ def fits(written, type_):
 
 
 def test_columns_of_csv_are_keys_but_for_two_lists_of_checks():
-    writer = writer_for("csv", Rules(PRICES, needs=["net"]), ranked=True)
+    writer = writer_for("csv", Call(Rules(PRICES, needs=["net"]), alternatives=1))
     columns = set(writer.head().strip().split(","))
     assert columns - {*KEYS} == {"violated", "unchecked", "net", "gross"}
 

@@ -11,6 +11,7 @@ from lawful import Document, DocumentError, Field, Pin, Rules, RulesError, Score
 from lawful.cli.counts import Tally
 from lawful.cli.writers import writer_for
 from lawful.documents.misreads import Misread
+from lawful.pipeline.call import Call
 from lawful.report.page import notebook_card
 from lawful.report.plain import doubt
 
@@ -57,7 +58,7 @@ def test_every_output_says_what_was_repaired():
     assert (data["repaired"], data["fields"]["total"][0]["read_as"]) == (1, "19.46")
     assert "read_as" not in data["fields"]["a"][0]
     assert doubt(found) == "repaired"
-    writer = writer_for("csv", rules(), ranked=False)
+    writer = writer_for("csv", Call(rules()))
     row, counts = writer.write(scored, found)
     assert "19.46,,,total 19.16 read as 19.46" in row
     assert str(Tally(counts)).startswith("1 satisfied; 1 with misread characters repaired; ")

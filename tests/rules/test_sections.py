@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from lawful import Box, Document, Scored, Scores, decode
+from lawful.cli.options import WriteOptions
 from lawful.cli.writers import writer_for
 from lawful.io.jsonl import decoding_line
+from lawful.pipeline.call import Call
 from lawful.report.page import Report
 from lawful.results.sections import nested
 from lawful.rules.files import rules_from
@@ -117,7 +119,7 @@ def test_results_are_nested():
     ]
     assert line == json.loads(json.dumps(found.to_dict(), default=float))
 
-    writer = writer_for("csv", rules, ranked=False, rows="line")
+    writer = writer_for("csv", Call(rules), WriteOptions(rows="line"))
     text = writer.head() + writer.write(scored, found)[0]
     table = list(csv.DictReader(io.StringIO(text)))
     assert [(r["section"], r["heading"], r["subtotal"], r["page"], r["name"]) for r in table] == [
@@ -149,7 +151,7 @@ def test_sections_may_hold_sections_and_rows_may_be_in_none():
     assert [[row["name"].text for row in each.rows] for each in part.sections] == [["y"]]
     first = nested(found, "section")[0]
     assert [row["name"].text for row in first.rows] == ["oil", "x"]  # it began before the part
-    writer = writer_for("csv", made, ranked=False, rows="line")
+    writer = writer_for("csv", Call(made), WriteOptions(rows="line"))
     table = list(csv.DictReader(io.StringIO(writer.head() + writer.write(scored, found)[0])))
     assert [(r["section"], r["part"]) for r in table] == [("1", ""), ("1", ""), ("2", "1")]
 

@@ -36,6 +36,8 @@ from lawful.rules.judging.field_reader import FieldValue
 from lawful.rules.judging.rows import RowKind
 from lawful.rules.rule_set import Rules
 
+USUAL = WriteOptions()
+
 
 class Writer(Protocol):
     """The text of an output file: a head, a part for each decoding, and a foot."""
@@ -222,7 +224,7 @@ class HtmlWriter(Writer):
 def writer_for(
     form: Format,
     call: Call,
-    options: WriteOptions,
+    options: WriteOptions = USUAL,
     pictured: Callable[[Document], bool] = lambda _: False,
     *,
     password: str | None = None,
