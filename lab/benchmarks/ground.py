@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from itertools import islice, pairwise
 from time import process_time
@@ -31,7 +31,7 @@ from lab.datasets.cord import read_cord
 from lawful import Document, ground
 from lawful.candidates.grounding.leaves import Leaf, leaves_of
 from lawful.candidates.grounding.matches import Occurrences
-from lawful.documents.reading_order import reading_order
+from lawful.documents.reading_order import in_reading_order, reading_order
 from lawful.values import read
 
 PLANTED = 3
@@ -126,18 +126,18 @@ def put(into: dict[str, Any], name: str, value: Any) -> None:
         into[name] = [into[name], value]
 
 
+def in_order_of_print(document: Document) -> tuple[Document, dict[int, int]]:
+    """The document in reading order, and where each of its words is now."""
+    order = reading_order(document.boxes or (), document.pages)
+    return in_reading_order(document), {old: new for new, old in enumerate(order)}
+
+
 def cord(part: str) -> Iterator[Page]:
     splits = ("train",) if part == "chosen" else ("dev", "test")
     for split in splits:
         for labelled in read_cord(DATA / "cord" / "raw", split):
             document = labelled.document
-            order = reading_order(document.boxes or ())
-            at = {old: new for new, old in enumerate(order)}
-            page = Document(
-                document.id,
-                [document.words[i] for i in order],
-                [(document.boxes or ())[i] for i in order],
-            )
+            page, at = in_order_of_print(replace(document, rows=None))
             found: dict[str, Any] = {}
             rows: dict[int, dict[str, Any]] = {}
             for label, words in entities(labelled.gold):
@@ -157,11 +157,7 @@ def wildreceipt(part: str) -> Iterator[Page]:
     for record in records(DATA / "wildreceipt" / "part.jsonl.gz"):
         if (folds[record["id"]] == 0) != (part == "chosen"):
             continue
-        order = reading_order([tuple(b) for b in record["boxes"]])
-        at = {old: new for new, old in enumerate(order)}
-        page = Document(
-            record["id"], [record["words"][i] for i in order], [record["boxes"][i] for i in order]
-        )
+        page, at = in_order_of_print(Document(record["id"], record["words"], record["boxes"]))
         found: dict[str, Any] = {}
         spans = sorted(entities(record["labels"]), key=lambda e: min(at[i] for i in e[1]))
         for label, words in spans:
@@ -177,13 +173,8 @@ def facturx(part: str) -> Iterator[Page]:
         if (record["group"] % 2 == 0) != (part == "chosen"):
             continue
         words = record["words"]
-        order = reading_order([tuple(b) for b in record["boxes"]], record["pages"])
-        at = {old: new for new, old in enumerate(order)}
-        page = Document(
-            record["id"],
-            [words[i] for i in order],
-            [record["boxes"][i] for i in order],
-            [record["pages"][i] for i in order],
+        page, at = in_order_of_print(
+            Document(record["id"], words, record["boxes"], record["pages"])
         )
         in_lines = {tuple(s) for each in record["lines"] for s in (each["spans"] or {}).values()}
         found: dict[str, Any] = {}
@@ -271,18 +262,20 @@ class Planted:
     def add(self, page: Page, leaf: Leaf, value: Any) -> None:
         answer = ground(page.document, planted(page.object, leaf.path, value))
         is_found = not answer[leaf.path].printed
-        page_text = "".join(c for c in " ".join(page.document.words).casefold() if c.isalnum())
         digits = (
             f"{Decimal(str(value)):f}".strip("0").replace(".", "")
             if isinstance(value, float)
-            else value
+            else str(value)
         )
-        wanted = "".join(c for c in str(digits).casefold() if c.isalnum())
-        nowhere = wanted not in page_text
+        nowhere = letters_of(digits) not in letters_of(" ".join(page.document.words))
         self.all += 1
         self.found += is_found
         self.nowhere += nowhere
         self.found_nowhere += is_found and nowhere
+
+
+def letters_of(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def planted(given: Any, path: Sequence[str | int], value: Any) -> Any:
