@@ -328,13 +328,13 @@ class PyMass {
 public:
     PyMass(const PySpans& spans, const Numbers& span, const Numbers& value, const Vector& price,
            std::shared_ptr<const Plan> plan, std::vector<Lookup> lookups, const Vector& missing,
-           const Vector& most_weight, bool everything, std::size_t memory, Seconds seconds,
-           const Rows& row, const Closes& closes, const Rows& page, const SeenAs& seen_as,
-           const Kept& kept)
+           const Vector& most_weight, bool everything, double negligible, std::size_t memory,
+           Seconds seconds, const Rows& row, const Closes& closes, const Rows& page,
+           const SeenAs& seen_as, const Kept& kept)
         : memory_(memory) {
         std::vector<SpanValue> span_values = as_span_values(span, value, price, spans.spans.size());
         DocumentTables tables{std::move(lookups), vector_of(missing), row.has_value(),
-                              kept_of(kept)};
+                              kept_of(kept), seen_as.has_value()};
         std::vector<FieldSpan> there = placed(spans.spans, row, closes, page, seen_as);
         check_tables(tables, *plan, there, span_values);
         fields_ = spans.lattice->layout().fields();
@@ -345,27 +345,25 @@ public:
                 throw std::invalid_argument("a weight is negative, infinite or NaN");
         within_budget(seconds, memory, [&](Clock& clock) {
             mass_.emplace(spans.lattice, std::move(there), std::move(span_values), std::move(plan),
-                          std::move(tables), vector_of(most_weight), everything, clock);
+                          std::move(tables), vector_of(most_weight), everything, negligible, clock);
         });
     }
 
     double log_total() const { return mass_->log_total(); }
-
-    Mass::Shares of(const Mass::Answers& answers, double least, std::size_t states,
-                    std::size_t work, Seconds seconds) const {
+    Mass::Shares of(const Mass::Answers& answers, double lost, std::size_t states, std::size_t work,
+                    std::size_t steps, bool whole, Seconds seconds) const {
         if (answers.size() != fields_)
             throw std::invalid_argument("there is not one answer per field");
         Mass::Shares found;
         within_budget(seconds, memory_, [&](Clock& clock) {
-            found = mass_->of(answers, {least, states, work, memory_}, clock);
+            found = mass_->of(answers, {lost, states, work, steps, whole, memory_}, clock);
         });
         return found;
     }
 
 private:
     std::optional<Mass> mass_;
-    std::size_t memory_;
-    std::size_t fields_ = 0;
+    std::size_t memory_, fields_ = 0;
 };
 
 void bind_lattices(nb::module_& m) {
@@ -473,19 +471,21 @@ void bind_masses(nb::module_& m) {
     nb::class_<Mass::Shares>(m, "Shares")
         .def_ro("same", &Mass::Shares::same)
         .def_ro("all", &Mass::Shares::all)
+        .def_ro("open_same", &Mass::Shares::open_same)
+        .def_ro("open_other", &Mass::Shares::open_other)
         .def_ro("open", &Mass::Shares::open)
         .def_ro("unsure", &Mass::Shares::unsure);
     nb::class_<PyMass>(m, "Mass")
         .def(nb::init<const PySpans&, const Numbers&, const Numbers&, const Vector&,
                       std::shared_ptr<const Plan>, std::vector<Lookup>, const Vector&,
-                      const Vector&, bool, std::size_t, Seconds, const Rows&, const Closes&,
+                      const Vector&, bool, double, std::size_t, Seconds, const Rows&, const Closes&,
                       const Rows&, const SeenAs&, const Kept&>(),
              "spans"_a, "span"_a, "value"_a, "price"_a, "plan"_a, "lookups"_a, "missing"_a,
-             "most_weight"_a, "everything"_a, "memory"_a, "seconds"_a.none() = nb::none(),
-             "row"_a = nb::none(), "closes"_a = nb::none(), "page"_a = nb::none(),
-             "seen_as"_a = nb::none(), "kept"_a = Kept())
+             "most_weight"_a, "everything"_a, "negligible"_a, "memory"_a,
+             "seconds"_a.none() = nb::none(), "row"_a = nb::none(), "closes"_a = nb::none(),
+             "page"_a = nb::none(), "seen_as"_a = nb::none(), "kept"_a = Kept())
         .def_prop_ro("log_total", &PyMass::log_total)
-        .def("of", &PyMass::of, "answers"_a, "least"_a, "states"_a, "work"_a,
+        .def("of", &PyMass::of, "answers"_a, "lost"_a, "states"_a, "work"_a, "steps"_a, "whole"_a,
              "seconds"_a.none() = nb::none());
 }
 

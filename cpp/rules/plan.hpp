@@ -143,6 +143,7 @@ struct DocumentTables {
     bool has_rows = false;        // spans have numbers of rows
     /// By field, the places that must have a readable value, in order; empty if there are none.
     std::vector<std::vector<KeptPlace>> kept = {};
+    bool shares_labels = false;  // spans with the labels of a field may be seen as another one
 
     /// Whether two readable values of a field are equal.
     bool equal(const FieldPlan& field, std::uint32_t one, std::uint32_t other) const {

@@ -5,7 +5,6 @@
 #include <functional>
 #include <numeric>
 #include <span>
-#include <unordered_map>
 #include <utility>
 
 #include "base/arena.hpp"
@@ -17,64 +16,71 @@ namespace lawful {
 
 Mass::Mass(std::shared_ptr<const Lattice> lattice, std::vector<FieldSpan> spans,
            std::vector<SpanValue> span_values, std::shared_ptr<const Plan> plan,
-           DocumentTables tables, const std::vector<double>& most_weight, bool everything,
-           Clock& clock)
+           DocumentTables tables, std::span<const double> most_weight, bool everything,
+           double negligible, Clock& clock)
     : chain_(std::move(lattice), std::move(spans), most_weight, everything, clock),
       span_values_(std::move(span_values)),
       first_value_(chain_.spans() + 1, static_cast<std::uint32_t>(span_values_.size())),
       plan_(std::move(plan)),
-      tables_(std::move(tables)) {
+      tables_(std::move(tables)),
+      words_(chain_.words()) {
     for (std::size_t v = span_values_.size(); v-- > 0;)
         first_value_[span_values_[v].span] = static_cast<std::uint32_t>(v);
     for (std::size_t s = chain_.spans(); s-- > 0;)
         first_value_[s] = std::min(first_value_[s], first_value_[s + 1]);
+    for (const SpanValue& value : span_values_) weights_.push_back(std::exp(-value.price));
+    find_words(negligible - log_total(), clock);
 }
 
-std::vector<SurvivalBound> Mass::survivals(const Limits& limits, Clock& clock) const {
-    if (limits.work == 0 || chain_.sticky()) return {};
-    const std::vector<SurvivalBound::Word> words = survival_words();
-    std::vector<Residues::FieldValue> values;
-    for (const SpanValue& value : span_values_)
-        values.push_back({chain_.span(value.span).seen_as(), value.value});
-    std::vector<SurvivalBound> made;
-    for (const Equation& equation : plan_->equations) {
-        SurvivalBound survival(Residues(*plan_, equation, tables_, values), tables_.missing, words,
-                               limits.work, limits.memory, clock);
-        if (!survival.empty()) made.push_back(std::move(survival));
+/// By field, its answer as survival bounds need it; of a field that is not asked about, nothing.
+std::vector<SurvivalBound::Answer> Mass::answers_for(const Answers& answers) const {
+    using Answer = SurvivalBound::Answer;
+    std::vector<Answer> made(answers.size());
+    for (std::uint32_t f = 0; f < answers.size(); ++f) {
+        if (!answers[f]) continue;
+        const FieldPlan& field = plan_->fields[f];
+        Answer& answer = made[f];
+        answer.field = f;
+        answer.many = field.many;
+        answer.size = static_cast<std::uint32_t>(answers[f]->first.size());
+        // The first value of the answer that is equal, or none.
+        const auto group_of = [&](std::uint32_t value) {
+            const auto& wanted = answers[f]->first;
+            const auto same = std::ranges::find_if(
+                wanted, [&](std::uint32_t each) { return tables_.equal(field, each, value); });
+            return static_cast<std::uint32_t>(same - wanted.begin());
+        };
+        for (const std::uint32_t value : answers[f]->first)
+            answer.wanted.push_back(group_of(value));
+        for (const SpanValue& given : span_values_) {
+            const bool brings = chain_.span(given.span).seen_as() == f && is_readable(given.value);
+            answer.groups.push_back(brings ? group_of(given.value) : Answer::kNothing);
+        }
     }
     return made;
 }
 
-/// The chain as survival bounds need it.
-std::vector<SurvivalBound::Word> Mass::survival_words() const {
-    const Layout& l = chain_.layout();
-    const auto others = l.others();
-    std::vector<std::uint32_t> place(chain_.labels());
-    for (std::uint32_t i = 0; i < others.size(); ++i) place[others[i]] = i;
-    std::vector<SurvivalBound::Word> words(chain_.words());
+/// Finds the steps of the chain from each boundary, as shares of what is there.
+void Mass::find_words(double log_least, Clock& clock) {
+    const bool sticky = chain_.sticky();
+    std::vector<double> left(chain_.words());
+    // Right after a span, shares are larger.
+    runs_ = chain_.runs(sticky ? kNoWeight : log_least, left, clock);
     for (std::size_t w = 0; w < chain_.words(); ++w) {
-        SurvivalBound::Word& word = words[w];
-        word.unlisted = chain_.unlisted(w);
-        for (const std::uint32_t label : others) {
-            const double with = chain_.log_with(w, label);
-            SurvivalBound::Word::Label& made = word.labels.emplace_back();
-            if (with == kNoWeight) continue;
-            if (l.begins(label)) made.begins = share_of(with, chain_.log_boundary(w));
-            const double onward = chain_.log_onward(w, label);
-            if (l.ends(label)) made.ends = share_of(chain_.log_boundary(w + 1), onward);
-            if (w + 1 == chain_.words()) continue;
-            for (const std::uint32_t to : others) {
-                const double next = chain_.log_with(w + 1, to);
-                if (std::ranges::count(l.before(to), label) > 0 && next > kNoWeight)
-                    made.next.emplace_back(place[to], share_of(next, onward));
-            }
-        }
-        for (const SpanChain::SpanShare& taken : chain_.spans_at(w))
+        SurvivalBound::Word& word = words_[w];
+        word.unlisted = chain_.unlisted(w) + left[w];
+        word.unlisted_of.assign(chain_.fields(), word.unlisted);
+        if (!sticky && !tables_.shares_labels)
+            for (std::uint32_t f = 0; f < chain_.fields(); ++f)
+                word.unlisted_of[f] = chain_.unlisted_of(w, f);
+        for (const SpanChain::Run& run : runs_[w])
+            word.runs.push_back({run.end, share_of(run.log_weight, chain_.log_boundary(w))});
+        for (const SpanChain::SpanShare& taken : chain_.spans_at(w)) {
+            const FieldSpan& span = chain_.span(taken.span);
             for (std::uint32_t v = first_value_[taken.span]; v < first_value_[taken.span + 1]; ++v)
-                word.spans.push_back({v, chain_.span(taken.span).end,
-                                      taken.fresh * std::exp(-span_values_[v].price)});
+                word.spans.push_back({v, span.end, taken.fresh * weights_[v]});
+        }
     }
-    return words;
 }
 
 /// One walk over the chain, from left to right.
@@ -83,46 +89,46 @@ public:
     Walk(const Mass& mass, const Answers& answers, const Limits& limits, Clock& clock)
         : mass_(mass),
           chain_(mass.chain_),
-          layout_(chain_.layout()),
-          answers_(answers),
           limits_(limits),
           clock_(clock),
+          answers_(mass.answers_for(answers)),
           tracker_(*mass.plan_, mass.tables_),
           arena_(limits.memory),
           first_progress_(mass.plan_->slots),
           states_(arena_, first_progress_ + (chain_.fields() + kPacked - 1) / kPacked),
           scratch_(first_progress_ + (chain_.fields() + kPacked - 1) / kPacked),
-          place_of_(chain_.labels()),
-          width_(1 + layout_.others().size() + (chain_.sticky() ? chain_.fields() : 0)),
-          layers_(chain_.words() + 1) {
-        for (std::size_t i = 0; i < layout_.others().size(); ++i)
-            place_of_[layout_.others()[i]] = 1 + i;
-        for (const SpanValue& value : mass.span_values_) weights_.push_back(std::exp(-value.price));
-        survivals_ = mass.survivals(limits, clock);
+          arrivals_(chain_.words() + 1),
+          tiny_(kTiny * limits.lost / static_cast<double>(chain_.words() + 1)) {
+        if (chain_.sticky()) width_ += chain_.fields();
+        for (std::uint32_t f = 0; f < answers.size(); ++f)
+            if (answers[f]) asked_.push_back({f, std::clamp(answers[f]->second, 0.02, 0.98)});
+        lefts_.resize(asked_.size());
         shares_.same.resize(chain_.fields());
+        shares_.open_same.resize(chain_.fields());
+        shares_.open_other.resize(chain_.fields());
+        make_bounds();
     }
 
     Shares run() {
         const double violated = tracker_.begin(scratch_);
         if (chain_.log_boundary(0) == kNoWeight || violated == kForbidden) return shares_;
-        at(layers_[0], number_of(scratch_))[0] = std::exp(-violated);
-        for (std::size_t word = 0; word < chain_.words(); ++word) {
-            prune(layers_[word], word);
-            find_shares(word);
-            for (const auto& [state, place] : layers_[word].places) {
-                take_spans(word, state, place);
-                take_word(word, state, place);
-            }
-            layers_[word] = {};
+        began_ = clock_.spent();
+        arrivals_[0].push_back({number_of(scratch_), 0, std::exp(-violated)});
+        for (std::uint32_t word = 0; word < chain_.words(); ++word) {
+            gather(word);
+            prune(word);
+            walked_ += here_.states.size();
+            if (here_.states.empty()) continue;
+            take_runs(word);
+            take_spans(word);
         }
-        for (const auto& [state, place] : layers_.back().places) {
-            const std::span<const Wide> seen = states_[state];
-            const double* const here = layers_.back().masses.data() + place;
-            const double left = boundary(here) * std::exp(-tracker_.finish(seen));
+        gather(static_cast<std::uint32_t>(chain_.words()));
+        for (std::size_t i = 0; i < here_.states.size(); ++i) {
+            const std::span<const Wide> seen = states_[here_.states[i]];
+            const double left = boundary(i) * std::exp(-tracker_.finish(seen));
             shares_.all += left;
-            for (std::uint32_t field = 0; field < chain_.fields(); ++field)
-                if (answers_[field] && progress(seen, field) == answers_[field]->size())
-                    shares_.same[field] += left;
+            for (const auto& [field, expected] : asked_)
+                if (progress(seen, field) == answers_[field].size) shares_.same[field] += left;
         }
         shares_.unsure = tracker_.undecided();
         return shares_;
@@ -131,158 +137,304 @@ public:
 private:
     // A state counts the values of each field's answer seen so far in 16 bits, kPacked to a slot.
     static constexpr std::size_t kPacked = 7;
-    static constexpr std::uint32_t kBroken = 0xFFFF;  // a value differs from the answer
+    static constexpr std::uint32_t kBroken = SurvivalBound::kBroken;
+    static constexpr double kTiny = 1e-2;               // of what a word may lose
+    static constexpr std::size_t kFewStates = 4;        // are kept when the work is done
+    static constexpr std::uint32_t kMostFollowed = 64;  // values of a list: bounds grow with them
 
-    /// A label of no field for a word: its place in a layer, the shares that begin with it at a
-    /// boundary and that end after it, and by place, the shares that come from right after a span
-    /// and from a label before it in the same span.
-    struct Step {
-        std::size_t place;
-        double begins, ends;
-        std::vector<std::pair<std::size_t, double>> from;
-    };
-    /// By state, `width_` shares: at the boundary; at each label of no field, as the last one; and
-    /// right after a span of each field, if the layout is sticky.
+    /// The states at a boundary, and by place and state, a share: that is not right after a span of
+    /// a field; and right after one, by field, if the layout is sticky.
     struct Layer {
-        std::unordered_map<std::uint32_t, std::size_t> places;  // in `masses`
+        std::vector<std::uint32_t> states;
         std::vector<double> masses;
+        std::size_t stride = 0;
+
+        void reset(std::size_t count, std::size_t width) {
+            stride = count;
+            masses.assign(count * width, 0);
+        }
+        double* at(std::size_t place) { return masses.data() + place * stride; }
+        const double* at(std::size_t place) const { return masses.data() + place * stride; }
+    };
+    struct Arrival {
+        std::uint32_t state, place;
+        double mass;
+    };
+    /// A span value that may be taken at a word.
+    struct Option {
+        std::uint32_t choice;
+        const SpanChain::SpanShare* span;
+        double share;  // of what is at the boundary
+    };
+    struct Asked {
+        std::uint32_t field;
+        double expected;
     };
 
-    double* at(Layer& layer, std::uint32_t state) {
-        const auto [entry, made] = layer.places.try_emplace(state, layer.masses.size());
-        if (made) layer.masses.resize(layer.masses.size() + width_);
-        return layer.masses.data() + entry->second;
+    void make_bounds() {
+        if (chain_.sticky()) return;
+        std::vector<const SurvivalBound::Answer*> all;
+        for (const Asked& each : asked_)
+            if (answers_[each.field].size <= kMostFollowed) all.push_back(&answers_[each.field]);
+        bounds_.emplace_back(std::nullopt, mass_.tables_.missing, mass_.words_, all, 0, 0, clock_);
+        if (limits_.work == 0) return;
+        std::vector<Residues::FieldValue> values;
+        for (const SpanValue& value : mass_.span_values_)
+            values.push_back({chain_.span(value.span).seen_as(), value.value});
+        for (const Equation& equation : mass_.plan_->equations) {
+            std::vector<const SurvivalBound::Answer*> read;
+            for (const Asked& each : asked_)
+                if (!answers_[each.field].many &&
+                    std::ranges::any_of(equation.terms,
+                                        [&](const Term& term) { return term.field == each.field; }))
+                    read.push_back(&answers_[each.field]);
+            SurvivalBound bound(Residues(*mass_.plan_, equation, mass_.tables_, values),
+                                mass_.tables_.missing, mass_.words_, read, limits_.work,
+                                limits_.memory, clock_);
+            if (!bound.empty()) bounds_.push_back(std::move(bound));
+        }
     }
-
-    std::size_t after(std::uint32_t field) const { return 1 + layout_.others().size() + field; }
 
     /// The share at a boundary, whether right after a span or not.
-    double boundary(const double* masses) const {
-        double sum = masses[0];
-        for (std::uint32_t f = 0; chain_.sticky() && f < chain_.fields(); ++f)
-            sum += masses[after(f)];
+    double boundary(std::size_t i) const {
+        double sum = here_.at(0)[i];
+        for (std::size_t place = 1; place < width_; ++place) sum += here_.at(place)[i];
         return sum;
     }
-
-    /// An upper bound on the share of a state at a word that rules leave at the end.
-    double left_of(std::size_t word, std::uint32_t state, const double* masses) const {
-        // What ended at the boundary counts twice, also with its last label: still an upper bound.
-        const double within = std::accumulate(masses + 1, masses + width_, 0.0);
-        double least = masses[0] + within;
-        const std::size_t count = survivals_.size();
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::uint32_t residue_class = survival_classes_[state * count + i];
-            least = std::min(least, masses[0] * survivals_[i].at_boundary(word, residue_class) +
-                                        within * survivals_[i].within(word, residue_class));
+    /// Finds what is left of a share at a word, by what is seen of the fields asked about there.
+    template <class Seen, class Class>
+    void find_left(std::size_t word, Seen&& seen_of, Class&& class_of) {
+        double all = 1;
+        for (std::size_t b = 0; b < bounds_.size(); ++b)
+            all = std::min(all, bounds_[b].all(word, class_of(b)));
+        all_left_ = all;
+        for (std::size_t a = 0; a < asked_.size(); ++a) {
+            const SurvivalBound::Answer& answer = answers_[asked_[a].field];
+            const std::uint32_t seen = seen_of(asked_[a].field);
+            SurvivalBound::Left& left = lefts_[a] = {all, all, all};
+            if (seen == kBroken)
+                left.same = 0;
+            else if (!answer.is_open(seen))
+                left.other = 0;
+            else
+                for (std::size_t b = 0; b < bounds_.size(); ++b)
+                    bounds_[b].lower(left, &answer, seen, word, class_of(b));
         }
-        return least;
+    }
+    void find_left_of(std::size_t word, std::uint32_t state) {
+        find_left(
+            word, [&](std::uint32_t field) { return progress(states_[state], field); },
+            [&](std::size_t b) { return classes_[state * bounds_.size() + b]; });
+    }
+    /// How much a share may change the shares of answers, by what is left of it.
+    double change(double mass) const {
+        double sum = limits_.whole ? all_left_ : 0;
+        for (std::size_t a = 0; a < asked_.size(); ++a)
+            sum += (1 - asked_[a].expected) * lefts_[a].same + asked_[a].expected * lefts_[a].other;
+        return mass * sum;
+    }
+    /// Adds a share that is not counted, by what is left of it.
+    void leave(double mass) {
+        shares_.open += mass * all_left_;
+        for (std::size_t a = 0; a < asked_.size(); ++a) {
+            shares_.open_same[asked_[a].field] += mass * lefts_[a].same;
+            shares_.open_other[asked_[a].field] += mass * lefts_[a].other;
+        }
     }
 
     std::uint32_t number_of(std::span<const Wide> state) {
         const std::uint32_t number = states_.number_of(state);
-        if (number * survivals_.size() == survival_classes_.size())
-            for (const SurvivalBound& survival : survivals_)
-                survival_classes_.push_back(survival.class_of(state));
+        if (number * bounds_.size() == classes_.size())
+            for (const SurvivalBound& bound : bounds_) classes_.push_back(bound.class_of(state));
         return number;
     }
 
-    /// Drops states with a small share, and the smallest beyond the number allowed.
-    void prune(Layer& layer, std::size_t word) {
+    /// Adds up what arrives at a boundary, by state.
+    void gather(std::uint32_t word) {
+        slot_of_.resize(states_.size(), 0);
+        here_.states.clear();
+        // Numbers of an earlier word may be left in `slot_of_`: the state tells.
+        for (const Arrival& each : arrivals_[word]) {
+            std::uint32_t& at = slot_of_[each.state];
+            if (at < here_.states.size() && here_.states[at] == each.state) continue;
+            at = static_cast<std::uint32_t>(here_.states.size());
+            here_.states.push_back(each.state);
+        }
+        here_.reset(here_.states.size(), width_);
+        for (const Arrival& each : arrivals_[word])
+            here_.at(each.place)[slot_of_[each.state]] += each.mass;
+        arrivals_[word] = {};
+    }
+
+    /// Drops states that hardly change anything, and the least beyond the number allowed.
+    void prune(std::size_t word) {
         weighed_.clear();
-        for (const auto& [state, place] : layer.places)
-            weighed_.emplace_back(left_of(word, state, layer.masses.data() + place), state);
-        clock_.tick(width_ * weighed_.size());
-        const auto large = std::partition(weighed_.begin(), weighed_.end(), [&](const auto& state) {
-            return state.first > limits_.least;
-        });
-        auto kept = large;
-        if (static_cast<std::size_t>(large - weighed_.begin()) > limits_.states) {
-            kept = weighed_.begin() + static_cast<std::ptrdiff_t>(limits_.states);
-            std::nth_element(weighed_.begin(), kept, large, std::greater<>());
+        clock_.tick((width_ + 4 * bounds_.size()) * here_.states.size());
+        for (std::size_t i = 0; i < here_.states.size(); ++i) {
+            find_left_of(word, here_.states[i]);
+            const double at = boundary(i), all = at * all_left_;
+            // Without leave to drop anything, what has a share at all is kept.
+            weighed_.emplace_back(limits_.lost > 0 || all == 0 ? change(at) : all, i);
         }
+        std::ranges::sort(weighed_, std::greater<>());
+        auto kept = weighed_.end();
+        const double words = static_cast<double>(chain_.words());
+        const double most = limits_.lost * static_cast<double>(word + 1) / words;
+        for (; kept != weighed_.begin() && lost_ + std::prev(kept)->first <= most; --kept)
+            lost_ += std::prev(kept)->first;
+        const std::size_t states = std::min(limits_.states, states_within_work(word));
+        if (static_cast<std::size_t>(kept - weighed_.begin()) > states)
+            kept = weighed_.begin() + static_cast<std::ptrdiff_t>(states);
         for (auto state = kept; state != weighed_.end(); ++state) {
-            shares_.open += state->first;
-            layer.places.erase(state->second);
+            find_left_of(word, here_.states[state->second]);
+            leave(boundary(state->second));
+        }
+        const auto count = static_cast<std::size_t>(kept - weighed_.begin());
+        if (count == here_.states.size()) return;
+        kept_.clear();
+        for (auto state = weighed_.begin(); state != kept; ++state) kept_.push_back(state->second);
+        std::sort(kept_.begin(), kept_.end());
+        for (std::size_t i = 0; i < count; ++i) here_.states[i] = here_.states[kept_[i]];
+        here_.states.resize(count);
+        for (std::size_t place = 0; place < width_; ++place)
+            for (std::size_t i = 0; i < count; ++i) here_.at(place)[i] = here_.at(place)[kept_[i]];
+    }
+
+    /// The number of states that a word may keep, if each takes the work of those before it.
+    std::size_t states_within_work(std::size_t word) const {
+        const std::size_t spent = clock_.spent() - began_;
+        if (walked_ == 0 || spent == 0) return limits_.states;
+        if (spent >= limits_.steps) return kFewStates;
+        const double each = static_cast<double>(spent) / static_cast<double>(walked_);
+        const double most = static_cast<double>(limits_.steps - spent) / each /
+                            static_cast<double>(chain_.words() - word);
+        return std::max(kFewStates, static_cast<std::size_t>(std::min(most, 1e9)));
+    }
+
+    /// Lists the span values at a word, and what is left if none from some place on is taken.
+    void list_options(std::size_t word) {
+        options_.clear();
+        for (const SpanChain::SpanShare& span : chain_.spans_at(word))
+            for (std::uint32_t v = mass_.first_value_[span.span];
+                 v < mass_.first_value_[span.span + 1]; ++v)
+                options_.push_back({v, &span, span.fresh * mass_.weights_[v]});
+        if (!chain_.sticky()) std::ranges::sort(options_, std::greater<>(), &Option::share);
+        tails_.assign((options_.size() + 1) * (1 + 2 * asked_.size()), 0);
+        for (std::size_t k = options_.size(); k-- > 0;) {
+            double* const tail = tails_.data() + k * (1 + 2 * asked_.size());
+            std::copy_n(tail + 1 + 2 * asked_.size(), 1 + 2 * asked_.size(), tail);
+            const std::uint32_t choice = options_[k].choice;
+            find_left(
+                chain_.span(options_[k].span->span).end,
+                [&](std::uint32_t field) { return answers_[field].after(0, choice); },
+                [](std::size_t b) { return b == 0 ? 0 : Residues::kFree; });
+            tail[0] += options_[k].share * all_left_;
+            for (std::size_t a = 0; a < asked_.size(); ++a) {
+                const bool many = answers_[asked_[a].field].many;
+                tail[1 + 2 * a] += options_[k].share * (many ? all_left_ : lefts_[a].same);
+                tail[2 + 2 * a] += options_[k].share * (many ? all_left_ : lefts_[a].other);
+            }
         }
     }
 
-    void take_spans(std::size_t word, std::uint32_t state, std::size_t place) {
-        const double* const here = layers_[word].masses.data() + place;
-        shares_.open += here[0] * chain_.unlisted(word);
-        for (std::uint32_t f = 0; chain_.sticky() && f < chain_.fields(); ++f)
-            shares_.open += here[after(f)] * chain_.unlisted_after(word, f);
-        const double* share_after = spans_after_.data();
-        for (const SpanChain::SpanShare& next : chain_.spans_at(word)) {
-            const FieldSpan& span = chain_.span(next.span);
-            double taken = here[0] * next.fresh;
-            for (std::uint32_t f = 0; chain_.sticky() && f < chain_.fields(); ++f)
-                taken += here[after(f)] * *share_after++;
-            if (taken == 0) continue;
-            for (std::uint32_t v = mass_.first_value_[next.span];
-                 v < mass_.first_value_[next.span + 1]; ++v)
-                take_value(state, span, v, taken);
+    void take_runs(std::size_t word) {
+        const std::vector<SpanChain::Run>& runs = mass_.runs_[word];
+        clock_.tick(4 * width_ * runs.size() * here_.states.size());
+        for (std::size_t r = 0; r < runs.size(); ++r) {
+            const SurvivalBound::Word::Run& run = mass_.words_[word].runs[r];
+            after_.clear();
+            for (std::uint32_t f = 0; f + 1 < width_; ++f)
+                after_.push_back(share_of(runs[r].log_weight, chain_.log_after(word, f)));
+            for (std::size_t i = 0; i < here_.states.size(); ++i) {
+                double taken = here_.at(0)[i] * run.share;
+                for (std::size_t place = 1; place < width_; ++place)
+                    taken += here_.at(place)[i] * after_[place - 1];
+                if (taken > 0) arrivals_[run.end].push_back({here_.states[i], 0, taken});
+            }
         }
     }
 
-    void take_value(std::uint32_t state, const FieldSpan& span, std::uint32_t choice,
-                    double taken) {
-        clock_.tick(64);
+    void take_spans(std::uint32_t word) {
+        list_options(word);
+        after_.clear();
+        for (const Option& option : options_)
+            for (std::uint32_t f = 0; f + 1 < width_; ++f)
+                after_.push_back(
+                    mass_.weights_[option.choice] *
+                    (f == chain_.span(option.span->span).field
+                         ? option.span->again
+                         : share_of(option.span->log_weight, chain_.log_after(word, f))));
+        const double unlisted = mass_.words_[word].unlisted;
+        for (std::size_t i = 0; i < here_.states.size(); ++i) {
+            const std::uint32_t state = here_.states[i];
+            double lost = here_.at(0)[i] * unlisted;
+            for (std::size_t place = 1; place < width_; ++place)
+                lost += here_.at(place)[i] *
+                        chain_.unlisted_after(word, static_cast<std::uint32_t>(place - 1));
+            const double fresh = here_.at(0)[i];
+            std::size_t k = 0;
+            for (; k < options_.size(); ++k) {
+                double taken = fresh * options_[k].share;
+                if (!chain_.sticky() && taken <= tiny_) break;
+                for (std::size_t place = 1; place < width_; ++place)
+                    taken += here_.at(place)[i] * after_[k * (width_ - 1) + place - 1];
+                if (taken > 0) take_value(state, options_[k], taken);
+            }
+            leave_rest(word, state, fresh, k, lost);
+        }
+    }
+
+    /// Leaves the span values from the k-th on, and a share of what is not listed.
+    void leave_rest(std::size_t word, std::uint32_t state, double fresh, std::size_t k,
+                    double lost) {
+        const double* const tail = tails_.data() + k * (1 + 2 * asked_.size());
+        const std::span<const Wide> slots = states_[state];
+        shares_.open += lost + fresh * tail[0];
+        for (std::size_t a = 0; a < asked_.size(); ++a) {
+            const std::uint32_t field = asked_[a].field, seen = progress(slots, field);
+            double own = lost, same = lost + fresh * tail[0], other = same;
+            if (const auto& answer = answers_[field]; answer.is_open(seen)) {
+                if (!bounds_.empty())
+                    own = std::min(lost, fresh * mass_.words_[word].unlisted_of[field]);
+                const auto left = bounds_.empty()
+                                      ? SurvivalBound::Left()
+                                      : bounds_.front().unlisted(&answer, seen, word + 1);
+                same = own + (lost - own) * left.same + fresh * tail[1 + 2 * a];
+                other = own + (lost - own) * left.other + fresh * tail[2 + 2 * a];
+            }
+            if (seen == kBroken || answers_[field].is_open(seen))
+                shares_.open_other[field] += other;
+            if (seen != kBroken) shares_.open_same[field] += same;
+        }
+    }
+
+    void take_value(std::uint32_t state, const Option& option, double taken) {
+        clock_.tick(8);
         const std::span<const Wide> before = states_[state];
+        const FieldSpan& span = chain_.span(option.span->span);
+        find_left(
+            span.end,
+            [&](std::uint32_t field) {
+                return answers_[field].after(progress(before, field), option.choice);
+            },
+            [&](std::size_t b) {
+                return bounds_[b].next(classes_[state * bounds_.size() + b], option.choice);
+            });
+        const double most = change(taken);
+        if (limits_.lost > 0 ? most <= tiny_ : taken * all_left_ == 0) {
+            lost_ += most;
+            return leave(taken);
+        }
+        const auto place = static_cast<std::uint32_t>(chain_.sticky() ? 1 + span.field : 0);
+        clock_.tick(56);
         std::copy(before.begin(), before.end(), scratch_.begin());
-        const std::uint32_t value = mass_.span_values_[choice].value;
+        const std::uint32_t value = mass_.span_values_[option.choice].value;
         const double violated = tracker_.extend(scratch_, span.place(), value);
         if (violated == kForbidden) return;
-        if (is_readable(value)) compare_with_answer(span.seen_as(), value);
-        double* const there = at(layers_[span.end], number_of(scratch_));
-        taken *= weights_[choice];
-        there[chain_.sticky() ? after(span.field) : 0] +=
-            violated > 0 ? taken * std::exp(-violated) : taken;
-    }
-
-    /// Finds the shares of the steps from a word to the next one, which all states have in common.
-    void find_shares(std::size_t word) {
-        find_span_shares(word);
-        steps_.clear();
-        for (const std::uint32_t label : layout_.others()) {
-            const double with = chain_.log_with(word, label);
-            if (with == kNoWeight) continue;
-            Step step{place_of_[label], 0, 0, {}};
-            if (layout_.begins(label)) {
-                step.begins = share_of(with, chain_.log_boundary(word));
-                for (std::uint32_t f = 0; chain_.sticky() && f < chain_.fields(); ++f)
-                    step.from.emplace_back(after(f), share_of(with, chain_.log_after(word, f)));
-            }
-            if (layout_.ends(label))
-                step.ends = share_of(chain_.log_boundary(word + 1), chain_.log_onward(word, label));
-            for (const std::uint32_t from : layout_.before(label))
-                if (word > 0 && chain_.log_onward(word - 1, from) > kNoWeight)
-                    step.from.emplace_back(place_of_[from],
-                                           share_of(with, chain_.log_onward(word - 1, from)));
-            steps_.push_back(std::move(step));
-        }
-    }
-
-    /// By listed span and field, the share right after a span of this field that takes the span.
-    void find_span_shares(std::size_t word) {
-        spans_after_.clear();
-        if (!chain_.sticky()) return;
-        for (const SpanChain::SpanShare& next : chain_.spans_at(word))
-            for (std::uint32_t f = 0; f < chain_.fields(); ++f)
-                spans_after_.push_back(f == chain_.span(next.span).field
-                                           ? next.again
-                                           : share_of(next.log_weight, chain_.log_after(word, f)));
-    }
-
-    void take_word(std::size_t word, std::uint32_t state, std::size_t place) {
-        clock_.tick(4 * width_);
-        double* const there = at(layers_[word + 1], state);
-        const double* const here = layers_[word].masses.data() + place;
-        for (const Step& step : steps_) {
-            double sum = here[0] * step.begins;
-            for (const auto& [from, part] : step.from) sum += here[from] * part;
-            there[0] += sum * step.ends;
-            there[step.place] += sum;  // the part that ended included
-        }
+        for (const Asked& each : asked_)
+            if (each.field == span.seen_as()) advance(each.field, option.choice);
+        arrivals_[span.end].push_back(
+            {number_of(scratch_), place, violated > 0 ? taken * std::exp(-violated) : taken});
     }
 
     static std::size_t shift_of(std::uint32_t field) { return 16 * (field % kPacked); }
@@ -293,38 +445,40 @@ private:
     }
 
     /// Updates, in the scratch state, how much of a field's answer has been seen.
-    void compare_with_answer(std::uint32_t field, std::uint32_t value) {
-        if (!answers_[field]) return;
+    void advance(std::uint32_t field, std::uint32_t choice) {
         const std::uint32_t seen = progress(scratch_, field);
-        if (seen == kBroken || (!mass_.plan_->fields[field].many && seen > 0)) return;
-        const std::vector<std::uint32_t>& answer = *answers_[field];
-        const FieldPlan& f = mass_.plan_->fields[field];
-        const bool same = seen < answer.size() && mass_.tables_.equal(f, answer[seen], value);
-        const std::uint32_t now = same ? seen + 1 : kBroken;
-        scratch_[first_progress_ + field / kPacked] += static_cast<Wide>(now - seen)
-                                                       << shift_of(field);
+        const std::uint32_t now = answers_[field].after(seen, choice);
+        scratch_[first_progress_ + field / kPacked] +=
+            (static_cast<Wide>(now) - static_cast<Wide>(seen)) << shift_of(field);
     }
 
     const Mass& mass_;
     const SpanChain& chain_;
-    const Layout& layout_;
-    const Answers& answers_;
     const Limits& limits_;
     Clock& clock_;
+    std::vector<SurvivalBound::Answer> answers_;  // by field
+    std::vector<Asked> asked_;
     RuleTracker tracker_;
     Arena arena_;
     std::size_t first_progress_;
     StateTable states_;
     std::vector<Wide> scratch_;
-    std::vector<double> weights_;                            // by span value, e^-price
-    std::vector<std::pair<double, std::uint32_t>> weighed_;  // bound and number of each state
-    std::vector<std::size_t> place_of_;  // by label of no field, its place in a layer
-    std::size_t width_;
-    std::vector<SurvivalBound> survivals_;         // by equation
-    std::vector<std::uint32_t> survival_classes_;  // (states, equations)
-    std::vector<Layer> layers_;                    // by boundary
-    std::vector<Step> steps_;
-    std::vector<double> spans_after_;  // (spans at the word, fields): see find_span_shares
+    std::vector<std::pair<double, std::size_t>> weighed_;  // change and index of each state
+    std::vector<std::size_t> kept_;
+    std::size_t width_ = 1;               // places
+    std::vector<SurvivalBound> bounds_;   // the first without an equation; none if sticky
+    std::vector<std::uint32_t> classes_;  // (states, bounds)
+    double all_left_ = 1;                 // see find_left
+    std::vector<SurvivalBound::Left> lefts_;
+    std::vector<std::vector<Arrival>> arrivals_;  // by boundary
+    Layer here_;
+    double lost_ = 0;  // how much what was dropped may change answers, unless states were too many
+    double tiny_;      // a step that changes less is not taken
+    std::size_t began_ = 0, walked_ = 0;  // the clock before the walk; states that were kept
+    std::vector<std::uint32_t> slot_of_;  // by state, its index in `here_`
+    std::vector<Option> options_;
+    std::vector<double> tails_;  // (options + 1, all and twice the fields asked about)
+    std::vector<double> after_;  // (steps, fields), shares right after a span of a field
     Shares shares_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "base/costs.hpp"
 
@@ -121,14 +122,97 @@ void SpanChain::find_span_shares(Clock& clock) {
     }
 }
 
+std::vector<std::vector<SpanChain::Run>> SpanChain::runs(double log_least,
+                                                         std::vector<double>& left,
+                                                         Clock& clock) const {
+    const Layout& l = layout();
+    const auto others = l.others();
+    std::vector<std::size_t> index(labels_), first(others.size() + 1);
+    for (std::size_t i = 0; i < others.size(); ++i) {
+        index[others[i]] = i;
+        first[i + 1] = first[i] + 1 + l.after(others[i]).size();
+    }
+    // By word and label, the part that ends and the parts by next label; found when asked for.
+    std::vector<double> parts(words_ * first.back(), -1.0);
+    const auto parts_of = [&](std::size_t word, std::size_t i) {
+        double* const found = parts.data() + word * first.back() + first[i];
+        if (*found >= 0) return found;
+        const std::uint32_t label = others[i];
+        const auto after = l.after(label);
+        const double onward = log_onward(word, label);
+        *found = l.ends(label) ? share_of(log_boundary_[word + 1], onward) : 0;
+        for (std::size_t k = 0; k < after.size(); ++k)
+            found[1 + k] = word + 1 < words_ ? share_of(log_with(word + 1, after[k]), onward) : 0;
+        return found;
+    };
+    std::vector<std::vector<Run>> found(words_);
+    std::vector<double> now(others.size()), next(others.size());
+    for (std::size_t start = 0; start < words_; ++start) {
+        double most = kNoWeight;
+        for (const std::uint32_t label : others)
+            if (l.begins(label)) most = std::max(most, log_with(start, label));
+        if (most == kNoWeight) continue;
+        const double all = log_boundary_[start], least = std::exp(log_least + all - most);
+        double sum = 0;
+        for (std::size_t i = 0; i < others.size(); ++i) {
+            const double with = l.begins(others[i]) ? log_with(start, others[i]) : kNoWeight;
+            const bool is_small = with > kNoWeight && with - all < log_least;
+            if (is_small) left[start] += std::exp(log_least);
+            now[i] = is_small ? 0 : share_of(with, most);
+            sum += now[i];
+        }
+        for (std::size_t word = start; word < words_ && sum > 0; ++word) {
+            clock.tick(2 * others.size());
+            if (sum < least) {
+                left[start] += std::exp(log_least);
+                break;
+            }
+            double ends = 0;
+            std::ranges::fill(next, 0.0);
+            for (std::size_t i = 0; i < others.size(); ++i) {
+                if (now[i] == 0) continue;
+                const double* const shares = parts_of(word, i);
+                const auto after = l.after(others[i]);
+                ends += now[i] * shares[0];
+                for (std::size_t k = 0; k < after.size(); ++k)
+                    next[index[after[k]]] += now[i] * shares[1 + k];
+            }
+            if (ends > 0)
+                found[start].push_back(
+                    {static_cast<std::uint32_t>(word + 1), most + std::log(ends)});
+            std::swap(now, next);
+            sum = std::accumulate(now.begin(), now.end(), 0.0);
+        }
+    }
+    return found;
+}
+
 void SpanChain::find_unlisted() {
+    if (!sticky_) unlisted_of_.assign((words_ + 1) * fields_, 0);
     for (std::size_t word = 0; word < words_; ++word) {
+        if (!sticky_) find_unlisted_of(word, unlisted_of_.data() + word * fields_);
         unlisted_[word] =
             left_unlisted(word, log_boundary_[word], std::numeric_limits<std::uint32_t>::max());
         for (std::uint32_t field = 0; sticky_ && field < fields_; ++field)
             unlisted_after_[word * fields_ + field] =
                 left_unlisted(word, log_after(word, field), field);
     }
+}
+
+/// By field, the share at a boundary of its spans that are not listed.
+void SpanChain::find_unlisted_of(std::size_t word, double* unlisted) const {
+    const double all = log_boundary_[word];
+    if (all == kNoWeight) return;
+    for (std::uint32_t field = 0; field < fields_; ++field)
+        for (const std::uint32_t label : layout().members(field))
+            if (layout().begins(label))
+                unlisted[field] += share_of(log_with(word, label) + log_most_[field], all);
+    for (const SpanShare& taken : span_shares_[word]) {
+        const std::uint32_t field = spans_[taken.span].field;
+        unlisted[field] -= share_of(taken.log_weight + log_most_[field], all);
+    }
+    for (std::uint32_t field = 0; field < fields_; ++field)
+        unlisted[field] = std::max(0.0, unlisted[field]);
 }
 
 /// The share of a boundary's log-weight `all`, right after a span of field `after`, that neither

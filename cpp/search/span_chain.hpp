@@ -37,6 +37,13 @@ public:
         double fresh, again, log_weight;
     };
 
+    /// Words of no field, in one span, up to the boundary `end`; the log-weight of all ways to the
+    /// end of the text that begin with it.
+    struct Run {
+        std::uint32_t end;
+        double log_weight;
+    };
+
     /// `most_weight` bounds by field what the possible values of any text weigh together, each
     /// e^-price. `everything`: `spans` are all spans of all legal labellings.
     SpanChain(std::shared_ptr<const Lattice> lattice, std::vector<FieldSpan> spans,
@@ -72,14 +79,24 @@ public:
     /// The share of the weight at a boundary that takes a span that is not listed; right after a
     /// span of a field, if the layout is sticky.
     double unlisted(std::size_t word) const { return unlisted_[word]; }
+    /// The same by field, of the labels; unless the layout is sticky.
+    double unlisted_of(std::size_t word, std::uint32_t field) const {
+        return unlisted_of_.empty() ? 0 : unlisted_of_[word * fields_ + field];
+    }
     double unlisted_after(std::size_t word, std::uint32_t field) const {
         return unlisted_after_[word * fields_ + field];
     }
+
+    /// By boundary, the runs from there. Labels with a share below e^log_least are not followed:
+    /// that much is added to `left`, by boundary.
+    std::vector<std::vector<Run>> runs(double log_least, std::vector<double>& left,
+                                       Clock& clock) const;
 
 private:
     void sum_to_the_end(Clock& clock);
     void find_span_shares(Clock& clock);
     void find_unlisted();
+    void find_unlisted_of(std::size_t word, double* unlisted) const;
     double left_unlisted(std::size_t word, double all, std::uint32_t after) const;
 
     std::shared_ptr<const Lattice> lattice_;
@@ -92,6 +109,7 @@ private:
     std::vector<double> log_with_;                     // (words, labels)
     std::vector<std::vector<SpanShare>> span_shares_;  // by start of span
     std::vector<double> unlisted_;                     // (boundaries)
+    std::vector<double> unlisted_of_;                  // (boundaries, fields)
     std::vector<double> unlisted_after_;               // (boundaries, fields)
 };
 

@@ -445,7 +445,8 @@ class Mass:
 
     The arguments are those of ``Search``, and ``most_weight``: by field, the most that the
     possible values of a text weigh together, if the most plausible one weighs 1. If
-    ``everything``, there are no other spans.
+    ``everything``, there are no other spans. ``negligible`` is a log-weight: labels of no field
+    that add less count as not listed.
     """
 
     def __init__(
@@ -459,6 +460,7 @@ class Mass:
         missing: Floats,
         most_weight: Floats,
         everything: bool,
+        negligible: float,
         memory: int,
         seconds: float | None = None,
         row: NDArray[np.uint32] | None = None,
@@ -473,28 +475,23 @@ class Mass:
 
     def of(
         self,
-        answers: list[list[int] | None],
-        least: float,
+        answers: list[tuple[list[int], float] | None],
+        lost: float,
         states: int,
         work: int,
+        steps: int,
+        whole: bool,
         seconds: float | None = None,
-    ) -> Shares: ...
+    ) -> Shares:
+        """How much has each answer: its values, and the share that it may have."""
 
 class Shares:
     """Shares of the probability of all legal labellings."""
 
-    @property
-    def same(self) -> list[float]:
-        """By field, the share of labellings with the answer's value."""
-
-    @property
-    def all(self) -> float:
-        """The share of labellings that were counted."""
-
-    @property
-    def open(self) -> float:
-        """An upper bound on the share of labellings that were not counted."""
-
-    @property
-    def unsure(self) -> bool:
-        """Whether some rule was not decided, so that ``same`` and ``all`` are upper bounds."""
+    same: list[float]  # by field, with the answer's value
+    all: float  # what was counted
+    # At most so much was not: by field that is asked about, with its answer and without; in all.
+    open_same: list[float]
+    open_other: list[float]
+    open: float
+    unsure: bool  # some rule was not decided, so that ``same`` and ``all`` are upper bounds

@@ -756,14 +756,17 @@ void mass_case() {
     });
     const bool everything = below(2);
     const auto spans = instance.spans(*lattice, everything ? kInf : uniform(4));
+    const double most_weight[2] = {1, 1 + uniform(1)};
     const Mass mass(lattice, spans, instance.span_values_of(spans), instance.plan(),
-                    instance.tables(), {1, 1 + uniform(1)}, everything, no_limit);
-    const Mass::Limits limits{everything ? 0 : uniform(0.01), everything ? kPlenty : 1 + below(9),
-                              below(2) ? 0 : kPlenty};
+                    instance.tables(), most_weight, everything,
+                    everything || below(2) ? -kInf : std::log(total) - uniform(12), no_limit);
+    const Mass::Limits limits{everything ? 0 : uniform(0.01), everything ? kPlenty : below(9),
+                              below(2) ? 0 : kPlenty,
+                              everything || below(2) ? kPlenty : below(4000), below(2) > 0};
     const bool asked[2] = {below(3) > 0, below(3) > 0};
     Mass::Answers given(2);
     for (int field = 0; field < 2; ++field)
-        if (asked[field]) given[field] = answers[field];
+        if (asked[field]) given[field] = {answers[field], uniform(1)};
     const Mass::Shares found = mass.of(given, limits, no_limit);
     const double unit =
         total / std::exp(mass.log_total());  // at most 1: spans count by their `most_weight`
@@ -774,8 +777,15 @@ void mass_case() {
     for (int field = 0; field < 2; ++field) {
         require(found.same[field] * share <= same[field] + 1e-9,
                 "no more is counted of a field than exists", instance);
-        require(!asked[field] || (found.same[field] + found.open) * share >= same[field] - 1e-9,
-                "what is not counted of a field is bounded", instance);
+        if (!asked[field]) continue;
+        const double open_same = found.open_same[field], open_other = found.open_other[field];
+        require((found.same[field] + open_same) * share >= same[field] - 1e-9,
+                "what is not counted of an answer is bounded", instance);
+        const double other = found.all - found.same[field];
+        require((other + open_other) * share >= all - same[field] - 1e-9,
+                "what is not counted of other values is bounded", instance);
+        require(std::max(open_same, open_other) <= found.open + 1e-12,
+                "neither is more than what was not counted at all", instance);
     }
     require(!everything || found.open == 0, "nothing is dropped without need", instance);
     require(unit <= 1 + 1e-9, "all legal labellings are in the total", instance);

@@ -347,15 +347,17 @@ def mass(draws):
     span, value, price = values_of(draws, len(spans.field))
     made = _core.Mass(
         spans, span, value, price, plan, lookups, missing,
-        draws.array(np.full(fields, 2.0)), rng.random() < 0.5, MEMORY, SOON,
+        draws.array(np.full(fields, 2.0)), rng.random() < 0.5, draws.cost(-inf), MEMORY, SOON,
         seen_as=seen_as(draws, fields, len(spans.field)),
     )  # fmt: skip
     assert isinstance(made.log_total, float)
-    answers = [[rng.randrange(FIRST_VALUE, VALUES)] * rng.randrange(3) for _ in range(fields)]
+    values = [[rng.randrange(FIRST_VALUE, VALUES)] * rng.randrange(3) for _ in range(fields)]
+    answers = [(each, rng.random()) for each in values]
     shares = made.of(
-        draws.items(answers), draws.cost(0.0), draws.number(64), draws.number(2**16), SOON
-    )
-    _ = shares.same, shares.all, shares.open, shares.unsure
+        draws.items(answers), draws.cost(0.0), draws.number(64),
+        draws.number(2**16), draws.number(2**16), rng.random() < 0.5, SOON,
+    )  # fmt: skip
+    _ = shares.same, shares.all, shares.open, shares.unsure, shares.open_same, shares.open_other
 
 
 def streams(draws):

@@ -307,7 +307,7 @@ def _candidates(
 ) -> ReadingSearch:
     problem, budget = found.problem, found.budget
     most = inf if plan is None or budget.candidates is None else budget.candidates - 1 - reserved
-    lattice = Lattice(problem.costs, problem.judge, plan)
+    lattice = found.lattice = Lattice(problem.costs, problem.judge, plan)
     max_cost = inf if budget.max_cost is None else budget.max_cost
     if problem.pin_labels is not None and problem.best_legal is not None:
         # The lattice's best labelling may break a pin, which the best legal one does not.

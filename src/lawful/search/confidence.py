@@ -3,14 +3,14 @@
 Every labelling, with every choice of values, weighs e to its worth. The core sums these weights
 with and without the field's value, by dynamic programming over the state of compiled rules. Rules
 in Python can only lower a weight, so the core's sums are then upper bounds; the known decodings,
-and the core's sums less all that these rules can take away, are lower bounds. The mass that was
-not counted is added to either side.
+and the core's sums less all that these rules can take away, are lower bounds. What was not counted
+is bounded by the model's probability that the field then has the value, or another one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, inf
+from math import exp, inf, log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,9 +20,9 @@ from lawful.base.clock import seconds_left
 from lawful.base.errors import MemoryBudgetError, TimeBudgetError
 from lawful.documents.span_scores import SpanScores
 from lawful.results.decoding import Confidence
+from lawful.rules.classes import ClassChoice
 from lawful.rules.judging.judge import Judge
 from lawful.rules.parsed_rule import ParsedRule
-from lawful.rules.rule_set import Rules
 from lawful.search.problem import ROUNDING, Problem
 from lawful.search.reading_search import LAST_SLACK, MEMORY, Lattice
 from lawful.search.walk import Walk
@@ -33,9 +33,10 @@ class Effort(NamedTuple):
     """The precision of one pass of the sums."""
 
     beyond: float  # spans are included up to this many nats below the answer
-    smallest: float  # states of less weight, as a share of the answer's, are dropped
+    lost: float  # how far dropped states may move sums, as a share of the answer's weight
     states: int  # maximum number of states per word
     work: int  # elementary steps per equation, to find the states that can still satisfy it
+    steps: int  # elementary steps of states; beyond, few states are kept
 
 
 class Precision(NamedTuple):
@@ -49,15 +50,19 @@ class Precision(NamedTuple):
     few: int
 
 
-QUICK = Precision(0.05, (Effort(8.0, 1e-4, 2**7, 0), Effort(12.0, 1e-5, 2**9, 2**22)), 0)
-"""For every document of a run."""
+ALL_STEPS = 2**62
+
+QUICK = Precision(
+    0.05, (Effort(8.0, 0.03, 2**6, 0, 2**17), Effort(10.0, 0.04, 2**8, 2**22, 2**21)), 0
+)
+"""For every document of a run: what takes longer is left wide."""
 
 FINE = Precision(
     0.005,
     (
-        Effort(8.0, 1e-5, 2**8, 0),
-        Effort(12.0, 1e-7, 2**9, 2**22),
-        Effort(12.0, 1e-8, 2**10, 2**24),
+        Effort(8.0, 1e-4, 2**8, 0, ALL_STEPS),
+        Effort(12.0, 1e-6, 2**9, 2**22, ALL_STEPS),
+        Effort(12.0, 1e-7, 2**10, 2**24, ALL_STEPS),
     ),
     2**9,
 )
@@ -65,6 +70,7 @@ FINE = Precision(
 
 MAX_STATES = 2**14  # per word of a short document, all of whose spans are included
 
+NEGLIGIBLE = 1e-8  # of the answer's weight: labels of no field that add less are not followed
 ROUNDED = 1e-12
 MIN_LOG_WEIGHT = -600.0  # exp(-745) is 0 in double precision
 SURELY = 1 - 1e-6
@@ -81,32 +87,36 @@ def confidences(
     other values. Precision rises until the intervals are narrow; they are wider if the time is up
     first. If scores say that a value may be one that nobody has named, it is so much less sure.
     """
-    judge = found.problem.judge
-    classes = [name for name, value in judge.choice.classes.items() if value is not None]
-    names = [*classes, *(f.name for f in judge.rules.fields)]
-    asked = {*classes, *_asked(judge.rules)}
-    shares = [UNKNOWN] * len(names)
+    asked = _Asked(found, others)
+    shares = [UNKNOWN] * len(asked.names)
+    parts = [
+        _Part(asked, found.problem if choice == asked.judge.choice else None, choice)
+        for choice in asked.judge.choices
+    ]
     try:
         for effort in precision.efforts:
-            masses = _Masses(found, others, effort, precision.few, until)
-            if masses.is_lost:
+            of_effort = _shares(asked, parts, effort, precision.few, until, shares)
+            if of_effort is None:
                 break
             shares = [
                 Confidence(max(a.low, b.low), min(a.high, b.high))
-                for a, b in zip(shares, masses.shares(classes), strict=True)
+                for a, b in zip(shares, of_effort, strict=True)
             ]
-            of_asked = (s for name, s in zip(names, shares, strict=True) if name in asked)
-            widest = max((share.high - share.low for share in of_asked), default=0.0)
-            if masses.everything or widest < precision.narrow:
+            widest = max((share.high - share.low for share in shares), default=0.0)
+            if widest < precision.narrow or all(part.everything for part in parts):
                 break
     except (TimeBudgetError, MemoryBudgetError):
         pass
     named = _named(found)
-    missing = {f.name for f, seen in zip(judge.rules.fields, _seen(found), strict=True) if not seen}
+    missing = {
+        name
+        for name, seen in zip(asked.names, asked.seen, strict=True)
+        if seen is not None and not seen
+    }
     return {
         name: Confidence(share.low * named.get(name, 1.0), share.high * named.get(name, 1.0))
-        for name, share in zip(names, shares, strict=True)
-        if name in asked and (name not in missing or share.low < SURELY)
+        for name, share in zip(asked.names, shares, strict=True)
+        if name not in missing or share.low < SURELY
     }
 
 
@@ -129,9 +139,20 @@ def _named(found: Walk) -> dict[str, float]:
     return {name: 1 - share for name, share in unnamed.items()}
 
 
-def _asked(rules: Rules) -> frozenset[str]:
-    """The fields that confidence is asked of."""
-    return frozenset(rules.needs or (f.name for f in rules.fields))
+class _Asked:
+    """What is asked of one document: its classes and fields, and what the answer says of them."""
+
+    def __init__(self, found: Walk, others: Sequence[Walk]) -> None:
+        self.found = found
+        self.judge = judge = found.problem.judge
+        self.known = (found, *others)
+        needs, fields = judge.rules.needs, judge.rules.fields
+        self.classes = [name for name, value in judge.choice.classes.items() if value is not None]
+        self.fields = [i for i, f in enumerate(fields) if not needs or f.name in needs]
+        self.names = [*self.classes, *(fields[i].name for i in self.fields)]
+        values = [_seen(walk) for walk in self.known]
+        self.values = [[seen[i] for seen in values] for i in self.fields]  # (fields, known)
+        self.seen = [None for _ in self.classes] + [of_field[0] for of_field in self.values]
 
 
 def _seen(walk: Walk) -> tuple[Any, ...]:
@@ -140,14 +161,10 @@ def _seen(walk: Walk) -> tuple[Any, ...]:
 
 
 class _Weights(NamedTuple):
-    """Sums of weights with the answer's value and with others: upper and lower bounds.
-
-    ``open`` was not counted, and may belong to either.
-    """
+    """Sums of weights with the answer's value and with others: upper and lower bounds."""
 
     same: float
     other: float
-    open: float
     surely_same: float
     surely_other: float
 
@@ -158,13 +175,13 @@ class _Weights(NamedTuple):
     @property
     def share(self) -> Confidence:
         """The bounds on the share of the answer's value."""
-        low = self.surely_same / (self.surely_same + self.other + self.open)
-        same = self.same + self.open
-        high = same / (same + self.surely_other)
+        low = self.surely_same / (self.surely_same + self.other)
+        high = self.same / (self.same + self.surely_other)
         return Confidence(max(0.0, low - ROUNDED), max(min(1.0, high + ROUNDED), low))
 
 
-NOTHING = _Weights(0.0, 0.0, 0.0, 0.0, 0.0)
+NOTHING = _Weights(0.0, 0.0, 0.0, 0.0)
+ANYTHING = _Weights(1.0, 1.0, 0.0, 0.0)
 
 
 def _most_cost(rule: ParsedRule, judge: Judge) -> float:
@@ -177,72 +194,71 @@ def _most_cost(rule: ParsedRule, judge: Judge) -> float:
     return once * max(rows, 1)
 
 
-class _Masses:
-    """The sums for one document, over all its classes, and the intervals that follow from them."""
+def _shares(
+    asked: _Asked,
+    parts: Sequence[_Part],
+    effort: Effort,
+    few: int,
+    until: float,
+    before: Sequence[Confidence],
+) -> list[Confidence] | None:
+    """The confidence of all that is asked, by the sums over all classes.
 
-    def __init__(
-        self, found: Walk, others: Sequence[Walk], effort: Effort, few: int, until: float
-    ) -> None:
-        self._found = found
-        self._how = others, effort, few, until
-        self._of_answer = _MassesOfClass(found.problem, found, *self._how)
-        self._effort = effort
-        self.everything = self._of_answer.everything
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether the answer's share of all legal labellings is too small for double precision."""
-        return self._found.worth - self._of_answer.core.log_total < MIN_LOG_WEIGHT
-
-    def shares(self, classes: Sequence[str]) -> list[Confidence]:
-        """The confidence of these classes, and of each field."""
-        found = self._found
-        judge = found.problem.judge
-        sums = [NOTHING] * (len(classes) + len(judge.rules.fields))
-        for choice in judge.choices:
-            masses = self._of_answer
-            scale = choice.log_prob - found.problem.prior  # to that of the answer's class
-            if choice != judge.choice:
-                # No penalty is negative, so a class weighs no more than all legal labellings.
-                if scale + masses.core.log_total < found.worth - self._effort.beyond:
-                    whole = NOTHING._replace(open=1.0)
-                    sums = [total.plus(whole, exp(scale)) for total in sums]
-                    continue
-                problem = found.problem.of_class(choice)
-                masses = _MassesOfClass(problem, found, *self._how)
-                scale += masses.core.log_total - self._of_answer.core.log_total
-                self.everything = self.everything and masses.everything
-            weights = masses.weights(classes)
-            sums = [total.plus(part, exp(scale)) for total, part in zip(sums, weights, strict=True)]
-        return [total.share for total in sums]
+    None if the answer's share of all legal labellings is too small for double precision.
+    """
+    found = asked.found
+    first = next(part for part in parts if part.choice == asked.judge.choice)
+    first.prepare(effort, few, until)
+    if found.worth - first.core.log_total < MIN_LOG_WEIGHT:
+        return None
+    sums = [NOTHING] * len(asked.names)
+    for part in parts:
+        scale = part.choice.log_prob - found.problem.prior  # to that of the answer's class
+        if part is not first:
+            # No penalty is negative, so a class weighs no more than all legal labellings.
+            if scale + first.core.log_total < found.worth - effort.beyond:
+                sums = [total.plus(ANYTHING, exp(scale)) for total in sums]
+                continue
+            part.prepare(effort, few, until)
+            scale += part.core.log_total - first.core.log_total
+        weights = part.weights(effort, until, before)
+        sums = [total.plus(more, exp(scale)) for total, more in zip(sums, weights, strict=True)]
+    return [total.share for total in sums]
 
 
-class _MassesOfClass:
-    """The core's sums for one document of one class, as shares of all legal labellings."""
+class _Part:
+    """The labellings of one class of a document: the core's sums, as shares of all legal ones."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        found: Walk,
-        others: Sequence[Walk],
-        effort: Effort,
-        few: int,
-        until: float,
-    ) -> None:
-        judge, rules = problem.judge, problem.judge.rules
+    core: _core.Mass
+    lattice: Lattice
+
+    def __init__(self, asked: _Asked, problem: Problem | None, choice: ClassChoice) -> None:
+        self.asked, self.choice = asked, choice
+        self.problem = problem
+        self.is_here = [walk.problem.judge.choice == choice for walk in asked.known]
+        self.everything = False
+        self._beyond = 0.0
+
+    def prepare(self, effort: Effort, few: int, until: float) -> None:
+        """Lists the spans that this effort includes, and their values."""
+        if self.everything or self._beyond == effort.beyond:
+            return
+        if self.problem is None:
+            self.problem = self.asked.found.problem.of_class(self.choice)
+        judge, rules, found = self.problem.judge, self.problem.judge.rules, self.asked.found
         plan = judge.plan()
-        self.judge, self.effort, self.until = judge, effort, until
-        self.found = found
-        known = [found, *others]
-        self.known = [walk for walk in known if walk.problem.judge.choice == judge.choice]
-        self.lattice = lattice = Lattice(problem.costs, judge, plan)
-        self.worth = found.total - problem.prior  # of the answer, among labellings of this class
-        spans, self.everything = self._spans(-self.worth - lattice.best + effort.beyond, few)
+        if not self._beyond:
+            known = found.lattice if self.problem is found.problem else None
+            if not isinstance(known, Lattice) or known.plan is not plan:
+                known = Lattice(self.problem.costs, judge, plan)
+            self.lattice = known  # if of the search, its texts have been read
+        lattice = self.lattice
+        self.worth = found.total - self.problem.prior  # of the answer, among those of this class
+        spans, self.everything = self._spans(-self.worth - lattice.best + effort.beyond, few, until)
         values, span, price = lattice.read(spans, until)
-        asked = _asked(rules)
         self.answers = [
-            [lattice.tables.number_of(i, value) for value in seen] if f.name in asked else None
-            for i, (f, seen) in enumerate(zip(rules.fields, _seen(found), strict=True))
+            [lattice.tables.number_of(i, value) for value in known[0]]
+            for i, known in zip(self.asked.fields, self.asked.values, strict=True)
         ]
         other = list(map(judge.least_price, range(len(rules.fields))))
         for sharing in rules.shared_labels.values():
@@ -257,62 +273,75 @@ class _MassesOfClass:
             missing=np.array([judge.missing(i) for i in range(len(rules.fields))]),
             most_weight=np.array([1 + (MAX_VALUES - 1) * exp(-price) for price in other]),
             everything=self.everything,
+            negligible=-inf if self.everything else self.worth + log(NEGLIGIBLE),
             memory=MEMORY,
             seconds=seconds_left(until),
             **lattice.places(spans),
         )
+        self._beyond = effort.beyond
         self.undecided = sum(_most_cost(rule, judge) for rule in plan.python)
-        self.most_undecided = sum(_most_cost(rule, judge) for rule in rules.parsed)
 
-    def _spans(self, slack: float, few: int) -> tuple[_core.Spans, bool]:
+    def _spans(self, slack: float, few: int, until: float) -> tuple[_core.Spans, bool]:
         """The spans to include, and whether these are all spans of a short document."""
-        spans = _core.Spans(self.lattice.core, inf, few, seconds_left(self.until))
+        spans = _core.Spans(self.lattice.core, inf, few, seconds_left(until))
         if spans.complete:
             return spans, True
         while True:
-            spans = self.lattice.spans(slack, self.until)
+            spans = self.lattice.spans(slack, until)
             if spans.complete:
                 return spans, False
             slack = min(slack, LAST_SLACK) / 2 if slack > ROUNDING else -inf
 
-    def weights(self, classes: Sequence[str]) -> list[_Weights]:
-        """The weights of these classes, and of each field."""
-        smallest = 0.0 if self.everything else self.effort.smallest * self._weight(self.worth)
-        states = MAX_STATES if self.everything else self.effort.states
+    def weights(self, effort: Effort, until: float, before: Sequence[Confidence]) -> list[_Weights]:
+        """The weights of all that is asked; ``before`` is what is known of it."""
+        assert self.problem is not None  # noqa: S101 - prepare has made it
+        asked, judge = self.asked, self.problem.judge
+        lost = 0.0 if self.everything else effort.lost * self._weight(self.worth)
+        states, steps = effort.states, effort.steps
+        if self.everything:
+            states, steps = MAX_STATES, ALL_STEPS
+        answers: list[tuple[list[int], float] | None] = [None for _ in judge.rules.fields]
+        fields = zip(asked.fields, self.answers, before[len(asked.classes) :], strict=True)
+        for i, answer, share in fields:
+            answers[i] = (answer, (share.low + share.high) / 2)
         found = self.core.of(
-            self.answers, smallest, states, self.effort.work, seconds_left(self.until)
+            answers, lost, states, effort.work, steps, bool(asked.classes), seconds_left(until)
         )
         # The least share of a weight that remains after rules that the core has not decided.
-        kept = exp(-(self.most_undecided if found.unsure else self.undecided))
-        answer = self.found.problem.judge.choice.classes
+        undecided = self.undecided
+        if found.unsure:
+            undecided = sum(_most_cost(rule, judge) for rule in judge.rules.parsed)
+        kept = exp(-undecided)
+        right = asked.judge.choice.classes
         return [
-            *(
-                self._of_class(found, kept, self.judge.choice.classes[n] == answer[n])
-                for n in classes
-            ),
-            *(self._of_field(found, kept, i) for i in range(len(found.same))),
-        ]
+            *(self._of_class(found, kept, self.choice.classes[n] == right[n])
+              for n in asked.classes),
+            *(self._of_field(found, kept, i) for i in range(len(asked.fields))),
+        ]  # fmt: skip
 
     def _of_class(self, found: _core.Shares, kept: float, is_same: bool) -> _Weights:
-        known = sum(self._weight(walk.worth) for walk in self.known)
-        surely = max(found.all * kept, min(known, found.all + found.open))
-        if is_same:
-            return _Weights(found.all, 0.0, found.open, surely, 0.0)
-        return _Weights(0.0, found.all, found.open, 0.0, surely)
+        known = sum(
+            self._weight(walk.worth)
+            for walk, here in zip(self.asked.known, self.is_here, strict=True)
+            if here
+        )
+        most = found.all + found.open
+        surely = max(found.all * kept, min(known, most))
+        return _Weights(most, 0.0, surely, 0.0) if is_same else _Weights(0.0, most, 0.0, surely)
 
-    def _of_field(self, found: _core.Shares, kept: float, field: int) -> _Weights:
-        if self.answers[field] is None:
-            return NOTHING._replace(open=1.0)
+    def _of_field(self, found: _core.Shares, kept: float, number: int) -> _Weights:
+        field, values = self.asked.fields[number], self.asked.values[number]
         same, other = found.same[field], max(0.0, found.all - found.same[field])
+        most_same, most_other = same + found.open_same[field], other + found.open_other[field]
         known = {True: 0.0, False: 0.0}  # by whether they have the answer's value
-        for walk in self.known:
-            known[_seen(walk)[field] == _seen(self.found)[field]] += self._weight(walk.worth)
+        for walk, value, here in zip(self.asked.known, values, self.is_here, strict=True):
+            if here:
+                known[value == values[0]] += self._weight(walk.worth)
         return _Weights(
-            same,
-            other,
-            found.open,
-            surely_same=max(same * kept, min(known[True], same + found.open)),
-            surely_other=max(other * kept, min(known[False], other + found.open)),
+            most_same,
+            most_other,
+            surely_same=max(same * kept, min(known[True], most_same)),
+            surely_other=max(other * kept, min(known[False], most_other)),
         )
 
     def _weight(self, worth: float) -> float:

@@ -55,6 +55,7 @@ class Walk:
     open: float = -inf  # the most that a labelling with undecided rules may be worth
     proven: bool = False
     stopped_by: Limit | None = None
+    lattice: object = None  # of a search over readings, if there was one
 
     @property
     def until(self) -> float:
