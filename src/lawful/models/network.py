@@ -9,6 +9,7 @@ scores words, each by its first piece.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -140,37 +141,45 @@ class Network(nn.Module):
         if boxes and lines:
             raise InputError("boxes and lines are both asked for, expected one of them")
         torch.manual_seed(seed)
-        if (known := read_card(Path(base))) is not None:
-            return _continued(
-                Path(base), known, labels, kinds, layers=layers, boxes=boxes, lines=lines, crf=crf,
-                window=window,
-            )  # fmt: skip
-        encoder = load_encoder(
-            base,
-            num_labels=len(outputs := (*labels, *kinds)),
-            id2label=dict(enumerate(outputs)),
-            label2id={label: i for i, label in enumerate(outputs)},
-            ignore_mismatched_sizes=True,
-        )
+        outputs, known, before = (*labels, *kinds), read_card(Path(base)), None
+        if known is not None:
+            before = _load(Path(base), known)
+            encoder = before.encoder
+            if boxes and known.boxes and (known.lines or not known.own_boxes):
+                raise InputError(f"{base} has places of another kind than --boxes: leave it out")
+            if lines and known.boxes and not known.lines:
+                raise InputError(f"{base} has places of another kind than --lines: leave it out")
+            _set_head(encoder, (*known.labels, *known.kinds), outputs, base)
+        else:
+            encoder = load_encoder(
+                base,
+                num_labels=len(outputs),
+                id2label=dict(enumerate(outputs)),
+                label2id={label: i for i, label in enumerate(outputs)},
+                ignore_mismatched_sizes=True,
+            )
+            if takes_boxes(encoder) and lines:
+                raise InputError(f"{base} takes boxes itself: choose it without lines")
         if layers is not None:
             _cut_layers(encoder, layers, base)
-        native = takes_boxes(encoder)
-        if native and lines:
-            raise InputError(f"{base} takes boxes itself: choose it without lines")
         longest = longest_window(encoder)
         if window is not None and not 8 <= window <= longest:
             raise InputError(f"window is {window}, expected 8 to {longest}, the most of {base}")
+        old = known or Card(labels=labels, window=min(longest, 512), boxes=takes_boxes(encoder))
         card = Card(
             labels=labels,
             kinds=kinds,
-            window=window or min(longest, 512),
-            boxes=boxes or lines or native,
-            own_boxes=(boxes or lines) and not native,
-            lines=lines,
+            window=window or old.window,
+            boxes=old.boxes or boxes or lines,
+            own_boxes=old.own_boxes or (not old.boxes and (boxes or lines)),
+            lines=old.lines or (not old.boxes and lines),
             crf=crf,
             base=str(base),
         )
-        return cls(encoder, card)
+        network = cls(encoder, card)
+        if before is not None and before.boxes is not None:
+            network.boxes = before.boxes
+        return network
 
     @classmethod
     def load(cls, source: str | Path) -> Network:
@@ -182,34 +191,22 @@ class Network(nn.Module):
         return _load_ours(Path(source), card)
 
 
-def _continued(
-    folder: Path,
-    old: Card,
-    labels: tuple[str, ...],
-    kinds: tuple[str, ...],
-    *,
-    layers: int | None,
-    boxes: bool,
-    lines: bool,
-    crf: bool,
-    window: int | None,
-) -> Network:
-    """A network that goes on from a model of lawful, with a head for these labels."""
-    network = _load_ours(folder, old) if (folder / WEIGHTS).is_file() else _exported(folder, old)
-    encoder, head = network.encoder, getattr(network.encoder, "classifier", None)
+def _load(folder: Path, card: Card) -> Network:
+    """A network of lawful, of its weights or of what was exported from these."""
+    return _load_ours(folder, card) if (folder / WEIGHTS).is_file() else _exported(folder, card)
+
+
+def _set_head(
+    encoder: Any, known: Sequence[str], outputs: tuple[str, ...], base: str | Path
+) -> None:
+    """Gives an encoder a head for these outputs, which keeps what it knows of them."""
+    head = getattr(encoder, "classifier", None)
     if not isinstance(head, nn.Linear):
-        raise InputError(f"training cannot go on from {folder}: its head is of an unknown kind")
-    if boxes and old.boxes and (old.lines or not old.own_boxes):
-        raise InputError(f"{folder} has places of another kind than --boxes: leave it out")
-    if lines and old.boxes and not old.lines:
-        raise InputError(f"{folder} has places of another kind than --lines: leave it out")
-    if window is not None and not 8 <= window <= (longest := longest_window(encoder)):
-        raise InputError(f"window is {window}, expected 8 to {longest}, the most of {folder}")
-    outputs = (*labels, *kinds)
+        raise InputError(f"training cannot go on from {base}: its head is of an unknown kind")
     new = nn.Linear(head.in_features, len(outputs))
     nn.init.normal_(new.weight, std=0.02)
     nn.init.zeros_(new.bias)
-    before = {name: i for i, name in enumerate((*old.labels, *old.kinds))}
+    before = {name: i for i, name in enumerate(known)}
     with torch.no_grad():
         for i, name in enumerate(outputs):
             if name in before:
@@ -218,22 +215,6 @@ def _continued(
     encoder.classifier, encoder.num_labels = new, len(outputs)
     encoder.config.id2label = dict(enumerate(outputs))
     encoder.config.label2id = {label: i for i, label in enumerate(outputs)}
-    if layers is not None:
-        _cut_layers(encoder, layers, folder)
-    card = Card(
-        labels=labels,
-        kinds=kinds,
-        window=window or old.window,
-        boxes=old.boxes or boxes or lines,
-        own_boxes=old.own_boxes or (not old.boxes and (boxes or lines)),
-        lines=old.lines or (not old.boxes and lines),
-        crf=crf,
-        base=str(folder),
-    )
-    made = Network(encoder, card)
-    if network.boxes is not None:
-        made.boxes = network.boxes
-    return made
 
 
 def _exported(folder: Path, card: Card) -> Network:
