@@ -13,9 +13,7 @@ from lawful.arrow.documents import Record, ScoredReader
 from lawful.base.errors import InputError, shown
 from lawful.documents.records import FailedDocument
 from lawful.documents.scores import Pooling
-from lawful.pipeline.batch import (
-    checked_workers,
-)
+from lawful.pipeline.batch import checked_workers
 from lawful.pipeline.call import Call, Options, bad_line, decode_one
 from lawful.pipeline.workers import in_order
 from lawful.results.decoding import Decoding

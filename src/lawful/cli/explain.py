@@ -14,22 +14,12 @@ from rich.console import Console
 from lawful import _core
 from lawful.base.errors import InputError
 from lawful.cli.error_summary import Complaints
-from lawful.cli.options import (
-    BadLinesOption,
-    Documents,
-    PythonFile,
-    RuleFile,
-    load_rules,
-)
+from lawful.cli.options import BadLinesOption, Documents, PythonFile, RuleFile, load_rules
 from lawful.cli.terminal import results_console
 from lawful.documents.records import Scored
 from lawful.io.jsonl import read_jsonl
 from lawful.pipeline.call import Call, DecodeOptions
-from lawful.results.decoding import (
-    Decoding,
-    describe_difference,
-    differences,
-)
+from lawful.results.decoding import Decoding, describe_difference, differences
 from lawful.rules.judging.checks import RuleCounts
 from lawful.rules.rule_set import Rules
 from lawful.search.problem import Problem

@@ -34,13 +34,7 @@ from lawful.io.atomic import atomic_text
 from lawful.io.jsonl import encode
 from lawful.io.paths import check_there, read_bytes
 from lawful.pipeline.call import Call
-from lawful.review.accepted import (
-    accepted_in,
-    csv_lines,
-    json_lines,
-    write_parquet,
-    write_xlsx,
-)
+from lawful.review.accepted import accepted_in, csv_lines, json_lines, write_parquet, write_xlsx
 from lawful.review.annotations import annotation_of, read_tasks, take
 from lawful.review.desk import Desk
 from lawful.review.documents import Documents

@@ -30,14 +30,7 @@ from lawful.documents.scores import Pooling, Scores
 from lawful.documents.span_scores import AnyScores, SpanScores
 from lawful.io.candidate_lines import parse_candidates
 from lawful.io.jsonl import Line, LineParser
-from lawful.pipeline.call import (
-    Call,
-    Options,
-    Record,
-    Result,
-    bad_line,
-    decode_one,
-)
+from lawful.pipeline.call import Call, Options, Record, Result, bad_line, decode_one
 from lawful.pipeline.workers import FORKS, Idle, in_order
 from lawful.results.decoding import Decoding
 from lawful.rules.rule_set import Rules

@@ -9,14 +9,7 @@ from lawful.report.fields import draw_fields, draw_known, draw_rows
 from lawful.report.picture import draw_legend, draw_pages
 from lawful.report.plain import STATES, STATUSES, counted, how_far_behind, less_likely
 from lawful.report.view import View, as_text, short_labels, words_wrong
-from lawful.results.decoding import (
-    CLASHES,
-    STOPPED,
-    ClassValue,
-    Correction,
-    Decoding,
-    differences,
-)
+from lawful.results.decoding import CLASHES, STOPPED, ClassValue, Correction, Decoding, differences
 from lawful.results.span_corrections import SpanCorrection
 
 _LONG = 45  # rows and list entries; on paper, only longer cards go on on the next page
