@@ -76,7 +76,8 @@ def evaluate(
     report = Evaluation.empty(loaded, how.decoder if decodings is None else Path(decodings).name)
     board = report.scores
     with reporting(out) as (console, save):
-        deque(run.made(results, skipped, report.add), maxlen=0)
+        for _ in run.made(results, skipped, report.add):
+            pass
         if not board.pages:
             raise InputError(f"nothing to score in {documents}: {skipped or 'no documents'}")
         console.print(score_table(report.boards))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import typer
 
 from lawful.base.errors import InputError
 from lawful.base.extras import needed
+from lawful.base.options import option, switch
 from lawful.cli.commands import flag
 from lawful.cli.options import RULE_NAMES, Device, Seed
 from lawful.cli.output import duration, plural
@@ -37,11 +39,55 @@ if TYPE_CHECKING:
 
 EXAMPLE = "lawful train labelled.jsonl --base distilroberta-base --boxes --out my-model"
 
-_ENCODER = "Model"
-_TRAINING = "Training"
-
 FEW = 100
 """Documents with true values below which ``lawful teach`` is the better start."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderOptions:
+    """What is made of the encoder: options of ``Network.start``."""
+
+    PANEL: ClassVar[str] = "Model"
+
+    layers: int | None = option(
+        None, metavar="N", show_default="all", help="Keep only the first N encoder layers."
+    )
+    boxes: bool = switch("--boxes", help="Add box embeddings to a text encoder.")
+    lines: bool = switch(
+        "--lines", help="Add embeddings of places in printed lines to a text encoder."
+    )
+    crf: bool = switch("--crf", help="Add a CRF: scores of transitions.")
+    window: int | None = option(
+        None, metavar="N", show_default="the encoder's maximum",
+        help="Window size, in word pieces.",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingOptions:
+    """How it is trained: options of ``Recipe``."""
+
+    PANEL: ClassVar[str] = "Training"
+
+    epochs: int | None = option(
+        None, metavar="N", show_default="20; more for few documents",
+        help="Maximum number of epochs.",
+    )  # fmt: skip
+    patience: int | None = option(
+        None, metavar="N", show_default="a quarter of all; at least 5",
+        help="Stop after N epochs without a better F1; while it is 0, without a lower loss.",
+    )  # fmt: skip
+    batch: int | None = option(
+        None, metavar="N", show_default="32; fewer for few documents",
+        help="Batch size, in windows.",
+    )  # fmt: skip
+    rate: float = option(1e-4, metavar="RATE", help="Encoder learning rate.")
+    new_rate: float = option(
+        1e-3, metavar="RATE", help="Learning rate of new parameters: head, boxes, CRF."
+    )
+    legal: float = option(
+        0.0, metavar="WEIGHT", help="Weight of the loss term for illegal transitions."
+    )
 
 
 def train(
@@ -71,45 +117,9 @@ def train(
     rounds: int = typer.Option(
         2, metavar="N", help="With --truth: how often to label by the values, and train."
     ),
-    layers: int | None = typer.Option(
-        None, metavar="N", rich_help_panel=_ENCODER, show_default="all",
-        help="Keep only the first N encoder layers.",
-    ),
-    boxes: bool = flag(
-        "--boxes", rich_help_panel=_ENCODER, help="Add box embeddings to a text encoder."
-    ),
-    lines: bool = flag(
-        "--lines", rich_help_panel=_ENCODER,
-        help="Add embeddings of places in printed lines to a text encoder.",
-    ),
-    crf: bool = flag("--crf", rich_help_panel=_ENCODER, help="Add a CRF: scores of transitions."),
-    window: int | None = typer.Option(
-        None, metavar="N", rich_help_panel=_ENCODER, show_default="the encoder's maximum",
-        help="Window size, in word pieces.",
-    ),
-    epochs: int | None = typer.Option(
-        None, metavar="N", rich_help_panel=_TRAINING, show_default="20; more for few documents",
-        help="Maximum number of epochs.",
-    ),
-    patience: int | None = typer.Option(
-        None, metavar="N", rich_help_panel=_TRAINING, show_default="a quarter of all; at least 5",
-        help="Stop after N epochs without a better F1; while it is 0, without a lower loss.",
-    ),
-    batch: int | None = typer.Option(
-        None, metavar="N", rich_help_panel=_TRAINING, show_default="32; fewer for few documents",
-        help="Batch size, in windows.",
-    ),
-    rate: float = typer.Option(
-        1e-4, metavar="RATE", rich_help_panel=_TRAINING, help="Encoder learning rate."
-    ),
-    new_rate: float = typer.Option(
-        1e-3, metavar="RATE", rich_help_panel=_TRAINING,
-        help="Learning rate of new parameters: head, boxes, CRF.",
-    ),
-    legal: float = typer.Option(
-        0.0, metavar="WEIGHT", rich_help_panel=_TRAINING,
-        help="Weight of the loss term for illegal transitions.",
-    ),
+    *,
+    encoder: EncoderOptions,
+    training: TrainingOptions,
     seed: Seed = 0,
     device: Device = None,
     resume: bool = flag("--resume", help="Continue an interrupted run from its last epoch."),
@@ -128,10 +138,7 @@ def train(
     from lawful.models.training import labels_of
     from lawful.models.training import train as run
 
-    recipe = Recipe(
-        epochs=epochs, batch=batch, rate=rate, new_rate=new_rate, patience=patience, seed=seed,
-        legal=legal,
-    )  # fmt: skip
+    recipe = Recipe(seed=seed, **asdict(training))
     base = base_named(base)
     check_source(base)
     if not Path(base).exists():
@@ -141,12 +148,9 @@ def train(
             raise InputError(
                 "--truth needs --rules, and goes with neither --validation nor --resume"
             )
-        options = {
-            "layers": layers, "boxes": boxes, "lines": lines, "crf": crf, "window": window,
-        }  # fmt: skip
         _train_on_values(
             read_known(documents, truth, rules_named(rules), column or ()),
-            rules_named(rules), base, out, recipe, rounds, share, device, options,
+            rules_named(rules), base, out, recipe, rounds, share, device, encoder,
         )  # fmt: skip
         return
     pages = list(read_labelled(documents))
@@ -160,9 +164,7 @@ def train(
     coverage.check(checks)
     if checks is not None:
         checks.scheme_for(labels)
-    network = Network.start(
-        base, labels, layers=layers, boxes=boxes, lines=lines, crf=crf, window=window, seed=seed
-    )
+    network = Network.start(base, labels, seed=seed, **asdict(encoder))
     say(
         f"{plural(len(pages))} to train on, {len(checked):,} to validate on; "
         f"{len(labels)} labels; {sum(p.numel() for p in network.parameters()):,} weights"
@@ -188,7 +190,7 @@ def _train_on_values(
     rounds: int,
     share: float,
     device: str | None,
-    options: Mapping[str, Any],
+    encoder: EncoderOptions,
 ) -> None:
     from lawful.models.deep import train_on_values
     from lawful.models.tagger import BOXLESS
@@ -206,7 +208,7 @@ def _train_on_values(
         say("that is few for this kind of model: lawful teach learns from 20 documents in seconds")
     for each in train_on_values(
         known.documents, known.truths, rules, base, out, recipe, rounds=rounds, share=share,
-        device=device, told=Forecast(rounds).step, epoch=tell, **options,
+        device=device, told=Forecast(rounds).step, epoch=tell, **asdict(encoder),
     ):  # fmt: skip
         results_console(stderr=True).print(table_of(each.aligned, rules))
         say(
