@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import closing
 
 import pytest
@@ -11,6 +12,7 @@ pytest.importorskip("starlette")
 
 from lab import receipts as demo
 from lawful import Rules
+from lawful.review import phrases
 from lawful.review.queue import Entry
 from tests.helpers import demo_lines
 from tests.review.client import client_of, desk_of
@@ -256,6 +258,46 @@ def test_messages_are_in_the_readers_language_if_the_rules_have_it(tmp_path):
             assert found["answer"]["summary"].lower().startswith(said.lower()), wanted
             checks = {each["id"]: each for each in found["answer"]["checks"]}
             assert checks["items"]["said"] == said
+
+
+def test_what_the_page_says_itself_is_in_the_readers_language(tmp_path):
+    with closing(needy(tmp_path, total="8.00")) as desk:
+        desk.queue.start()
+        assert desk.queue.wait(300)
+        client = client_of(desk)
+
+        def ask(path, language):
+            return client.get(f"/api/{path}", headers={"accept-language": language}).json
+
+        for language, likely in (
+            ("en", "less likely"), ("de-CH", "weniger wahrscheinlich"), ("fr", "moins probable"),
+            ("it", "less likely"),
+        ):  # fmt: skip
+            found = ask("documents/0/alternatives", language)["alternatives"]
+            assert found
+            assert all(likely in each["odds"] for each in found), language
+        absent = [{"field": name, "value": None} for name in ("subtotal", "item", "total")]
+        for language, summary, reason in (
+            ("en", "None of the rules could be checked.", "no rule could be checked"),
+            ("de", "Keine der Regeln war prüfbar.", "keine Regel war prüfbar"),
+            ("fr", "Aucune des règles n’a pu être vérifiée.", "aucune règle n’a pu être vérifiée"),
+        ):
+            body = {"base": ask("documents/0", language)["seq"], "pins": absent}
+            found = client.post(
+                "/api/documents/0/pins", body, headers={"accept-language": language}
+            ).json
+            assert found["answer"]["summary"] == summary
+            assert reason in found["entry"]["reasons"]
+
+
+def test_every_phrase_has_its_places_in_both_languages():
+    for pattern, forms in phrases._PHRASES.items():
+        groups = re.compile(pattern).groups
+        for form in forms:
+            assert {int(n) for n in re.findall(r"\{(\d)\}", form)} == set(range(groups)), pattern
+    assert phrases.said("total: 55 % sure", "de") == "total: zu 55 % sicher"
+    assert phrases.said("total: 55 % sure", "it") == "total: 55 % sure"
+    assert phrases.said("a rule's own words", "fr") == "a rule's own words"
 
 
 def test_what_a_pin_would_change_is_told_without_storing_it(tmp_path):

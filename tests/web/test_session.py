@@ -478,6 +478,6 @@ def test_messages_are_in_the_language_of_the_browser(review, visit):
     running = review([broken()], MESSAGES)
     german = visit(running, locale="de-DE")
     expect(german.locator(".summary")).to_contain_text("Summe 44.00")
-    expect(german.get_by_role("region", name="Checks")).to_contain_text("Summe 44.00")
+    expect(german.get_by_role("region", name="Prüfungen")).to_contain_text("Summe 44.00")
     expect(german.locator(".row").first).to_contain_text("Summe 44.00")
     expect(visit(running, locale="pl-PL").locator(".summary")).to_contain_text("Sum 44.00")

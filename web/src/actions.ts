@@ -21,7 +21,7 @@ import {
   zoom,
   type Dialog,
 } from "./state";
-import { count, listed, visible } from "./text";
+import { count, listed, t, visible } from "./text";
 
 const quoted = (words: Range): string =>
   doc.value ? `“${visible(textAt(doc.value, words), 60)}”` : "";
@@ -33,7 +33,7 @@ function pin(says: string, add: Pin[], drop: Pin[] = []): void {
 
 /** The selected words, or a hint that there are none. */
 function chosenWords(): Range | null {
-  if (!selected.value) live.value = "Select words first: click them, or move with the arrow keys.";
+  if (!selected.value) live.value = t("Select words first: click them, or move with the arrow keys.");
   return selected.value;
 }
 
@@ -53,20 +53,20 @@ export function labelWords(words: Range, field: string | null): void {
   const not = wrong
     .filter((value) => !overlap(value.words, words) && value.text !== textAt(now, words))
     .map((value): Pin => ({ words: value.words, not: kind?.name ?? "" }));
-  pin(`${quoted(words)} is ${field ?? "no field"}`, [...not, { words, field }]);
+  pin(field ? t("{0} is {1}", quoted(words), field) : t("{0} is no field", quoted(words)), [...not, { words, field }]);
 }
 
 /** Says what words read. */
 export function correctText(words: Range, text: string): void {
   if (doc.value && text !== textAt(doc.value, words)) {
-    pin(`${quoted(words)} reads “${visible(text, 60)}”`, [{ words, text }]);
+    pin(t("{0} reads “{1}”", quoted(words), visible(text, 60)), [{ words, text }]);
   }
 }
 
 /** Says that the current field is not on the page. */
 export function absent(): void {
   const field = current.value?.field;
-  if (field) pin(`${field} is not on the page`, [{ field, value: null }]);
+  if (field) pin(t("{0} is not on the page", field), [{ field, value: null }]);
 }
 
 /** Takes back what was said about the selected words and the current field. */
@@ -77,12 +77,12 @@ export function unpin(): void {
     if (about) return words !== null && overlap(about, words);
     return fieldOf(each) === field;
   });
-  if (drop.length) pin("Unpinned", [], drop);
-  else live.value = "Nothing is pinned here.";
+  if (drop.length) pin(t("Unpinned"), [], drop);
+  else live.value = t("Nothing is pinned here.");
 }
 
 export function unpinOne(each: Pin): void {
-  pin("Unpinned", [], [each]);
+  pin(t("Unpinned"), [], [each]);
 }
 
 // --- alternatives ------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ export function choices(field: string): Choice[] {
     seen.add(key);
     const shown = values.map((value) => value.shown ?? value.text).join(", ");
     const words = values[0]?.words ?? null;
-    found.push({ pins: choose(now, other.fields, field), shown: shown || "not on the page", words });
+    found.push({ pins: choose(now, other.fields, field), shown: shown || t("not on the page"), words });
   }
   return found;
 }
@@ -123,7 +123,7 @@ export function nextChoice(): void {
   if (round?.n !== n || round.field !== field || !round.made.every(isMade)) {
     round = { n, field, left: choices(field), made: [] };
     if (!round.left.length) {
-      live.value = others.value ? `${field} has no alternatives.` : "Alternatives are not known yet.";
+      live.value = others.value ? t("{0} has no alternatives.", field) : t("Alternatives are not known yet.");
       return;
     }
   }
@@ -132,8 +132,8 @@ export function nextChoice(): void {
   if (!next) {
     round = null;
     proposal.value = null;
-    if (drop.length) pin(`${field} is as before`, [], drop);
-    else live.value = `${field} stays as it is: these were all its alternatives.`;
+    if (drop.length) pin(t("{0} is as before", field), [], drop);
+    else live.value = t("{0} stays as it is: these were all its alternatives.", field);
     return;
   }
   const taken = round;
@@ -152,7 +152,7 @@ export async function propose(
   const take = () => {
     proposal.value = null;
     taken?.();
-    pin(`${field} is ${visible(shown, 60)}`, wanted, drop);
+    pin(t("{0} is {1}", field, visible(shown, 60)), wanted, drop);
   };
   const dropped = new Set(drop.map((each) => JSON.stringify(each)));
   let pins = now.pins.filter((each) => !dropped.has(JSON.stringify(each)));
@@ -167,7 +167,7 @@ export async function propose(
     }
     proposal.value = { field, shown, preview: { ...preview, changes }, take };
     const also = [...changes.map((change) => change.field), ...preview.worse].map((each) => visible(each, 80));
-    live.value = `${field} would be ${visible(shown, 60)}. Also: ${listed(also)}. Enter takes it, Escape does not.`;
+    live.value = t("{0} would be {1}. Also: {2}. Enter takes it, Escape does not.", field, visible(shown, 60), listed(also));
   } catch (error) {
     if (!(error instanceof Refused)) take(); // waits until there is a connection
     else live.value = visible(error.message, 300);
@@ -180,13 +180,13 @@ const isMade = (pin: Pin): boolean =>
 /** Takes an alternative as a whole: all the fields in which it differs. */
 export function take(at: number): void {
   const other = others.value?.alternatives[at];
-  if (other) pin(`Alternative ${at + 1} taken`, other.pins.filter((each) => !isMade(each)));
+  if (other) pin(t("Alternative {0} taken", at + 1), other.pins.filter((each) => !isMade(each)));
 }
 
 /** Takes over what an earlier review said, which was made for other words or rules. */
 export function takeOver(): void {
   const stale = doc.value?.stale;
-  if (stale) pin("The earlier pins are taken over", stale.pins);
+  if (stale) pin(t("The earlier pins are taken over"), stale.pins);
 }
 
 // --- the document ------------------------------------------------------------------------------
@@ -194,14 +194,14 @@ export function takeOver(): void {
 export function undoOrRedo(step: "undo" | "redo"): void {
   const now = doc.value;
   if (!now) return;
-  make({ kind: "step", n: now.n, step, says: step === "undo" ? "Undone" : "Done again" });
+  make({ kind: "step", n: now.n, step, says: t(step === "undo" ? "Undone" : "Done again") });
 }
 
 /** Accepts, rejects or skips the document, or opens it again, and goes to the next one. */
 export function decide(verdict: Verdict | null, confirmed = false): void {
   const now = doc.value;
   if (!now) return;
-  const says = verdict ? `this document is ${verdict}` : "this document is open";
+  const says = t(verdict ? `this document is ${verdict}` : "this document is open");
   const seconds = clock.seconds();
   make({ kind: "verdict", n: now.n, verdict, note: now.note, seconds, confirmed, says, stay: false });
 }
@@ -211,7 +211,7 @@ export function keepNote(note: string): void {
   const now = doc.value;
   if (!now || note === now.note) return;
   const { n, verdict } = now;
-  const says = "this document has a note";
+  const says = t("this document has a note");
   make({ kind: "verdict", n, verdict, note, seconds: clock.seconds(), confirmed: true, says, stay: true });
 }
 
@@ -226,7 +226,7 @@ export async function acceptAll(): Promise<void> {
     for (let from = 0; from < list.length; from += MANY) {
       const some = list.slice(from, from + MANY).map((each): [number, number] => [each.n, each.seq]);
       done.push(...(await postMany("accept", some)).documents);
-      live.value = `${done.length} of ${list.length} accepted …`;
+      live.value = t("{0} of {1} accepted …", done.length, list.length);
     }
   } catch (error) {
     live.value = visible(String((error as Error).message), 300);
@@ -235,8 +235,8 @@ export async function acceptAll(): Promise<void> {
   const left = list.length - done.length;
   notice.value = {
     kind: left ? "warn" : "good",
-    text: `${count(done.length, "document")} accepted.${left ? ` ${left} not: they have changed.` : ""}`,
-    action: { name: "Take it back", run: () => void takeAllBack(done) },
+    text: `${t("{0} accepted.", count(done.length, "document"))}${left ? ` ${t("{0} not: they have changed.", left)}` : ""}`,
+    action: { name: t("Take it back"), run: () => void takeAllBack(done) },
   };
   live.value = notice.value.text;
 }
@@ -247,7 +247,7 @@ async function takeAllBack(done: [number, number][]): Promise<void> {
     taken += (await postMany("take-back", done.slice(from, from + MANY))).documents.length;
   }
   await afterMany();
-  live.value = `${count(taken, "document")} taken back.`;
+  live.value = t("{0} taken back.", count(taken, "document"));
 }
 
 async function afterMany(): Promise<void> {

@@ -1,5 +1,7 @@
 // What the server answers, and the requests to it. Names are those of the JSON lines.
 
+import { spoken } from "./text";
+
 export type Range = [start: number, end: number];
 
 export type Pin =
@@ -29,6 +31,8 @@ export interface RuleSet {
 export interface Session {
   version: string;
   reviewer: string;
+  /** That of the page, if somebody said it. */
+  language: string | null;
   rules: { name: string; hash: string };
   /** By kind of document; under an empty name, for all of them. */
   sets: Record<string, RuleSet>;
@@ -251,6 +255,7 @@ export function chooseReviewer(name: string): void {
 
 async function ask(path: string, body?: object): Promise<Response> {
   const headers: Record<string, string> = {
+    "Accept-Language": spoken(),
     Authorization: `Bearer ${sessionStorage.getItem(TOKEN) ?? ""}`,
   };
   const reviewer = chosenReviewer();

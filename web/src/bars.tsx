@@ -24,7 +24,7 @@ import {
   session,
   waiting,
 } from "./state";
-import { count, VERDICTS, visible } from "./text";
+import { count, t, VERDICTS, visible, type Text } from "./text";
 
 export function TopBar() {
   const progress = queue.value?.progress;
@@ -34,34 +34,32 @@ export function TopBar() {
     <header>
       <h1 class="wide">lawful review</h1>
       <button aria-expanded={queueShown.value} onClick={() => (queueShown.value = !queueShown.value)}>
-        {queueShown.value ? "▾" : "▸"} Queue
+        {queueShown.value ? "▾" : "▸"} {t("Queue")}
       </button>
       {progress && (
         <div class="progress">
-          <progress max={progress.documents} value={done} aria-label="documents done" />
+          <progress max={progress.documents} value={done} aria-label={t("documents done")} />
           <span>
-            <b>
-              {done} of {progress.documents}
-            </b>{" "}
-            done
+            <b>{t("{0} of {1}", done, progress.documents)}</b> {t("done")}
             <span class="wide quiet">
-              {" "}({progress.accepted} accepted, {progress.rejected} rejected, {progress.skipped} skipped);{" "}
-              {progress.open - progress.passing} to look at
+              {" "}
+              {t("({0} accepted, {1} rejected, {2} skipped); {3} to look at", progress.accepted, progress.rejected,
+                progress.skipped, progress.open - progress.passing)}
             </span>
           </span>
         </div>
       )}
-      <button class="who" title="Change your name" onClick={() => openDialog("reviewer")}>
-        {visible(reviewer, 24) || "your name"}
+      <button class="who" title={t("Change your name")} onClick={() => openDialog("reviewer")}>
+        {visible(reviewer, 24) || t("your name")}
       </button>
       <Key name="?" run={() => openDialog("help")}>
-        Help
+        {t("Help")}
       </Key>
     </header>
   );
 }
 
-const STATUS: Record<string, string> = {
+const STATUS: Record<string, Text> = {
   satisfied: "rules hold",
   unchecked: "not checked",
   relaxed: "a rule is violated",
@@ -76,20 +74,20 @@ export function Head() {
   return (
     <div class="head">
       <div class="title">
-        <button class="quiet" aria-label="Previous document" title="Previous (p)" onClick={() => step(-1)}>
+        <button class="quiet" aria-label={t("Previous document")} title={t("Previous (p)")} onClick={() => step(-1)}>
           ◂
         </button>
         <h2 class="id">
           <bdi>{visible(now.id, 80)}</bdi>
         </h2>
-        <button class="quiet" aria-label="Next document" title="Next (n)" onClick={() => step(1)}>
+        <button class="quiet" aria-label={t("Next document")} title={t("Next (n)")} onClick={() => step(1)}>
           ▸
         </button>
-        <span class={`badge ${status}`}>{STATUS[status] ?? status}</span>
+        <span class={`badge ${status}`}>{STATUS[status] ? t(STATUS[status]) : status}</span>
         {now.verdict && (
           <span class="badge verdict">
-            {VERDICTS[now.verdict]}
-            {now.reviewer && ` by ${visible(now.reviewer, 24)}`}
+            {t(VERDICTS[now.verdict])}
+            {now.reviewer && ` ${t("by {0}", visible(now.reviewer, 24))}`}
           </span>
         )}
       </div>
@@ -97,7 +95,7 @@ export function Head() {
         <p class="heading">{now.entry.heading.filter(Boolean).map((each) => visible(each, 60)).join(" · ")}</p>
       )}
       <p class="summary">{visible(summary, 500)}</p>
-      {now.note && <p class="note">Note: {visible(now.note, 500)}</p>}
+      {now.note && <p class="note">{t("Note: {0}", visible(now.note, 500))}</p>}
     </div>
   );
 }
@@ -107,31 +105,31 @@ export function Palette() {
   const [now, words] = [doc.value, selected.value];
   const more = ruleSet.value?.fields.some((kind) => !kind.key);
   return (
-    <div class="palette" role="toolbar" aria-label="What the selected words are">
+    <div class="palette" role="toolbar" aria-label={t("What the selected words are")}>
       <p>
         {now && words ? (
           <>
             <b>
               <bdi>“{visible(textAt(now, words), 60)}”</bdi>
             </b>{" "}
-            is …
+            {t("is …")}
           </>
         ) : (
-          <span class="quiet">Click words, drag over them, or Shift-click to select several.</span>
+          <span class="quiet">{t("Click words, drag over them, or Shift-click to select several.")}</span>
         )}
         <span class="tools">
-          <button title="Smaller (-)" aria-label="Zoom out" onClick={() => scale(1 / 1.25)}>
+          <button title={t("Smaller (-)")} aria-label={t("Zoom out")} onClick={() => scale(1 / 1.25)}>
             −
           </button>
-          <button title="Larger (+)" aria-label="Zoom in" onClick={() => scale(1.25)}>
+          <button title={t("Larger (+)")} aria-label={t("Zoom in")} onClick={() => scale(1.25)}>
             +
           </button>
           <button
             aria-pressed={boxesShown.value}
-            title="Show or hide the boxes (h)"
+            title={t("Show or hide the boxes (h)")}
             onClick={() => (boxesShown.value = !boxesShown.value)}
           >
-            <kbd>h</kbd> boxes
+            <kbd>h</kbd> {t("boxes")}
           </button>
         </span>
       </p>
@@ -140,15 +138,15 @@ export function Palette() {
         <LabelButtons />
         {more && (
           <Key name="l" run={() => openDialog("label")}>
-            other …
+            {t("other …")}
           </Key>
         )}
         <EditButton />
         <Key name="u" run={unpin}>
-          unpin
+          {t("unpin")}
         </Key>
         <button class="touch" onClick={() => moveSelection(1, true)}>
-          + word
+          {t("+ word")}
         </button>
       </div>
     </div>
@@ -164,23 +162,23 @@ export function BottomBar() {
         {live.value}
       </p>
       <div class="verdicts">
-        <button disabled={!now?.undo} aria-label="Undo" title="Undo (Ctrl-Z)" onClick={() => undoOrRedo("undo")}>
-          ↶ <span class="wide">Undo</span>
+        <button disabled={!now?.undo} aria-label={t("Undo")} title={t("Undo (Ctrl-Z)")} onClick={() => undoOrRedo("undo")}>
+          ↶ <span class="wide">{t("Undo")}</span>
         </button>
-        <button disabled={!now?.redo} aria-label="Redo" title="Redo (Ctrl-Shift-Z)" onClick={() => undoOrRedo("redo")}>
-          ↷ <span class="wide">Redo</span>
+        <button disabled={!now?.redo} aria-label={t("Redo")} title={t("Redo (Ctrl-Shift-Z)")} onClick={() => undoOrRedo("redo")}>
+          ↷ <span class="wide">{t("Redo")}</span>
         </button>
         <Key name="c" run={() => openDialog("note")}>
-          Note
+          {t("Note")}
         </Key>
         <Key name="s" run={() => decide("skipped")}>
-          Skip
+          {t("Skip")}
         </Key>
         <Key name="r" style="reject" run={() => decide("rejected")}>
-          ✗ Reject
+          ✗ {t("Reject")}
         </Key>
         <Key name="a" style="accept" run={() => decide("accepted")}>
-          ✓ Accept
+          ✓ {t("Accept")}
         </Key>
       </div>
     </footer>
@@ -194,17 +192,15 @@ export function Messages() {
       {(offline.value || locked.value) && (
         <div class="message bad" role="alert">
           <span>
-            {locked.value ? (
-              <>✗ <code>lawful review</code> was started again. Paste the new address that it printed into this tab.</>
-            ) : (
-              <>✗ No connection to <code>lawful review</code>.</>
-            )}{" "}
-            Nothing is lost
-            {waiting.value.length ? `: ${count(waiting.value.length, "change")} of yours will be sent` : ""}
-            {locked.value ? " then." : " when it is back."}
+            {locked.value
+              ? t("✗ lawful review was started again. Paste the new address that it printed into this tab.")
+              : t("✗ No connection to lawful review.")}{" "}
+            {waiting.value.length
+              ? t("Nothing is lost: {0} of yours will be sent.", count(waiting.value.length, "change"))
+              : t("Nothing is lost.")}
           </span>
           <button onClick={() => void retry()}>
-            Try now
+            {t("Try now")}
           </button>
         </div>
       )}
@@ -216,7 +212,7 @@ export function Messages() {
               {said.action.name}
             </button>
           )}
-          <button aria-label="Close this message" onClick={() => (notice.value = null)}>
+          <button aria-label={t("Close this message")} onClick={() => (notice.value = null)}>
             ×
           </button>
         </div>

@@ -27,7 +27,7 @@ import {
   session,
   waiting,
 } from "./state";
-import { listed, visible } from "./text";
+import { listed, t, visible } from "./text";
 import { trouble } from "./connection";
 import { loadQueue, open, openNext, show } from "./navigation";
 
@@ -131,19 +131,19 @@ function spoken(after: Doc, change: Change, moves: typeof moved.value): string {
     .filter(([, move]) => !move.pinned)
     .map(([word, move]) => {
       const text = visible(after.words[word] ?? "", 40);
-      return `“${text}” is now ${labelName(move.new)}`;
+      return t("{0} is now {1}", `“${text}”`, labelName(move.new));
     });
-  const because = also.length ? ` Because of that, ${listed(also)}.` : "";
+  const because = also.length ? ` ${t("Because of that, {0}.", listed(also))}` : "";
   return `${change.says}.${because} ${after.answer.summary}`;
 }
 
 function decided(after: Doc, change: Change & { kind: "verdict" }): void {
   const { n, verdict, stay } = change;
-  const done = stay ? "has your note" : (verdict ?? "is open again");
+  const done = stay ? "{0} has your note." : verdict ? (`{0} is ${verdict}.` as const) : "{0} is open again.";
   notice.value = {
     kind: verdict === "rejected" ? "warn" : "good",
-    text: `${visible(after.id, 60)} ${done}.`,
-    action: { name: "Take it back", run: () => void takeBack(n) },
+    text: t(done, visible(after.id, 60)),
+    action: { name: t("Take it back"), run: () => void takeBack(n) },
   };
   live.value = notice.value.text;
   if (verdict === null || stay) {
@@ -156,7 +156,7 @@ function decided(after: Doc, change: Change & { kind: "verdict" }): void {
 
 async function takeBack(n: number): Promise<void> {
   await open(n);
-  make({ n, kind: "step", step: "undo", says: "Taken back" });
+  make({ n, kind: "step", step: "undo", says: t("Taken back") });
 }
 
 function refuse(change: Change, error: unknown): void {
@@ -168,11 +168,11 @@ function refuse(change: Change, error: unknown): void {
   if (problem?.document) {
     const newer = problem.document;
     if (doc.value?.n === newer.n) show(unmoved(doc.value, newer));
-    const who = newer.reviewer ? visible(newer.reviewer, 40) : "Somebody";
+    const who = newer.reviewer ? visible(newer.reviewer, 40) : t("Somebody");
     notice.value = {
       kind: "warn",
-      text: `${who} changed this document in the meantime. You see the newer state; your change was not made: ${change.says}.`,
-      action: { name: "Make it now", run: () => make(change) },
+      text: t("{0} changed this document in the meantime. You see the newer state; your change was not made: {1}.", who, change.says),
+      action: { name: t("Make it now"), run: () => make(change) },
     };
   } else {
     notice.value = { kind: "bad", text: problem ? visible(String((error as Error).message), 600) : String(error) };

@@ -1,6 +1,7 @@
 // The connection to the server: noticed when it is lost, tried again until it is back.
 
 import { getSession, isLocked, Offline } from "./api";
+import { t } from "./text";
 import { failure, locked, offline, session } from "./state";
 
 const AGAIN = 2000; // milliseconds
@@ -42,7 +43,7 @@ export function trouble(error: unknown): void {
   } else {
     offline.value = false;
     failure.value = isLocked(error)
-      ? "This address has no valid token. Open the address that `lawful review` printed when it started."
+      ? t("This address has no valid token. Open the address that `lawful review` printed when it started.")
       : String((error as Error).message);
   }
 }

@@ -7,7 +7,7 @@ import { Name } from "./fields";
 import { KEYS } from "./keys";
 import { goTo } from "./navigation";
 import { absentShown, dialog, doc, draft, kinds, session, stops } from "./state";
-import { named, visible } from "./text";
+import { named, t, visible } from "./text";
 
 interface FrameProps {
   title: string;
@@ -44,7 +44,7 @@ function Frame({ title, confirm, onConfirm, children }: FrameProps) {
         {children}
         <p class="buttons">
           <button type="button" onClick={close}>
-            {confirm ? "Cancel" : "Close"} <kbd>Esc</kbd>
+            {t(confirm ? "Cancel" : "Close")} <kbd>Esc</kbd>
           </button>
           {confirm && (
             <button type="submit" class="accept">
@@ -59,10 +59,9 @@ function Frame({ title, confirm, onConfirm, children }: FrameProps) {
 
 function Help() {
   return (
-    <Frame title="Keys">
+    <Frame title={t("Keys")}>
       <p class="quiet">
-        Look at the fields with a <b class="doubt">?</b>, put right what is wrong, then accept. Whatever you
-        say about a word is kept, and all else is decoded again around it.
+        {t("Look at the fields with a {0}, put right what is wrong, then accept. Whatever you say about a word is kept, and all else is decoded again around it.", "?")}
       </p>
       <dl class="keys">
         {KEYS.map(([keys, what]) => (
@@ -72,12 +71,12 @@ function Help() {
                 <kbd key={key}>{key}</kbd>
               ))}
             </dt>
-            <dd>{what}</dd>
+            <dd>{t(what)}</dd>
           </div>
         ))}
       </dl>
       <p class="quiet">
-        ✓ holds · ✗ violated · ○ not checked · ? look at this · ⚑ pinned by a person · ↷ changed just now
+        {t("✓ holds · ✗ violated · ○ not checked · ? look at this · ⚑ pinned by a person · ↷ changed just now")}
       </p>
       <p class="quiet">
         lawful {session.value?.version}, rules {visible(session.value?.rules.name ?? "", 60)}
@@ -109,10 +108,10 @@ function Line({ name, hint, longest }: LineProps) {
 
 function Note() {
   return (
-    <Frame title="A note about this document" confirm="Keep" onConfirm={() => keepNote(draft.value)}>
+    <Frame title={t("A note about this document")} confirm={t("Keep")} onConfirm={() => keepNote(draft.value)}>
       <textarea
         rows={4}
-        aria-label="Note"
+        aria-label={t("Note")}
         autoFocus
         value={draft.value}
         onInput={(event) => (draft.value = event.currentTarget.value)}
@@ -122,16 +121,16 @@ function Note() {
           }
         }}
       />
-      <p class="quiet">Ctrl Enter keeps it.</p>
+      <p class="quiet">{t("Ctrl Enter keeps it.")}</p>
     </Frame>
   );
 }
 
 function Reviewer() {
   return (
-    <Frame title="Who reviews?" confirm="Keep" onConfirm={() => chooseReviewer(draft.value.trim())}>
-      <Line name="Your name" longest={60} />
-      <p class="quiet">Your name is stored with all that you say about documents.</p>
+    <Frame title={t("Who reviews?")} confirm={t("Keep")} onConfirm={() => chooseReviewer(draft.value.trim())}>
+      <Line name={t("Your name")} longest={60} />
+      <p class="quiet">{t("Your name is stored with all that you say about documents.")}</p>
     </Frame>
   );
 }
@@ -156,7 +155,7 @@ function PickField({ title, confirm, take }: { title: string; confirm: string; t
       confirm={first ? `${confirm} ${visible(named(first.name), 40)}` : "–"}
       onConfirm={() => first && take(first.name)}
     >
-      <Line name="Part of the field's name" hint="part of the name" />
+      <Line name={t("Part of the field's name")} hint={t("part of the name")} />
       <div class="labels">
         {fits.slice(0, 60).map((kind) => (
           <button key={kind.name} type="button" onClick={() => (close(), take(kind.name))}>
@@ -173,7 +172,7 @@ function Confirm({ unseen }: { unseen: string[] }) {
     (check) => check.state === "violated" && unseen.includes(check.id),
   );
   return (
-    <Frame title="Accept although a rule is violated?" confirm="Accept anyway"
+    <Frame title={t("Accept although a rule is violated?")} confirm={t("Accept anyway")}
       onConfirm={() => decide("accepted", true)}>
       <ul>
         {checks.map((check, at) => (
@@ -183,7 +182,7 @@ function Confirm({ unseen }: { unseen: string[] }) {
         ))}
         {checks.length === 0 && <li class="violated">✗ {unseen.map((id) => visible(id, 60)).join(", ")}</li>}
       </ul>
-      <p class="quiet">If the page itself is wrong, accept it. If a field is, press Esc and put it right.</p>
+      <p class="quiet">{t("If the page itself is wrong, accept it. If a field is, press Esc and put it right.")}</p>
     </Frame>
   );
 }
@@ -200,8 +199,8 @@ export function Dialogs() {
     case "reviewer":
       return <Reviewer />;
     case "label":
-      return <PickField title="What is it?" confirm="It is" take={label} />;
+      return <PickField title={t("What is it?")} confirm={t("It is")} take={label} />;
     case "field":
-      return <PickField title="Go to a field" confirm="Go to" take={goToField} />;
+      return <PickField title={t("Go to a field")} confirm={t("Go to")} take={goToField} />;
   }
 }

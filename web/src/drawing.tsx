@@ -17,7 +17,7 @@ import {
   wordText,
   zoom,
 } from "./state";
-import { named, visible } from "./text";
+import { named, t, visible } from "./text";
 
 const fieldName = (field: string) => visible(named(field), 40);
 
@@ -218,7 +218,7 @@ function Captions({ sheet, view }: { sheet: Sheet; view: View }) {
         return (
           at && (
             <text key={word} {...written(at, size)}>
-              <tspan class="old">{old}</tspan> ↷ no field
+              <tspan class="old">{old}</tspan>{t(" ↷ no field")}
             </text>
           )
         );

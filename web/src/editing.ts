@@ -6,7 +6,7 @@ import { goTo } from "./navigation";
 import { overlap, textAt } from "./pins";
 import { computed } from "./signals";
 import { choice, current, doc, draft, editing, live, selected, stopId, stops, wordText } from "./state";
-import { visible } from "./text";
+import { t, visible } from "./text";
 
 const LONGEST = 8; // words of a value
 const MOST = 6; // places that are shown
@@ -26,14 +26,14 @@ export function startEditing(): void {
   const has = stop && document.activeElement?.id === stopId(stop);
   const own = stop && (stop.value ? words && overlap(stop.value.words, words) : has || !words);
   if (!own && !words) {
-    live.value = "Select words first: click them, or move with the arrow keys.";
+    live.value = t("Select words first: click them, or move with the arrow keys.");
     return;
   }
   const about = own && !stop.value ? null : words;
   draft.value = about ? textAt(now, about) : "";
   choice.value = -1;
   editing.value = { words: about, field: own ? stop.field : null, index: own ? stop.index : 0 };
-  live.value = "Type what it says on the page. Down and up choose, Enter takes, Escape leaves it.";
+  live.value = t("Type what it says on the page. Down and up choose, Enter takes, Escape leaves it.");
 }
 
 /** Back to the field, which has the focus again. */
@@ -55,18 +55,18 @@ export const ways = computed<Way[]>(() => {
   const before = words ? textAt(now, words) : "";
   const found: Way[] = [];
   if (words && text && text !== before) {
-    found.push({ words, says: `It says “${visible(text, 60)}” here`, run: () => correctText(words, text) });
+    found.push({ words, says: t("It says “{0}” here", visible(text, 60)), run: () => correctText(words, text) });
   }
   if (field && text) {
     for (const place of places(text)) {
       if (words && overlap(place, words)) continue;
-      const says = `${field} is “${visible(textAt(now, place), 60)}” here`;
+      const says = t("{0} is “{1}” here", field, visible(textAt(now, place), 60));
       found.push({ words: place, says, run: () => labelWords(place, field) });
     }
   }
   if (field && text === before) {
     for (const { pins, shown, words: place } of choices(field)) {
-      const says = `${field} is ${visible(shown, 60)}`;
+      const says = t("{0} is {1}", field, visible(shown, 60));
       found.push({ words: place, says, run: () => void propose(field, shown, pins) });
     }
   }
@@ -82,7 +82,7 @@ export function takeWay(at = choice.value): void {
   const [now, was] = [doc.value, editing.value];
   const isSame = now && was?.words && text === textAt(now, was.words);
   if (!way && text && !isSame) {
-    live.value = `“${visible(text, 60)}” was not found on the page: select the words that say it.`;
+    live.value = t("“{0}” was not found on the page: select the words that say it.", visible(text, 60));
     return;
   }
   stopEditing();

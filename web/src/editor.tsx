@@ -6,7 +6,7 @@ import { startEditing, stopEditing, takeWay, ways } from "./editing";
 import { pictures } from "./pictures";
 import { boxOf, sheetOf, sheets, type Box } from "./sheets";
 import { choice, doc, draft, editing, wordText } from "./state";
-import { visible } from "./text";
+import { t, visible } from "./text";
 
 const AROUND = 3; // heights of a word that are shown left and right of what is cut out
 const NEAR = 6; // words that are shown around others without boxes
@@ -44,7 +44,7 @@ export function Crop({ words: [start, end] }: { words: Range }) {
       viewBox={`${box[0]} ${box[1]} ${box[2] - box[0]} ${box[3] - box[1]}`}
       preserveAspectRatio="xMidYMid meet"
       role="img"
-      aria-label={`The page at “${visible(own.map((word) => now.words[word]).join(" "), 60)}”`}
+      aria-label={t("The page at “{0}”", visible(own.map((word) => now.words[word]).join(" "), 60))}
     >
       {picture ? (
         <image href={picture} x={x0} y={y0} width={x1 - x0} height={y1 - y0} preserveAspectRatio="none" />
@@ -104,8 +104,8 @@ export function Editor() {
       <div class="write">
         <input
           ref={focused}
-          aria-label="What it says on the page"
-          placeholder="what it says on the page"
+          aria-label={t("What it says on the page")}
+          placeholder={t("what it says on the page")}
           value={draft.value}
           onInput={(event) => typed(event.currentTarget.value)}
           onKeyDown={pressed}
@@ -113,14 +113,14 @@ export function Editor() {
           spellcheck={false}
         />
         <button class="accept" onClick={() => takeWay()}>
-          <kbd>↵</kbd> Take
+          <kbd>↵</kbd> {t("Take")}
         </button>
         <button onClick={stopEditing}>
           <kbd>Esc</kbd>
         </button>
       </div>
       {ways.value.length > 0 && (
-        <ul class="ways" aria-label="What that can mean">
+        <ul class="ways" aria-label={t("What can be meant")}>
           {ways.value.map((way, i) => (
             <li key={i}>
               <button class={i === choice.value ? "way chosen" : "way"} aria-current={i === choice.value ? "true" : undefined} onClick={() => takeWay(i)}>
@@ -138,6 +138,6 @@ export function Editor() {
 /** The button that begins it. */
 export const EditButton = () => (
   <button onClick={startEditing}>
-    <kbd>e</kbd> put right
+    <kbd>e</kbd> {t("put right")}
   </button>
 );

@@ -7,7 +7,7 @@ import { goTo } from "./navigation";
 import { Section } from "./parts";
 import { said, wordsOf } from "./pins";
 import { doc, labelName, lit, others, selection, stops, valueAt, wordText } from "./state";
-import { visible } from "./text";
+import { t, visible } from "./text";
 
 const SIGNS = {
   satisfied: ["✓", "holds"],
@@ -23,7 +23,7 @@ function CheckItem({ check }: { check: Check }) {
     <li class={check.state}>
       <button class="line" onClick={light}>
         <b class="state">
-          <span aria-hidden="true">{sign}</span> {name}
+          <span aria-hidden="true">{sign}</span> {t(name)}
         </b>
         <span>
           {check.said ? visible(check.said) : <code>{visible(check.text)}</code>}
@@ -41,7 +41,7 @@ export function Checks() {
     .filter((check) => !check.implied || check.state === "violated")
     .sort((a, b) => order[a.state] - order[b.state]);
   return (
-    <Section title="Checks" empty={!sorted.length && "The rules check nothing here."}>
+    <Section title={t("Checks")} empty={!sorted.length && t("The rules check nothing here.")}>
       <ul>
         {sorted.map((check, at) => (
           <CheckItem key={at} check={check} />
@@ -58,7 +58,7 @@ function Clash() {
   if (!clash.length) return null;
   return (
     <p class="violated">
-      ✗ These cannot all hold: {clash.map((each) => visible(each, 120)).join("; ")}. Undo, or unpin one.
+      {t("✗ These cannot all hold: {0}. Undo, or unpin one.", clash.map((each) => visible(each, 120)).join("; "))}
     </p>
   );
 }
@@ -91,7 +91,7 @@ function CorrectionItem({ correction }: { correction: Correction }) {
 export function Corrections() {
   const found = doc.value?.answer.corrections ?? [];
   return (
-    <Section title="Corrected by the rules" empty={!found.length && "Nothing: this is what the model said."}>
+    <Section title={t("Corrected by the rules")} empty={!found.length && t("Nothing: this is what the model said.")}>
       <ul>
         {found.map((correction) => (
           <CorrectionItem key={correction.word} correction={correction} />
@@ -114,16 +114,16 @@ function AlternativeItem({ other, at }: { other: Alternative; at: number }) {
             <b>{visible(name, 60)}</b> <del>{inWords(now, name)}</del> → {inWords(other.fields, name)}
           </p>
         ))}
-        {other.differs.length === 0 && <p>The same values in other places</p>}
+        {other.differs.length === 0 && <p>{t("The same values in other places")}</p>}
         <small>
           {other.odds}
           {other.violated.length > 0 && (
-            <span class="violated"> ✗ breaks {other.violated.map((id) => visible(id, 60)).join(", ")}</span>
+            <span class="violated"> {t("✗ breaks {0}", other.violated.map((id) => visible(id, 60)).join(", "))}</span>
           )}
         </small>
       </div>
       <button onClick={() => take(at)}>
-        Take it
+        {t("Take it")}
       </button>
     </li>
   );
@@ -132,7 +132,7 @@ function AlternativeItem({ other, at }: { other: Alternative; at: number }) {
 export function AlternativeList() {
   const found = others.value;
   return (
-    <Section title="Alternatives" empty={!found ? "…" : !found.alternatives.length && "None was found."}>
+    <Section title={t("Alternatives")} empty={!found ? "…" : !found.alternatives.length && t("None was found.")}>
       <ol>
         {found?.alternatives.map((other, at) => (
           <AlternativeItem key={at} other={other} at={at} />
@@ -146,7 +146,7 @@ export function Pins() {
   const now = doc.value;
   if (!now) return null;
   return (
-    <Section title="What people said" empty={!now.pins.length && "Nothing is pinned yet."}>
+    <Section title={t("What people said")} empty={!now.pins.length && t("Nothing is pinned yet.")}>
       <ul>
         {now.pins.map((pin) => {
           const words = wordsOf(pin);
@@ -160,7 +160,7 @@ export function Pins() {
                 <span aria-hidden="true">⚑</span> <bdi>{visible(said(now, pin), 160)}</bdi>
               </button>
               <button onClick={() => unpinOne(pin)}>
-                Unpin
+                {t("Unpin")}
               </button>
             </li>
           );
@@ -179,7 +179,7 @@ export function Stale() {
       {visible(stale.message, 400)}{" "}
       {stale.what !== "answer" && stale.pins.length > 0 && (
         <button onClick={takeOver}>
-          Take over what was said
+          {t("Take over what was said")}
         </button>
       )}
     </p>

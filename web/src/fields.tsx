@@ -27,7 +27,7 @@ import {
   type Stop,
   type Table,
 } from "./state";
-import { count, named, percent, visible } from "./text";
+import { count, named, percent, t, visible } from "./text";
 
 /** The current field, as long as its words are the selected ones. */
 const isCurrent = ({ field, index, value }: Stop) =>
@@ -49,13 +49,13 @@ function ValueButton({ stop }: { stop: Stop }) {
   const [pinned, doubt, shift] = [isPinned(stop), isLook(stop), hasMoved(stop)];
   const shown = value ? visible(value.shown ?? value.text) : "–";
   const states = [
-    doubt && "doubtful",
-    value?.nowhere && "printed nowhere",
-    pinned && "pinned",
-    shift && "changed just now",
+    doubt && t("doubtful"),
+    value?.nowhere && t("printed nowhere"),
+    pinned && t("pinned"),
+    shift && t("changed just now"),
     others.value?.confidence[field]?.text,
   ];
-  const said = [value ? shown : "not on the page", ...states.filter(Boolean)].join(", ");
+  const said = [value ? shown : t("not on the page"), ...states.filter(Boolean)].join(", ");
   return (
     <button
       id={stopId(stop)}
@@ -71,9 +71,9 @@ function ValueButton({ stop }: { stop: Stop }) {
       {value && letters(value.text) !== letters(shown) && (
         <small class="printed">{visible(value.text, 80)}</small>
       )}
-      {value?.nowhere && <small class="nowhere">printed nowhere</small>}
-      {pinned && <span class="flag" title="pinned">⚑</span>}
-      {shift && <span class="shift" title="changed just now">↷</span>}
+      {value?.nowhere && <small class="nowhere">{t("printed nowhere")}</small>}
+      {pinned && <span class="flag" title={t("pinned")}>⚑</span>}
+      {shift && <span class="shift" title={t("changed just now")}>↷</span>}
     </button>
   );
 }
@@ -84,7 +84,7 @@ function Sure({ kind }: { kind: FieldKind }) {
   const about = sure.high - sure.low < 0.01 ? "" : "≥ ";
   return (
     <span class={isLow(sure) ? "low" : "quiet"} title={sure.text}>
-      {sure.known ? about + percent(sure.low) : <span aria-label="not known">·</span>}
+      {sure.known ? about + percent(sure.low) : <span aria-label={t("not known")}>·</span>}
     </span>
   );
 }
@@ -92,7 +92,7 @@ function Sure({ kind }: { kind: FieldKind }) {
 /** Why it is not known how sure some fields are. */
 function Unknown() {
   const found = Object.values(others.value?.confidence ?? {}).find((sure) => !sure.known);
-  return found ? <p class="quiet">· How sure some fields are is {found.text}.</p> : null;
+  return found ? <p class="quiet">{t("· How sure some fields are is {0}.", found.text)}</p> : null;
 }
 
 function Others({ kind }: { kind: FieldKind }) {
@@ -103,14 +103,14 @@ function Others({ kind }: { kind: FieldKind }) {
     <button
       class="link"
       tabIndex={-1}
-      title={`Next: ${visible(first.shown, 80)}`}
+      title={t("Next: {0}", visible(first.shown, 80))}
       onClick={() => {
         current.value = { field: kind.name, index: 0 };
         nextChoice();
       }}
     >
       {count(found.length, "other")}
-      <span class="hidden"> of {visible(named(kind.name), 60)}, next: {visible(first.shown, 80)}</span> <kbd>↵</kbd>
+      <span class="hidden"> {t("{0}, next: {1}", visible(named(kind.name), 60), visible(first.shown, 80))}</span> <kbd>↵</kbd>
     </button>
   );
 }
@@ -146,9 +146,9 @@ function Asked() {
   if (!asked) return null;
   const { changes, worse, clash } = asked.preview;
   return (
-    <div class="asked" role="group" aria-label="What would change">
+    <div class="asked" role="group" aria-label={t("What would change")}>
       <p>
-        <b>{visible(named(asked.field), 40)}</b> would be <b>{visible(asked.shown, 60)}</b>, and besides:
+        {t("{0} would be {1}, and besides:", visible(named(asked.field), 40), visible(asked.shown, 60))}
       </p>
       <ul>
         {changes.map((change) => (
@@ -160,8 +160,8 @@ function Asked() {
           <li key={each} class="violated">✗ {visible(each, 160)}</li>
         ))}
       </ul>
-      <button class="accept" onClick={asked.take}><kbd>↵</kbd> Take it</button>{" "}
-      <button onClick={() => (proposal.value = null)}><kbd>Esc</kbd> Leave it</button>
+      <button class="accept" onClick={asked.take}><kbd>↵</kbd> {t("Take it")}</button>{" "}
+      <button onClick={() => (proposal.value = null)}><kbd>Esc</kbd> {t("Leave it")}</button>
     </div>
   );
 }
@@ -171,7 +171,7 @@ function FieldRow({ kind, stops }: { kind: FieldKind; stops: Stop[] }) {
   return (
     <>
     <tr class={doubt ? "doubtful" : ""}>
-      <td class="doubt" title={doubt ? "look at this one" : undefined} aria-hidden="true">
+      <td class="doubt" title={doubt ? t("look at this one") : undefined} aria-hidden="true">
         {doubt ? "?" : ""}
       </td>
       <th scope="row">
@@ -195,11 +195,11 @@ export function FieldList() {
   if (!doc.value) return null;
   const classes = Object.entries(doc.value.answer.classes ?? {});
   return (
-    <Section title="Fields">
+    <Section title={t("Fields")}>
       {classes.map(([name, found]) => (
         <p key={name}>
           {visible(name, 60)}: <b>{visible(found.value, 60)}</b>
-          {found.first && <small> instead of {visible(found.first, 60)}</small>}
+          {found.first && <small> {t("instead of {0}", visible(found.first, 60))}</small>}
         </p>
       ))}
       <table class="fields">
@@ -231,7 +231,7 @@ function Absent() {
   const names = list.map(([kind]) => named(kind.name)).join(", ");
   return (
     <button class="link absent" onClick={() => (absentShown.value = true)}>
-      ▸ {count(list.length, "field")} not on the page <small>{visible(names, 200)}</small>
+      ▸ {t("{0} not on the page", count(list.length, "field"))} <small>{visible(names, 200)}</small>
     </button>
   );
 }
@@ -239,14 +239,14 @@ function Absent() {
 function RowTable({ table }: { table: Table }) {
   return (
     <>
-      <h2>{visible(named(table.kind), 60)} rows</h2>
-      {table.rows.length === 0 && <p class="quiet">No rows.</p>}
+      <h2>{t("{0} rows", visible(named(table.kind), 60))}</h2>
+      {table.rows.length === 0 && <p class="quiet">{t("No rows.")}</p>}
       <div class="sideways">
         <table class="rows">
           <thead>
             <tr>
               <th scope="col">
-                <span class="hidden">row</span>
+                <span class="hidden">{t("row")}</span>
               </th>
               {table.columns.map((kind) => (
                 <th scope="col" key={kind.name}>
@@ -291,11 +291,11 @@ export function LabelButtons() {
           </Key>
         ))}
       <Key name="0" run={() => label(null)}>
-        nothing
+        {t("nothing")}
       </Key>
       {current.value && (
         <Key name="x" run={absent}>
-          no {visible(named(current.value.field), 20)} here
+          {t("no {0} here", visible(named(current.value.field), 20))}
         </Key>
       )}
     </>

@@ -4,7 +4,7 @@ import { Fragment, h } from "preact";
 import { heights } from "./pictures";
 import type { Sheet } from "./sheets";
 import { doc, kinds, labelName, lit, moved, pinnedWords, selected, valueAt, wordText } from "./state";
-import { visible } from "./text";
+import { t, visible } from "./text";
 
 const LINE = 30; // pixels, with about eight words
 
@@ -45,7 +45,7 @@ function Word({ word }: { word: number }) {
             {pinnedWords.value.has(word) && "⚑ "}
             {move && <del>{labelName(move.old)}</del>}
             {move && " ↷ "}
-            {stop ? visible(stop.field, 40) : "no field"}
+            {stop ? visible(stop.field, 40) : t("no field")}
           </small>
         )}
       </span>

@@ -16,7 +16,9 @@ import { goTo, step } from "./navigation";
 import { startEditing } from "./editing";
 import { boxesShown, current, dialog, kinds, lit, live, proposal, selection, stops } from "./state";
 
-export const KEYS: [keys: string, what: string][] = [
+import { t, type Text } from "./text";
+
+export const KEYS: [keys: string, what: Text][] = [
   ["Tab Shift-Tab", "next, previous value to look at"],
   ["j k", "next, previous field"],
   ["← → ↑ ↓", "other words; with Shift, several words"],
@@ -113,7 +115,7 @@ function pressed(event: KeyboardEvent): boolean {
     return true;
   }
   if (event.key === "Escape" && proposal.value) {
-    [proposal.value, live.value] = [null, "Nothing was changed."];
+    [proposal.value, live.value] = [null, t("Nothing was changed.")];
     return true;
   }
   if (event.key === "Escape") {

@@ -14,6 +14,7 @@ import { Pages, watchSelection } from "./page";
 import { watchSheets } from "./pictures";
 import { QueueList, watchQueueList } from "./queue";
 import { afterDrawing, always } from "./signals";
+import { speak, t } from "./text";
 import { doc, entries, failure, locked, offline, queue, session, waiting } from "./state";
 
 const SOON = 2000; // milliseconds between looks at the queue, while documents are decoded
@@ -22,7 +23,7 @@ const LATER = 20000; // and after that: other reviewers work on it, too
 function App() {
   if (failure.value) return <p class="failure">✗ {failure.value}</p>;
   if (!session.value || !queue.value) {
-    return <p class="failure">{offline.value ? "✗ No connection. Trying again …" : "…"}</p>;
+    return <p class="failure">{offline.value ? t("✗ No connection. Trying again …") : "…"}</p>;
   }
   return (
     <>
@@ -42,7 +43,7 @@ function App() {
             <Corrections />
             <AlternativeList />
             <Pins />
-            {!doc.value && <p class="quiet">Choose a document from the queue.</p>}
+            {!doc.value && <p class="quiet">{t("Choose a document from the queue.")}</p>}
           </div>
         </div>
       </main>
@@ -88,6 +89,7 @@ async function openFirst(): Promise<void> {
 
 async function start(): Promise<void> {
   takeToken();
+  speak(navigator.languages);
   const root = document.getElementById("app") as HTMLElement;
   always(() => render(<App />, root));
   watchSheets();
@@ -109,6 +111,7 @@ async function start(): Promise<void> {
   });
   try {
     session.value = await getSession();
+    if (session.value.language) speak([session.value.language]);
     await begin();
   } catch (error) {
     trouble(error);

@@ -25,7 +25,7 @@ import {
   stops,
   type Stop,
 } from "./state";
-import { count, visible } from "./text";
+import { count, t, visible } from "./text";
 
 /** Reads the queue; a lost connection is noticed, and the old queue stays. */
 export async function loadQueue(): Promise<void> {
@@ -56,7 +56,7 @@ export async function open(n: number): Promise<void> {
     show(found);
     if (window.innerWidth < 900) queueShown.value = false; // it would leave no room for the page
     const look = count(looks.value.size, "value");
-    live.value = `${visible(found.id, 60)} is open, with ${look} to look at.`;
+    live.value = t("{0} is open, with {1} to look at.", visible(found.id, 60), look);
     const first = stops.value.find(isLook) ?? stops.value[0];
     if (first) goTo(first);
   } catch (error) {
@@ -116,8 +116,8 @@ export async function openNext(n: number, verdict: Verdict): Promise<void> {
   await loadQueue();
   const passing = queue.value?.progress.passing ?? 0;
   if (!next) {
-    const more = passing ? ` ${count(passing, "other")} with nothing to look at can be accepted together.` : "";
-    live.value = `No open document is left in this list.${more}`;
+    const more = passing ? ` ${t("{0} with nothing to look at can be accepted together.", count(passing, "other"))}` : "";
+    live.value = `${t("No open document is left in this list.")}${more}`;
     if (passing) queueShown.value = true;
   }
 }
@@ -142,7 +142,7 @@ export function step(by: 1 | -1): void {
   const at = list.findIndex((entry) => entry.n === doc.value?.n);
   const next = at < 0 ? list[0] : list[at + by];
   if (next) void open(next.n);
-  else live.value = by > 0 ? "This is the last document of the list." : "This is the first.";
+  else live.value = t(by > 0 ? "This is the last document of the list." : "This is the first.");
 }
 
 /** Makes this field the current one: its words light up, its button has the focus. */

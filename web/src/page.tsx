@@ -10,7 +10,7 @@ import { same } from "./pins";
 import { afterDrawing } from "./signals";
 import { isNowhere, sheetOf, sheets, widths, type Sheet, type View } from "./sheets";
 import { boxesShown, doc, lit, paneWidth, selected, selection, valueAt, zoom } from "./state";
-import { count } from "./text";
+import { count, t } from "./text";
 
 const wordAt = (event: Event): number | null => {
   const found = (event.target as Element).closest("[data-word]")?.getAttribute("data-word");
@@ -91,15 +91,15 @@ export function Pages() {
   const now = doc.value;
   const total = new Set(sheets.value.map((sheet) => sheet.page)).size;
   const name = now
-    ? `Words of the document: ${count(now.words.length, "word")} on ${count(total, "page")}`
-    : "No document";
+    ? t("Words of the document: {0} on {1}", count(now.words.length, "word"), count(total, "page"))
+    : t("No document");
   return (
     <div
       class={boxesShown.value ? "pages" : "pages bare"}
       ref={watchSize}
       tabIndex={0}
       role="application"
-      aria-roledescription="document page"
+      aria-roledescription={t("document page")}
       aria-label={name}
       aria-describedby="how"
       onPointerDown={down}
@@ -107,7 +107,7 @@ export function Pages() {
       onClick={click}
     >
       <p id="how" class="hidden">
-        Arrow keys move between words, Shift with them selects several. A digit says what they are.
+        {t("Arrow keys move between words, Shift with them selects several. A digit says what they are.")}
       </p>
       {sheets.value.map((sheet, at) => (
         <SheetView
@@ -117,19 +117,19 @@ export function Pages() {
           heading={total > 1 && sheets.value[at - 1]?.page !== sheet.page}
         />
       ))}
-      {now?.words.length === 0 && <p class="quiet">This document has no words.</p>}
+      {now?.words.length === 0 && <p class="quiet">{t("This document has no words.")}</p>}
     </div>
   );
 }
 
 function SheetView({ at, sheet, heading }: { at: number; sheet: Sheet; heading: boolean }) {
-  const name = doc.value && isNowhere(doc.value, sheet.words) ? "Printed nowhere" : `Page ${sheet.page + 1}`;
+  const name = doc.value && isNowhere(doc.value, sheet.words) ? t("Printed nowhere") : t("Page {0}", sheet.page + 1);
   const drawn = near.value.has(at);
   const picture = drawn ? pictures.value.get(sheet.page) : undefined;
   return (
     <section id={`sheet-${at}`} class="sheet" aria-label={name}>
       {heading && <h3>{name}</h3>}
-      {loading.value.has(sheet.page) && <p class="loading" role="status">Loading the picture of the page …</p>}
+      {loading.value.has(sheet.page) && <p class="loading" role="status">{t("Loading the picture of the page …")}</p>}
       {sheet.view ? (
         <Paper view={sheet.view} photo={Boolean(picture)} dim={loading.value.has(sheet.page)}>
           {drawn && <Drawing sheet={sheet} view={sheet.view} picture={picture} />}

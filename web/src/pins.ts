@@ -1,5 +1,6 @@
 // Pins: what a reviewer has said about a document, and how a new word of theirs replaces old ones.
 
+import { t } from "./text";
 import type { Doc, FieldKind, Fields, Pin, Range } from "./api";
 
 export const overlap = (a: Range, b: Range) => a[0] < b[1] && b[0] < a[1];
@@ -62,14 +63,14 @@ export function choose(current: Fields, wanted: Fields, field: string): Pin[] {
 /** A pin in plain words. */
 export function said(doc: Doc, pin: Pin): string {
   if (!("words" in pin)) {
-    return pin.value === null ? `${pin.field} is not on the page` : `${pin.field} is ${pin.value}`;
+    return pin.value === null ? t("{0} is not on the page", pin.field) : t("{0} is {1}", pin.field, pin.value);
   }
   const printed = Array.from(
     { length: pin.words[1] - pin.words[0] },
     (_, i) => doc.words[pin.words[0] + i] ?? "",
   ).join(" ");
   const subject = `“${printed}”`;
-  if ("text" in pin) return `${subject} reads “${pin.text}”`;
-  if ("not" in pin) return `${subject} is not ${pin.not}`;
-  return pin.field === null ? `${subject} is no field` : `${subject} is ${pin.field}`;
+  if ("text" in pin) return t("{0} reads “{1}”", subject, pin.text);
+  if ("not" in pin) return t("{0} is not {1}", subject, pin.not);
+  return pin.field === null ? t("{0} is no field", subject) : t("{0} is {1}", subject, pin.field);
 }

@@ -1,13 +1,13 @@
 // The queue, worst first: only the rows in view are drawn.
 
-import { Fragment, h } from "preact";
+import { h } from "preact";
 import { signal } from "./signals";
 import type { Entry } from "./api";
 import { acceptAll } from "./actions";
 import { open } from "./navigation";
 import { afterDrawing } from "./signals";
 import { doc, entries, filter, FILTERS, looks, queue, queueShown, search, session } from "./state";
-import { count, VERDICTS, visible } from "./text";
+import { count, t, VERDICTS, visible, type Text } from "./text";
 
 const HEIGHT = 30; // pixels of a row, as in the style sheet
 const AROUND = 8;
@@ -16,14 +16,14 @@ const top = signal(0);
 
 function reason(entry: Entry): [style: string, text: string] {
   if (entry.error) return ["violated", `✗ ${entry.error}`];
-  if (entry.status === null) return ["quiet", "… not decoded yet"];
+  if (entry.status === null) return ["quiet", t("… not decoded yet")];
   const text = entry.reasons.join("; ");
   if (entry.violated.length || entry.status === "infeasible") return ["violated", `✗ ${text}`];
   if (text) return ["relaxed", `? ${text}`];
   // Of the open document, the page knows more.
   const look = doc.value?.n === entry.n ? looks.value.size : 0;
-  if (look) return ["relaxed", `? ${count(look, "value")} to look at`];
-  return ["satisfied", entry.pins ? "✓ no rule is broken" : "✓ nothing to look at"];
+  if (look) return ["relaxed", `? ${t("{0} to look at", count(look, "value"))}`];
+  return ["satisfied", t(entry.pins ? "✓ no rule is broken" : "✓ nothing to look at")];
 }
 
 function Row({ entry }: { entry: Entry }) {
@@ -39,13 +39,13 @@ function Row({ entry }: { entry: Entry }) {
       onClick={() => void open(entry.n)}
     >
       <bdi class="what" title={visible(entry.id, 200)}>
-        {named || visible(entry.id ?? `line ${entry.n + 1}`, 60)}
+        {named || visible(entry.id ?? t("Document {0}", entry.n + 1), 60)}
       </bdi>
       <span class={`why ${style}`}>{visible(text, 160)}</span>
       <span class="size id">{named ? visible(entry.id, 60) : ""}</span>
       <span class="verdict">
-        {entry.verdict ? VERDICTS[entry.verdict] : entry.pins ? `⚑ ${entry.pins}` : ""}
-        {entry.verdict && entry.reviewer ? ` by ${visible(entry.reviewer, 20)}` : ""}
+        {entry.verdict ? t(VERDICTS[entry.verdict]) : entry.pins ? `⚑ ${entry.pins}` : ""}
+        {entry.verdict && entry.reviewer ? ` ${t("by {0}", visible(entry.reviewer, 20))}` : ""}
       </span>
     </button>
   );
@@ -70,15 +70,15 @@ export function watchQueueList(): void {
 function Passing() {
   const progress = queue.value?.progress;
   if (!progress?.passing) return null;
-  const why = session.value?.promise ?? "rules hold, and the model is sure of every value that is needed; nothing is promised";
+  const why = session.value?.promise ?? t("rules hold, and the model is sure of every value that is needed; nothing is promised");
   return (
     <p class="passing">
       <span>
-        <b class="satisfied">✓ {count(progress.passing, "document")}</b> with nothing to look at{" "}
+        <b class="satisfied">✓ {count(progress.passing, "document")}</b> {t("with nothing to look at")}{" "}
         <small>({visible(why, 160)})</small>
       </span>
       <button class="accept" onClick={() => void acceptAll()}>
-        Accept all {progress.passing}
+        {t("Accept all {0}", progress.passing)}
       </button>
     </p>
   );
@@ -91,14 +91,11 @@ function Learned() {
   const { documents, right, of, leads, busy, failure } = teaching;
   return (
     <p class="learned">
-      {documents === 0 && "Learns from what you accept."}
-      {documents > 0 && `Learned from ${count(documents, "document")}${busy ? ", learning …" : ""}. `}
-      {of > 0 && (
-        <>
-          Of the last {of} accepted, <b>{right}</b> {right === 1 ? "was" : "were"} right before it learned from them.
-        </>
-      )}
-      {documents > 0 && !leads && !busy && " The model it began with is still better, so its answers are shown."}
+      {documents === 0
+        ? t("Learns from what you accept.")
+        : t(busy ? "Learned from {0}, learning …" : "Learned from {0}.", count(documents, "document"))}{" "}
+      {of > 0 && t("Of the last {0} accepted, {1} right before it learned from them.", of, right)}{" "}
+      {documents > 0 && !leads && !busy && t("The model it began with is still better, so its answers are shown.")}
       {failure && <b class="violated"> ✗ {visible(failure, 200)}</b>}
     </p>
   );
@@ -114,33 +111,33 @@ export function QueueList() {
   const still = all.filter((entry) => entry.status === null && !entry.error).length;
   const unreadable = all.filter((entry) => entry.error).length;
   return (
-    <nav class="queue" aria-label="Documents, by what a look is worth">
+    <nav class="queue" aria-label={t("Documents, by what a look is worth")}>
       <div class="filters">
         <label>
-          Show{" "}
+          {t("Show")}{" "}
           <select value={filter.value} onChange={(event) => (filter.value = event.currentTarget.value)}>
             {Object.entries(FILTERS).map(([name, fits]) => (
               <option key={name} value={name}>
-                {name} ({queue.value?.documents.filter(fits).length ?? 0})
+                {t(name as Text)} ({queue.value?.documents.filter(fits).length ?? 0})
               </option>
             ))}
           </select>
         </label>
         <label>
-          Find{" "}
+          {t("Find")}{" "}
           <input
             type="search"
-            placeholder="shop, date, total, id"
+            placeholder={t("shop, date, total, id")}
             value={search.value}
             onInput={(event) => (search.value = event.currentTarget.value)}
           />
         </label>
         <span class="quiet">
           {queue.value?.failure && <b class="violated">✗ {visible(queue.value.failure, 200)} </b>}
-          {count(list.length, "document")}, by what a look is worth
-          {reading && `; reading, ${reading.of === null ? reading.done : `${reading.done} of ${reading.of}`} so far`}
-          {still > 0 ? `; ${count(still, "document")} still to decode` : ""}
-          {unreadable > 0 && <b class="violated">; ✗ {count(unreadable, "line")} could not be read</b>}
+          {t("{0}, by what a look is worth", count(list.length, "document"))}
+          {reading && `; ${t("reading, {0} so far", reading.of === null ? reading.done : t("{0} of {1}", reading.done, reading.of))}`}
+          {still > 0 ? `; ${t("{0} still to decode", count(still, "document"))}` : ""}
+          {unreadable > 0 && <b class="violated">; ✗ {t("{0} could not be read", count(unreadable, "line"))}</b>}
         </span>
       </div>
       <Learned />
@@ -153,7 +150,7 @@ export function QueueList() {
             ))}
           </div>
         </div>
-        {list.length === 0 && <p class="quiet">No document is in this list.</p>}
+        {list.length === 0 && <p class="quiet">{t("No document is in this list.")}</p>}
       </div>
     </nav>
   );

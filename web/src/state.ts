@@ -17,6 +17,7 @@ import type {
 } from "./api";
 import { fieldOf, overlap, wordsOf } from "./pins";
 import type { Change } from "./changes";
+import { t } from "./text";
 
 export const session = signal<Session | null>(null);
 export const queue = signal<Queue | null>(null);
@@ -113,7 +114,7 @@ export const kinds = computed<Map<string, FieldKind>>(
 
 /** The field that a label of the model belongs to, in words. */
 export function labelName(label: string): string {
-  if (label === "O") return "no field";
+  if (label === "O") return t("no field");
   const type = label.replace(/^[BIESLU]-/, "");
   return ruleSet.value?.fields.find((kind) => kind.label === type)?.name ?? type;
 }

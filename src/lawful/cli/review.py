@@ -115,6 +115,10 @@ def open_(
     ),
     files: Annotated[FileOptions, Without("pages", "max_pages", "file_seconds")],
     by: Annotated[ModelOptions, Without("pool", "batch", "device", "backend")],
+    language: Literal["en", "de", "fr"] | None = typer.Option(
+        None, show_default="as the browser asks",
+        help="Language of the page, and of rules' messages.",
+    ),
     teach: bool = flag(
         "--teach",
         help="Teach a quick model again after each accepted document, and sort the others by its "
@@ -137,7 +141,7 @@ def open_(
     by_kind = rules is None and python is None and passing.trust is None
     rules, sets = rules_of(rules, python, schema, by.model, needs, by_kind=by_kind, teach=teach)
     name = " or ".join(sets) or rules.stem
-    common = shared(sets, name, python)
+    common = shared(sets, name, python)._replace(language=language)
     call = Call(common.rules)
     trusting = Trusting.load(passing, call, (rules, python))
     if is_scored and len(documents) > 1:

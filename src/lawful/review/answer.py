@@ -21,6 +21,7 @@ from lawful.models.kinds import OF_NO_KIND, RECEIPT, kind_of
 from lawful.results.decoding import Confidence, Decoding, Move, differences
 from lawful.results.wire import line_of, plain_values
 from lawful.review.needed import WIDE, by_use, headline, risk, stops
+from lawful.review.phrases import said
 from lawful.review.rows import Outcome
 from lawful.review.wording import Wording, language_of, languages_of, odds, unchecked_rules
 from lawful.rules.definitions import ENGLISH
@@ -89,7 +90,7 @@ class Answers:
             plain["words"] = [list(each.words) for each in self._values_of(check, decoding)]
         for plain in (*record["corrections"], *record.get("span_corrections", ())):
             plain["why"] = self.words.because(plain["because"])
-            plain["odds"] = odds(plain["price"])
+            plain["odds"] = words.said(odds(plain["price"]))
         return record
 
     def _show(self, fields: dict[str, list[dict[str, Any]]], decoding: Decoding) -> None:
@@ -221,7 +222,9 @@ class Answers:
     def _fields_of(self, checks: Iterable[Check]) -> set[str]:
         return {name for check in checks for name in self.words.fields_of(check)}
 
-    def alternative(self, best: Decoding, other: Decoding, pins: Sequence[Pin]) -> dict[str, Any]:
+    def alternative(
+        self, best: Decoding, other: Decoding, pins: Sequence[Pin], language: str = ENGLISH
+    ) -> dict[str, Any]:
         """One of the next best decodings: what differs, and the pins that choose it."""
         differs = [name for name, _, _ in differences(best, other, self._single)]
         record = other.to_dict()
@@ -232,7 +235,7 @@ class Answers:
             **({"classes": record["classes"]} if "classes" in record else {}),
             "worth": finite(other.worth),
             "margin": finite(margin),
-            "odds": odds(margin),
+            "odds": said(odds(margin), language),
             "violated": [check.id for check in other.violations],
             "differs": differs,
             "pins": [pin.to_dict() for pin in _choosing(best, other, differs, pins)],

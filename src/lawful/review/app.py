@@ -159,7 +159,10 @@ class _Api:
         async with self._ranking:
             if await request.is_disconnected():  # the reviewer went on to another document
                 return Response(status_code=204)
-            return _json(await run_in_threadpool(self._desk.alternatives, _n(request)))
+            found = await run_in_threadpool(
+                self._desk.alternatives, _n(request), _language(request)
+            )
+            return _json(found)
 
     async def picture(self, request: Request) -> Response:
         page = request.path_params["page"]

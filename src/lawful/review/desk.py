@@ -29,6 +29,7 @@ from lawful.review.answer import (
 from lawful.review.documents import Documents, Slip
 from lawful.review.learning import Learner, Lesson
 from lawful.review.needed import described
+from lawful.review.phrases import LANGUAGES, UNKNOWN, said
 from lawful.review.pictures import Pictures
 from lawful.review.queue import Queue, entry_of
 from lawful.review.rows import Action, Row, UndoHistory, Verdict, now
@@ -44,12 +45,6 @@ QUICK = Budget(seconds=0.25)
 OPENING = Budget(seconds=1.0)
 RANKING = Budget(seconds=2.0)
 ALTERNATIVES = 3
-
-UNKNOWN = (
-    "not known: the time was up before enough other answers had been compared with this one. The "
-    "value may be right or wrong; compare it with the page"
-)
-"""What is said instead of a confidence whose bounds are far apart."""
 
 LONGEST_NOTE = 10_000
 
@@ -69,6 +64,7 @@ class Shared(NamedTuple):
     rules_hash: str
     name: str  # of the rules
     version: str
+    language: str | None = None  # of the page, if somebody said it
 
     @property
     def rules(self) -> Rules:
@@ -127,6 +123,7 @@ class Desk:
         return {
             "version": self.shared.version,
             "reviewer": reviewer,
+            "language": self.shared.language,
             "rules": {"name": self.shared.name, "hash": self.shared.rules_hash},
             "sets": {name: described(rules) for name, rules in self.shared.sets.items()},
             "documents": len(self.documents),
@@ -163,8 +160,9 @@ class Desk:
         decoding = self._shelf.decode(opened, state.pins, OPENING)
         return self._record(n, opened, state, decoding, decoding.moved, language)
 
-    def alternatives(self, n: int) -> dict[str, Any]:
+    def alternatives(self, n: int, accepted: str = ENGLISH) -> dict[str, Any]:
         """The next best answers under the pins, and how sure the fields are."""
+        language = language_of(accepted, LANGUAGES)
         opened, state = self._shelf.take(n), self.standing(n)
         document = replace(opened.scored.document, pins=state.pins)
         scores, answers = opened.scored.scores, self._answers.of(document)
@@ -181,14 +179,15 @@ class Desk:
         return {
             "seq": state.seq,
             "alternatives": [
-                answers.alternative(best, other, state.pins) for other in best.alternatives
+                answers.alternative(best, other, state.pins, language)
+                for other in best.alternatives
             ],
             "confidence": {
                 name: {
                     "low": sure.low,
                     "high": sure.high,
                     "known": is_known(sure),
-                    "text": str(sure) if is_known(sure) else UNKNOWN,
+                    "text": said(str(sure) if is_known(sure) else UNKNOWN, language),
                 }
                 for name, sure in best.confidence.items()
             },
@@ -235,8 +234,8 @@ class Desk:
         answers, scored = self._answers.of(opened.scored.document), opened.scored
         old = answers.texts(before)
         new = answers.texts(after)
-        said = answers.reasons(scored, before), answers.reasons(scored, after)
-        known, found = (each[language_of(language, each)] for each in said)
+        reasons = answers.reasons(scored, before), answers.reasons(scored, after)
+        known, found = (each[language_of(language, each)] for each in reasons)
         return {
             "changes": [
                 {"field": name, "old": old.get(name, ""), "new": new.get(name, "")}
@@ -450,7 +449,7 @@ class Desk:
             "seq": state.seq,
             "undo": state.chain.can_undo,
             "redo": state.chain.can_redo,
-            "stale": state.stale or _other_answer(state.last, decoding),
+            "stale": _in(language, state.stale or _other_answer(state.last, decoding)),
             "answer": answers.answer(scored, decoding, moved, language),
             "entry": self.queue.listed(n, self.store, self.shared.rules_hash, language),
         }
@@ -472,6 +471,13 @@ def _stale(what: str, message: str, row: Row) -> dict[str, Any]:
         "reviewer": row.reviewer,
         "at": row.at,
     }
+
+
+def _in(language: str, stale: dict[str, Any] | None) -> dict[str, Any] | None:
+    """A warning in the language that a header asks for."""
+    if stale is None:
+        return None
+    return {**stale, "message": said(stale["message"], language_of(language, LANGUAGES))}
 
 
 def _other_answer(row: Row | None, decoding: Decoding) -> dict[str, Any] | None:

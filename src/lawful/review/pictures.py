@@ -15,6 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from functools import partial
 from hashlib import sha256
+from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
@@ -95,7 +96,11 @@ class Pictures:
         return None
 
     def draw_ahead(self, documents: Callable[[], Iterator[Pictured]]) -> None:
-        """Draws the pages of all documents in the background, unless nothing is kept."""
+        """Draws the pages of all documents in the background, unless nothing is kept.
+
+        What draws pages that somebody waits for is ready then.
+        """
+        self._now.warm()
         if self._kept.folder is not None:
             work = partial(self._draw_all, documents)
             threading.Thread(target=work, daemon=True, name="pictures").start()
@@ -168,10 +173,7 @@ class _Artists:
         with self._lock:
             work = self._drawing.get(reference)
             if work is None:
-                if self._pool is None:
-                    begin = _be_polite if self._polite else None
-                    self._pool = ProcessPoolExecutor(self._number, get_context("spawn"), begin)
-                work = self._pool.submit(picture_of, reference, WIDTH, None, password)
+                work = self._opened().submit(picture_of, reference, WIDTH, None, password)
                 self._drawing[reference] = work
         try:
             return work.result()
@@ -183,12 +185,30 @@ class _Artists:
             with self._lock:
                 self._drawing.pop(reference, None)
 
+    def _opened(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            begin = _be_polite if self._polite else None
+            self._pool = ProcessPoolExecutor(self._number, get_context("spawn"), begin)
+        return self._pool
+
+    def warm(self) -> None:
+        """Starts the processes, so that the first page does not wait for that."""
+        with self._lock:
+            for _ in range(self._number):
+                self._opened().submit(_load)
+
     def close(self) -> None:
         """Ends the processes."""
         with self._lock:
             pool, self._pool = self._pool, None
         if pool is not None:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _load() -> None:
+    """Imports what draws pages."""
+    with suppress(ImportError):
+        import_module("PIL.Image")
 
 
 def _be_polite() -> None:

@@ -25,6 +25,7 @@ from lawful.results.decoding import Budget, Confidence, Decoding
 from lawful.review.answer import Answers, AnswersOf, RuleSets, digest, finite, is_known
 from lawful.review.documents import POLL, Documents, Slip
 from lawful.review.needed import COSTS, Costs
+from lawful.review.phrases import said
 from lawful.review.rows import Key, State
 from lawful.review.store import Store
 from lawful.review.wording import Wording, language_of, unchecked_rules
@@ -132,7 +133,10 @@ def entry_of(scored: Scored, decoding: Decoding, answers: Answers) -> Entry:
         unchecked_rules(decoding),
         finite(decoding.margin),
         None if sure is None else sure[1].low,
-        {language: (*said, *also) for language, said in reasons.items()},
+        {
+            language: (*found, *(said(each, language) for each in also))
+            for language, found in reasons.items()
+        },
         heading=tuple(answers.heading(decoding)),
         passes=answers.passes(scored, decoding),
         risk=answers.risk(scored, decoding),
@@ -292,15 +296,15 @@ class Queue:
             return {"n": slip.n, "id": slip.id, "line": slip.line, "error": error}
         ours = state if state is not None and state.rules_hash == rules_hash else None
         seen = entry if ours is None or ours.status is None else ours
-        said, heading = entry.reasons, entry.heading
+        told, heading = entry.reasons, entry.heading
         if isinstance(seen, State) and seen.pins:  # the answer is another one
-            seq, told = self._told.get(slip.n, (0, UNKNOWN))
+            seq, later = self._told.get(slip.n, (0, UNKNOWN))
             if seq == seen.seq:
-                said, heading = told.reasons, told.heading
+                told, heading = later.reasons, later.heading
             else:
                 words = self._words.get(entry.rules) or next(iter(self._words.values()))
-                said = {ENGLISH: tuple(words.reasons_of(seen))}
-        reasons = said.get(language_of(language, said), ())
+                told = {ENGLISH: tuple(words.reasons_of(seen))}
+        reasons = told.get(language_of(language, told), ())
         return {
             "n": slip.n,
             "id": slip.id,

@@ -10,6 +10,7 @@ from lawful.base.errors import LawfulError
 from lawful.documents.pins import PREFIX
 from lawful.report.plain import counted, less_likely
 from lawful.results.decoding import Decoding
+from lawful.review.phrases import LANGUAGES, said
 from lawful.review.rows import State
 from lawful.rules.definitions import ENGLISH
 from lawful.rules.judging.checks import Check, filled
@@ -60,7 +61,8 @@ LEGAL = "legal"
 class Wording:
     """Puts checks and corrections under a set of rules into words.
 
-    Messages of rules are in the language, if rules have them in it; all else is in English.
+    Messages of rules are in the language if rules have them in it. What the page says itself is in
+    its languages; in which terms a rule is written, and what else follows from it, is in English.
     """
 
     def __init__(self, rules: Rules, language: str = ENGLISH) -> None:
@@ -210,29 +212,34 @@ class Wording:
             parts.append(f"{what} row checks could not be made")
         if decoding.status == "infeasible":
             parts.append("what the hard rules and the reviewers say cannot hold together")
-        text = "; ".join(parts) or "There are no rules to check"
+        text = "; ".join(map(self.said, parts or ["There are no rules to check"]))
         text = f"{text[0].upper()}{text[1:]}."
         if not decoding.optimal and decoding.status != "infeasible":
-            text += " It is not proven that this is the best answer."
+            text += f" {self.said('It is not proven that this is the best answer')}."
         return text
+
+    def said(self, text: str) -> str:
+        """A phrase of this module in the language."""
+        return said(text, self._language)
 
     def complaints(self, decoding: Decoding, given: Mapping[str, Any]) -> list[str]:
         """What the violated checks say, each thing once."""
-        said = (self.complaint(check, decoding, given) for check in decoding.violations)
-        return list(dict.fromkeys(said))
+        found = (self.complaint(check, decoding, given) for check in decoding.violations)
+        return list(dict.fromkeys(found))
 
     def reasons(self, decoding: Decoding, given: Mapping[str, Any]) -> Iterator[str]:
         """Why a person should look at a document: only what is about needed fields, if some are."""
         needs = set(self._rules.needs)
-        said = (
+        broken = (
             self.complaint(check, decoding, given)
             for check in decoding.violations
             if not needs or needs & self.fields_of(check)
         )
-        yield from dict.fromkeys(said)
+        yield from dict.fromkeys(broken)
         is_none_checked = not decoding.checked
         unchecked = unchecked_rules(decoding) if is_none_checked or not needs else 0
-        yield from _reasons(decoding.status, decoding.optimal, unchecked, is_none_checked)
+        found = _reasons(decoding.status, decoding.optimal, unchecked, is_none_checked)
+        yield from map(self.said, found)
 
     def reasons_of(self, state: State) -> Iterator[str]:
         """The same about the answer of a document that somebody has pinned."""
@@ -262,9 +269,9 @@ def _reasons(
 
 
 def languages_of(rules: Rules) -> tuple[str, ...]:
-    """The languages that messages can be said in: English, and those that rules have."""
+    """The languages of the page, and others that messages of rules have."""
     found = (language for rule in rules.parsed for language in rule.messages)
-    return tuple(dict.fromkeys((ENGLISH, *found)))
+    return tuple(dict.fromkeys((ENGLISH, *LANGUAGES, *found)))
 
 
 def language_of(accepted: str, known: Collection[str]) -> str:
