@@ -42,6 +42,19 @@ def test_forty_ambiguous_texts_are_settled_as_they_should_be():
     assert check.state == "satisfied"
 
 
+def test_no_values_are_tried_where_a_span_is_missing(monkeypatch):
+    monkeypatch.setattr("lawful.rules.judging.judge.Settler", None)
+    fields = [Field(name, name, "money", ambiguity=0.01) for name in ("total", "item")]
+    rules = Rules(fields, [lawful.Rule("total == 2 * item")])
+    document = Document("d", ["1.500", "1.500"])
+    labels = ("O", "B-total", "B-item")
+    judge = Problem(document, Scores.from_probs([[0.1, 0.1, 0.8]] * 2, labels), rules).judge
+    lacking = judge.read(np.array([1, 0]))  # the model's best has an item, which is kept
+    assert judge.settle(lacking) == (lacking, (np.inf, np.inf))
+    with pytest.raises(TypeError):  # now the values matter
+        judge.settle(judge.read(np.array([1, 2])))
+
+
 def test_a_search_that_ends_early_is_followed_by_single_changes(monkeypatch):
     # Each misread cell breaks its row and its column; no search over all cells would end.
     monkeypatch.setattr("lawful.rules.judging.ambiguity.MAX_EXTENSIONS", 1)

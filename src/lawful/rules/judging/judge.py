@@ -105,9 +105,18 @@ class Judge(FieldReader):
         cost = self.weigh(reading, until)
         if cost.most == 0 or not self.is_ambiguous(reading):
             return reading, cost
+        if cost.least == inf and self._lacks_spans(reading):
+            return reading, cost
         if self._settler is None:
             self._settler = Settler(self)
         return self._settler.settle(reading, cost, until)
+
+    def _lacks_spans(self, reading: Reading) -> bool:
+        """Whether spans are missing that must be there, so that no choice of values helps."""
+        faults = (fault for i, spans in enumerate(reading) for fault in self._see(i, spans).faults)
+        return any(
+            fault.weight == inf and fault.condition in ("kept", "required") for fault in faults
+        )
 
     def weigh(self, reading: Reading, until: float = inf) -> Cost:
         """The cost of a reading with its values as chosen: violated weights and all prices."""
