@@ -19,6 +19,7 @@ from lawful.readers.misreads import (
     edits_of,
     likely_misreads,
     misreads_of,
+    with_its_marks,
 )  # fmt: skip
 from lawful.readers.ocr import split_word
 from lawful.readers.page import Page, Word, make_document
@@ -93,6 +94,7 @@ def test_edits_belong_to_the_word_that_they_change():
 def test_a_sign_of_money_may_be_read_as_a_digit_and_a_point_is_not_lost():
     assert misreads_of("83.35", [Edit(0, 1, "$", 2.0)]) == (Misread("$3.35", 2.0),)
     assert misreads_of("12.00", [Edit(2, 1, "", 1.0)]) == ()
+    assert misreads_of("$12.00", [Edit(0, 1, "5", 1.0)]) == ()
     assert misreads_of("1200", [Edit(2, 0, ".", 1.0)]) == (Misread("12.00", 1.0),)
 
 
@@ -104,6 +106,13 @@ def test_only_readings_of_another_value_are_kept_the_cheapest_first():
     assert misreads_of("total", [Edit(0, 1, "0", 1.0)]) == ()
 
 
+def test_the_cheapest_sign_of_money_is_kept_beside_three_digits():
+    edits = [Edit(0, 1, new, 0.5 * i) for i, new in enumerate("2345€$", 1)]
+    found = misreads_of("83.35", edits)
+    assert [each.text for each in found] == ["23.35", "33.35", "43.35", "€3.35"]
+    assert [each.text for each in misreads_of("83.35", edits[3:])] == ["53.35", "€3.35"]
+
+
 def test_two_edits_cost_as_much_as_both(monkeypatch):
     monkeypatch.setattr(misreads, "MAX_MISREADS", 6)
     found = misreads_of("1.40", [Edit(0, 1, "4", 0.5), Edit(3, 1, "1", 0.25)])
@@ -113,7 +122,7 @@ def test_two_edits_cost_as_much_as_both(monkeypatch):
 def test_a_page_keeps_only_its_cheapest_misreads(monkeypatch):
     monkeypatch.setattr(misreads, "MAX_OF_PAGE", 6)
     words = [(Misread("1", 0.1 * i), Misread("2", 0.1 * i + 0.55)) for i in range(10)]
-    kept = cheapest_of_page(words)
+    kept = cheapest_of_page([("1.00", some) for some in words])
     assert [len(some) for some in kept] == [1, 1, 1, 1, 1, 1, 0, 0, 0, 0]
     page = Page(
         [Word(f"w{i}", Box(0, 20 * i, 9, 20 * i + 9), some) for i, some in enumerate(words)],
@@ -121,6 +130,28 @@ def test_a_page_keeps_only_its_cheapest_misreads(monkeypatch):
     )
     document = make_document("d", [page, page])
     assert [sum(map(len, document.misreads[i : i + 10])) for i in (0, 10)] == [6, 6]
+
+
+def test_amounts_come_before_short_numbers_and_these_before_codes(monkeypatch):
+    monkeypatch.setattr(misreads, "MAX_OF_PAGE", 3)
+    texts = ["0479017994558", "16/07/2021", "716", "43.500", "$8.88"]
+    words = [(text, [Misread("1", 0.1 * i)]) for i, text in enumerate(texts)]
+    assert [len(some) for some in cheapest_of_page(words)] == [0, 0, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "found"),
+    [
+        ("13.788,420.00", "13,788,420.00", "13,788,420.00"),  # no amount, and one
+        ("p13.800.000.00", "p13,800,000.00", "p13.800.000.00"),  # neither is
+        ("1.987,000", "1,987,000", "1.987,000"),  # is an amount, with three decimals
+        ("13.788,420.00", "13,738,420.00", "13.788,420.00"),  # another digit needs a rule
+        ("13,788.42", "13.788,42", "13,788.42"),  # is an amount already
+        ("12.03.2021", "12,032021", "12.03.2021"),  # is no amount in groups of three
+    ],
+)
+def test_marks_that_make_no_amount_are_those_that_do(text, other, found):
+    assert with_its_marks(text, [Misread(other, 0.5)]) == found
 
 
 def test_parts_of_a_word_keep_their_own_edits():

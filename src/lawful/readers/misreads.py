@@ -28,6 +28,9 @@ MAX_MISREADS = 3
 MAX_OF_PAGE = 20
 """Other texts that are kept for a page: with more of them, some sum holds by chance."""
 
+SHORT = 6
+"""Digits that a number without points or commas has at most; longer ones are mostly codes."""
+
 LEAST = 1e-7
 """A probability in place of smaller ones."""
 
@@ -46,8 +49,12 @@ CONFUSED: Mapping[str, Mapping[str, int]] = {
 
 Counted on photographed pages of numbers by ``python -m lab.receipts.confusions``."""
 
+SIGNS = "$€£¥"
+
 _AS = ("money", "number", "date")
 _CENTS = re.compile(r"[.,]\d\d(?!\d)")
+_MARKED = re.compile(r"\d[.,]\d{2,3}(?!\d)")
+_GROUPED = re.compile(r"\D{0,3}\d{1,3}([.,]\d{3})+([.,]\d\d)?")
 
 
 class Edit(NamedTuple):
@@ -146,7 +153,7 @@ def edits_of(columns: NDArray[Any], characters: Sequence[str], text: str) -> lis
 
 def _is_of_amounts(character: str) -> bool:
     """Whether an edit may put this character: a sign of money is easily read as a digit, too."""
-    return character in "$€£¥" or (
+    return character in SIGNS or (
         character.isascii() and (character.isdigit() or character in ".,-/:+")
     )
 
@@ -183,21 +190,56 @@ def misreads_of(text: str, edits: Sequence[Edit]) -> tuple[Misread, ...]:
     found: list[Misread] = []
     for price, other in sorted((price, other) for other, price in ways.items()):
         if (
-            len(found) < MAX_MISREADS
-            and not loses_cents(text, other)
+            (len(found) < MAX_MISREADS or other[0] in SIGNS)
+            and not loses_mark(text, other)
             and all(differs(known, other) for known in (text, *(each.text for each in found)))
         ):
             found.append(Misread(other, round(price, 3)))
-    return tuple(found)
+    return tuple(cheapest_of_word(found))
 
 
-def cheapest_of_page(words: Sequence[Sequence[Misread]]) -> list[tuple[Misread, ...]]:
-    """By word, what is left if a page keeps only its ``MAX_OF_PAGE`` cheapest other texts."""
-    ways = ((each.price, i, each) for i, some in enumerate(words) for each in some)
+def cheapest_of_word(found: Sequence[Misread], most: int | None = None) -> list[Misread]:
+    """The ``MAX_MISREADS`` cheapest, and the cheapest that begins with a sign of money.
+
+    Of $3.35 that is read as 83.35, other digits may be as likely as the sign.
+    """
+    most = MAX_MISREADS if most is None else most
+    signs = [each for each in found[most:] if each.text[0] in SIGNS]
+    has_sign = any(each.text[0] in SIGNS for each in found[:most])
+    return [*found[:most], *signs[: not has_sign]]
+
+
+def with_its_marks(text: str, misreads: Sequence[Misread]) -> str:
+    """The text; if points and commas make it no amount, that of the same digits which is one."""
+    if _GROUPED.fullmatch(text) and not read(text, "money"):
+        for other, _ in misreads:
+            if _bare(other) == _bare(text) and read(other, "money"):
+                return other
+    return text
+
+
+def cheapest_of_page(
+    words: Sequence[tuple[str, Sequence[Misread]]], most: int | None = None
+) -> list[tuple[Misread, ...]]:
+    """By word, what is left if a page keeps only ``MAX_OF_PAGE`` other texts.
+
+    Those of amounts come first, then those of short numbers, and the cheapest ones of each.
+    """
+    most = MAX_OF_PAGE if most is None else most
+    ways = (
+        (_rank(text), each.price, i, each) for i, (text, some) in enumerate(words) for each in some
+    )
     kept: list[list[Misread]] = [[] for _ in words]
-    for _, i, each in sorted(ways)[:MAX_OF_PAGE]:
+    for *_, i, each in sorted(ways)[:most]:
         kept[i].append(each)
     return [tuple(some) for some in kept]
+
+
+def _rank(text: str) -> int:
+    """How soon rules may decide about a text: 0 of an amount, 1 of a short number, 2 of others."""
+    if not read(text, "money"):
+        return 2
+    return 0 if _MARKED.search(text) else 1 + (sum(map(str.isdigit, text)) > SHORT)
 
 
 def likely_misreads(text: str, sure: float) -> tuple[Misread, ...]:
@@ -224,11 +266,14 @@ def differs(text: str, other: str) -> bool:
     return 2 * sum(map(str.isdigit, other)) >= len(other) and _bare(text) != _bare(other)
 
 
-def loses_cents(text: str, other: str) -> bool:
-    """Whether 12.00 would be 1200: recognisers miss points, but hardly see any that are not there.
+def loses_mark(text: str, other: str) -> bool:
+    """Whether 12.00 would be 1200, or $12.00 be 512.00.
 
-    Amounts of a hundred times as much are equal on one page as often as the right ones are.
+    Recognisers miss points, and take signs of money for digits, but hardly see any that are not
+    there. Amounts that all change so are equal on one page as often as the right ones are.
     """
+    if any(sign in text and sign not in other for sign in SIGNS):
+        return True
     return _bare(text) == _bare(other) and bool(_CENTS.search(text)) and not _CENTS.search(other)
 
 

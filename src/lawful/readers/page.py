@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from lawful.documents.document import Box, Document
 from lawful.documents.misreads import Misread
 from lawful.documents.reading_order import in_reading_order
-from lawful.readers.misreads import cheapest_of_page
+from lawful.readers.misreads import cheapest_of_page, with_its_marks
 from lawful.values import read
 
 _TWO_DATES = re.compile(r"([0-9./]{6,10})([-–—])([0-9./]{6,10})")
@@ -46,21 +46,17 @@ class Page:
 def make_document(id_: str, pages: Iterable[Page]) -> Document:
     """The document of pages, with words in reading order; blank words are left out."""
     pages = list(pages)
-    words = [
-        (
-            clean(part.text),
-            part.box,
-            number,
-            tuple(Misread(clean(t), price) for t, price in part.misreads),
-        )
-        for number, page in enumerate(pages)
-        for word in page.words
-        for part in split_dates(word)
-    ]
+    words = []
+    for number, page in enumerate(pages):
+        for part in chain.from_iterable(map(split_dates, page.words)):
+            others = tuple(Misread(clean(text), price) for text, price in part.misreads)
+            words.append((with_its_marks(clean(part.text), others), part.box, number, others))
     kept = [word for word in words if word[0]]
     of_pages = groupby(kept, lambda word: word[2])
     misreads = tuple(
-        some for _, page in of_pages for some in cheapest_of_page([word[3] for word in page])
+        some
+        for _, page in of_pages
+        for some in cheapest_of_page([(word[0], word[3]) for word in page])
     )
     images = tuple(page.image for page in pages)
     return in_reading_order(
