@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from hashlib import sha256
 from time import process_time
 
@@ -157,6 +157,23 @@ def right_values(
     return right
 
 
+def right_notes(rules: Rules) -> Right:
+    """The values of broker's notes, and whether all four amounts are right; signs do not count."""
+    values = right_values(rules, signs=False, instead=INSTEAD)
+
+    def right(found: Decoding, known: Known) -> Iterator[tuple[str, bool, bool]]:
+        seen = {name: (printed, good) for name, printed, good in values(found, known)}
+        yield from ((name, *each) for name, each in seen.items())
+        # A tax or a fee that is zero is not among the values, and must not be said.
+        good = [
+            seen[n][1] if n in seen else not any(found.values(n))
+            for n in ("amount", "gross", "tax", "fee")
+        ]
+        yield "all four amounts", all(printed for printed, _ in seen.values()), all(good)
+
+    return right
+
+
 def right_headers(found: Decoding, known: Known) -> Iterator[tuple[str, bool, bool]]:
     for name, good in invoices.right_fields(found, _invoice_truths()[known[0].id]):
         yield name, True, good
@@ -190,9 +207,7 @@ class Data:
 
 SETS = {
     "ads": Data(ads, adbuy.ad_rules, right_values, "20,50,148"),
-    "brokers": Data(
-        brokers, broker_rules, partial(right_values, signs=False, instead=INSTEAD), "50,1000"
-    ),
+    "brokers": Data(brokers, broker_rules, right_notes, "50,1000"),
     "invoices": Data(e_invoices, invoice_rules, lambda _: right_headers, "20"),
 }
 
