@@ -2,6 +2,7 @@
 
     python -m lab.benchmarks.rows [--rows 10 20 50 100] [--pages 5] [--seconds 5]
         [--rules all|product|rows]
+    python -m lab.benchmarks.rows --statements [--rows 100 300]
     python -m lab.benchmarks.rows --shared
 
 The first decodes generated receipts under a product per row and two sums, and has OR-tools solve
@@ -9,7 +10,11 @@ the same problem over spans (``tests.oracles.referee``), with the same time limi
 receipts the model is unsure of every tenth word; on ``broken`` ones, the true labels of four rows
 also violate the product; on ``wrong sum`` ones, the printed subtotal is not the sum.
 
-The second needs ``../shared``, which is not part of the project: CORD and models' outputs on it.
+The second decodes generated statements of a bank over ten pages, with a balance after each entry,
+under the pack ``bank-statement``; of some shares of the entries, the model holds one of the two
+amounts for the other.
+
+The third needs ``../shared``, which is not part of the project: CORD and models' outputs on it.
 """
 
 from __future__ import annotations
@@ -17,22 +22,77 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from math import inf
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
+
+import numpy as np
 
 from lab.benchmarks.study import Study
 from lab.datasets import RULES
 from lab.datasets.cord import read_cord
-from lawful import Budget, Document, Field, Labelled, Rule, Rules, Scored, decode
+from lawful import Box, Budget, Document, Field, Labelled, Rule, Rules, Scored, Scores, decode
 from lawful.evaluation.scoreboard import Counts
 from lawful.rules import RowKind
 from lawful.rules.judging.judge import Judge
+from lawful.rules.packs import PACKS
 from tests.fixtures.outputs import OUTPUTS, SHARED, read_outputs, require_outputs
 from tests.fixtures.searches import TROUBLES, row_rules, rows_of_four
 
-# Generated receipts.
+# Generated receipts and statements.
+
+
+def statement(
+    rules: Rules, rows: int, doubtful: float, seed: int, pages: int = 10
+) -> tuple[Document, Scores, list[str]]:
+    """A statement, the scores of a model, and the true labels."""
+    chance = np.random.default_rng([seed, rows])
+    balance, height = Decimal(1000), -(-rows // pages)
+    words = [(f"{balance}.00", "opening_balance", 400, 0, 0)]
+    for row in range(rows):
+        page, line = divmod(row, height)
+        amount = Decimal(int(chance.integers(-9999, 9999))) / 100
+        balance += amount
+        printed = f"{1 + 28 * row // rows:02}.03.2024", "Shop", f"{amount:.2f}", f"{balance:.2f}"
+        names = "entry.date", "entry.description", "entry.amount", "entry.balance"
+        places = zip(printed, names, (10, 100, 300, 400), strict=True)
+        words += [(text, name, x, 20 + 12 * line, page) for text, name, x in places]
+    words.append((f"{balance:.2f}", "closing_balance", 400, 30 + 12 * height, pages - 1))
+    labels = ["O", *(f"B-{label}" for label in dict.fromkeys(f.label for f in rules.fields))]
+    gold = [f"B-{name}" for _, name, *_ in words]
+    probs = np.full((len(words), len(labels)), 1e-3)
+    probs[range(len(words)), list(map(labels.index, gold))] = 1
+    other = {"entry.amount": "B-entry.balance", "entry.balance": "B-entry.amount"}
+    for at, (_, name, *_) in enumerate(words):
+        if name in other and chance.random() < doubtful / 2:
+            probs[at, labels.index(other[name])] = 1.2
+    boxes = [Box(x, y, x + 50, y + 10) for _, _, x, y, _ in words]
+    document = Document("d", [word for word, *_ in words], boxes, [page for *_, page in words])
+    return document, Scores.from_probs(probs / probs.sum(1, keepdims=True), labels), gold
+
+
+def time_statements(rows: list[int], pages: int, seconds: float) -> None:
+    """Prints times of the processor for statements, and how many are proven and right."""
+    rules = Rules.load(PACKS["bank-statement"])
+    print("| rows | entries in doubt | median ms | worst ms | proven | all right |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for count in rows:
+        for share in (0.0, 0.02, 0.1):
+            times, proven, right = [], 0, 0
+            for seed in range(pages):
+                document, scores, gold = statement(rules, count, share, seed)
+                begin = process_time()
+                found = decode(document, scores, rules, budget=Budget(inf, seconds))
+                times.append(1000 * (process_time() - begin))
+                proven += found.optimal
+                right += [*found.labels] == gold
+            print(
+                f"| {count} | {share:.0%} | {median(times):.0f} | {max(times):.0f} "
+                f"| {proven} of {pages} | {right} |",
+                flush=True,
+            )
 
 
 def time_searches(rules: Rules, rows: list[int], pages: int, seconds: float) -> None:
@@ -193,6 +253,7 @@ def judge_outputs(receipts: list[Labelled]) -> None:
 def main() -> None:
     parser = Study(__doc__)
     parser.add_argument("--shared", action="store_true", help="real receipts, not generated ones")
+    parser.add_argument("--statements", action="store_true", help="generated statements")
     parser.add_argument("--rows", type=int, nargs="+", default=[10, 20, 50, 100])
     parser.add_argument("--pages", type=int, default=5, help="receipts per size")
     parser.add_argument("--seconds", type=float, default=5.0, help="time limit per receipt")
@@ -203,6 +264,9 @@ def main() -> None:
         help="product: without the sums; rows: also without the fields outside the rows",
     )
     arguments = parser.parse_args()
+    if arguments.statements:
+        time_statements(arguments.rows, arguments.pages, arguments.seconds)
+        return
     if not arguments.shared:
         rules = row_rules(arguments.rules)
         time_searches(rules, arguments.rows, arguments.pages, arguments.seconds)

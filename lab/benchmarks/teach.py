@@ -158,18 +158,14 @@ def right_values(
 
 
 def right_notes(rules: Rules) -> Right:
-    """The values of broker's notes, and whether all four amounts are right; signs do not count."""
+    """The values of notes, and whether all of their amounts that are not zero are right."""
     values = right_values(rules, signs=False, instead=INSTEAD)
 
     def right(found: Decoding, known: Known) -> Iterator[tuple[str, bool, bool]]:
         seen = {name: (printed, good) for name, printed, good in values(found, known)}
         yield from ((name, *each) for name, each in seen.items())
-        # A tax or a fee that is zero is not among the values, and must not be said.
-        good = [
-            seen[n][1] if n in seen else not any(found.values(n))
-            for n in ("amount", "gross", "tax", "fee")
-        ]
-        yield "all four amounts", all(printed for printed, _ in seen.values()), all(good)
+        four = [seen[name] for name in ("amount", "gross", "tax", "fee") if name in seen]
+        yield "all four amounts", *(all(each) for each in zip(*four, strict=True))
 
     return right
 
