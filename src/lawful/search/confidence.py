@@ -60,9 +60,9 @@ QUICK = Precision(
 FINE = Precision(
     0.005,
     (
-        Effort(8.0, 1e-4, 2**8, 0, ALL_STEPS),
-        Effort(12.0, 1e-6, 2**9, 2**22, ALL_STEPS),
-        Effort(12.0, 1e-7, 2**10, 2**24, ALL_STEPS),
+        Effort(8.0, 0.01, 2**8, 0, 2**20),
+        Effort(12.0, 0.003, 2**9, 2**22, 2**23),
+        Effort(12.0, 0.002, 2**10, 2**24, 2**26),
     ),
     2**9,
 )
