@@ -64,7 +64,7 @@ def test_a_page_with_nothing_to_check_needs_a_person_unless_told_otherwise(tmp_p
     (tmp_path / "d.jsonl").write_text('{"id": "e", "words": []}\n')
     done = extract(tmp_path / "d.jsonl", code=1)
     assert json.loads(done.stdout)["status"] == "unchecked"
-    assert "1 document: 1 unchecked; 0 of 5 rules checked, 0 hold" in done.stderr
+    assert "1 document: 1 unchecked; 0 of 7 rules checked, 0 hold" in done.stderr
     extract(tmp_path / "d.jsonl", "--unchecked", "pass")
 
 

@@ -36,7 +36,7 @@ NARROW = 33.0
 """The width of a page's print, in heights of a word, below which it is the roll of a till."""
 
 SURE = 8.0
-"""How much more probable, in nats, an invoice must be than a receipt to be one on such paper."""
+"""How much more probable than a receipt, in nats, another kind must be on such paper."""
 
 
 class KindTagger(Tagger):
@@ -81,7 +81,7 @@ def _of_one_kind(scored: Scored) -> Scored:
     if kind is None:
         return scored
     scores = (document.classes or {})[KIND]
-    if kind == INVOICE and scores[INVOICE] < scores[RECEIPT] + SURE and _width(document) < NARROW:
+    if kind != RECEIPT and scores[kind] < scores[RECEIPT] + SURE and _width(document) < NARROW:
         kind = RECEIPT
     return replace(
         scored, document=replace(document, classes={**(document.classes or {}), KIND: {kind: 0.0}})

@@ -84,9 +84,9 @@ class Network(nn.Module):
             self.boxes = tables(encoder.get_input_embeddings().embedding_dim)
         self.chain = ChainHead(len(card.labels)) if card.crf else None
 
-    def forward(self, ids: Tensor, mask: Tensor, boxes: Tensor) -> Tensor:
-        """Logits of shape (batch, pieces, labels)."""
-        given: dict[str, Tensor] = {"attention_mask": mask}
+    def forward(self, ids: Tensor, mask: Tensor | None, boxes: Tensor) -> Tensor:
+        """Logits of shape (batch, pieces, labels); without a mask, there is no padding."""
+        given: dict[str, Tensor] = {} if mask is None else {"attention_mask": mask}
         if self.boxes is None:
             given["input_ids"] = ids
         else:
