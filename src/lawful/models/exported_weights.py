@@ -26,7 +26,10 @@ HEAD = "encoder.classifier.weight"
 
 def exported_weights(file: Path) -> dict[str, NDArray[Any]]:
     """The weights of a BERT network of lawful by name; its matrices have no names, but an order."""
-    arrays = {e.name: numpy_helper.to_array(e) for e in onnx.load(file).graph.initializer}
+    arrays = {  # exports since 20 November 2026 name their weights network.encoder…
+        e.name.removeprefix("network."): numpy_helper.to_array(e)
+        for e in onnx.load(file).graph.initializer
+    }
     found: dict[str, NDArray[Any]] = {}
     matrices: list[NDArray[Any]] = []
     for kept, array in arrays.items():
