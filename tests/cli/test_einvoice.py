@@ -68,3 +68,8 @@ def test_exit_codes_and_what_cannot_be_used(folder, tmp_path):
     result = run("einvoice", folder, "--out", tmp_path / "x.parquet")
     assert result.returncode == 2
     assert "expected a name for jsonl, csv or html, such as x.html" in result.stderr
+    result = run("einvoice", folder, "--out", "x.xlsx")
+    assert result.returncode == 2
+    said = " ".join(result.stderr.split())
+    assert "expected one of .jsonl, .ndjson, .json, .csv, .html, .htm" in said
+    assert ".parquet" not in said

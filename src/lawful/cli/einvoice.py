@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from html import escape
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import typer
 
@@ -57,8 +57,9 @@ def einvoice(
     quiet: Quiet = False,
 ) -> None:  # fmt: skip
     """Audit e-invoices: the XML against the page and against the arithmetic of EN 16931."""
-    form = format_ or ending_format(out) or "jsonl"
-    if form == "parquet" or (format_ and ending_format(out) not in (None, format_)):
+    ending = ending_format(out, get_args(Form))
+    form = format_ or ending or "jsonl"
+    if form == "parquet" or (format_ and ending not in (None, format_)):
         raise InputError(
             f"--out {out}: expected a name for {format_ or 'jsonl, csv or html'}, such as "
             f"x{next(end for end, name in ENDINGS.items() if name == (format_ or 'html'))}"

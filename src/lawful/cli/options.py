@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
@@ -50,11 +51,14 @@ def rule_path(given: Path | None) -> Path | None:
     return PACKS[str(given)]
 
 
-def ending_format(out: str) -> Format | None:
-    """The format that the end of a name says, if any; ``.gz`` after it does not matter."""
+def ending_format(out: str, forms: Sequence[str] = get_args(Format)) -> Format | None:
+    """The format that the end of a name says, if any; ``.gz`` after it does not matter.
+
+    An ``InputError`` about the name of another file offers the ends of ``forms``.
+    """
     end = Path(out.removesuffix(".gz")).suffix
     if end.lower() in _OTHERS:
-        known = ", ".join(ENDINGS)
+        known = ", ".join(end for end, form in ENDINGS.items() if form in forms)
         raise InputError(f"{out}: {end} files are not written; expected one of {known}")
     return ENDINGS.get(end.lower())
 
@@ -86,7 +90,7 @@ def form_of(context: typer.Context) -> Format:
 
 def lines_path(given: str) -> str:
     """The output file of a command that writes JSON lines; other formats are an ``InputError``."""
-    if ending_format(given) not in (None, "jsonl"):
+    if ending_format(given, ("jsonl",)) not in (None, "jsonl"):
         raise InputError(f"--out {given}: expected a name such as x.jsonl, as it is JSON lines")
     return given
 
