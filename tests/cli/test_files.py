@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -171,6 +172,19 @@ def test_values_that_are_known_are_shown_beside_the_answer(folder):
     assert "known" not in second
     report = run("extract", "-", "--format", "html", stdin=text, cwd=folder).stdout
     assert "<h3>Known values</h3>" in report
+
+
+def test_a_report_names_the_files_that_could_not_be_read(folder):
+    run("extract", "scans", "--out", "r.html", cwd=folder)
+    report = (folder / "r.html").read_text(encoding="utf-8")
+    assert "The fields found in 3 of 5 documents" in report
+    assert re.search("<b>[2-5] need a person</b>: 2 that could not be read or decoded", report)
+    assert "None needs a person" not in report
+    cards = re.findall('<details class="card person" open>.*', report)
+    assert [re.findall("<bdi>(.*?)</bdi>", card) for card in cards] == [
+        [f"scans/{name}-broken.pdf", "the PDF is damaged, or no PDF"] for name in "ab"
+    ]
+    assert re.search(r'value="all" checked> all 5<.*> [2-5] need a person<', report, re.DOTALL)
 
 
 def test_a_model_for_other_documents_is_said(folder):

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from lawful.base.errors import InputError
 from lawful.base.extras import needed
 from lawful.cli.counts import (
+    BAD,
     PASS,
     REPAIRED,
     REVIEW,
@@ -217,8 +218,11 @@ class HtmlWriter(Writer):
         card, counts = self._report.card(scored, decoding)
         return card, counts | tallied(decoding)
 
+    def bad(self, line: FailedDocument) -> str:
+        return self._report.failed(line)
+
     def foot(self, counts: Counter[str]) -> str:
-        return self._report.foot(counts)
+        return self._report.foot(counts, failed=counts[BAD])
 
 
 def writer_for(

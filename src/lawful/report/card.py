@@ -35,6 +35,15 @@ def draw_open_card(view: View) -> str:
     return f'<details class="card" open>{_summary(view)}{_body(view)}</details>\n'
 
 
+def draw_failed(name: str, why: str) -> str:
+    """The card of a document that could not be read or decoded, open to say why."""
+    return (
+        '<details class="card person" open><summary><b class="badge violated">no result</b>'
+        f'<h2><bdi>{as_text(name)}</bdi></h2></summary><div class="body"><p><bdi>{as_text(why)}'
+        "</bdi></p></div></details>\n"
+    )
+
+
 def other_checks(implied: int) -> str:
     """The number of violated implied checks, in words."""
     return f"{counted(implied, 'other check')} broken"

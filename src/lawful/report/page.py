@@ -18,8 +18,8 @@ from typing import IO
 
 from lawful.candidates.on_page import on_page
 from lawful.documents.document import Document
-from lawful.documents.records import Scored
-from lawful.report.card import draw_card, draw_open_card, other_checks
+from lawful.documents.records import FailedDocument, Scored
+from lawful.report.card import draw_card, draw_failed, draw_open_card, other_checks
 from lawful.report.plain import DOUBTS, STATUSES, counted, plural
 from lawful.report.risk import draw_risk
 from lawful.report.view import Pictures, View, as_text, words_wrong
@@ -27,6 +27,9 @@ from lawful.results.decoding import Decoding
 from lawful.results.promise import Promise
 from lawful.rules.judging.checks import RuleCounts
 from lawful.rules.rule_set import Rules
+
+FAILED = "failed"
+"""In the totals: documents that could not be read or decoded."""
 
 COLOURS = 30  # of fields, in look.css: ten hues by three kinds of lines
 
@@ -61,6 +64,10 @@ class Report:
         view = self.view(scored, decoding)
         return draw_card(view), view.count()
 
+    def failed(self, found: FailedDocument) -> str:
+        """The HTML of a document that could not be read or decoded."""
+        return draw_failed(found.id or f"line {found.line}", found.message)
+
     def view(self, scored: Scored, decoding: Decoding) -> View:
         """A document as the report shows it."""
         for name in decoding.fields:
@@ -71,11 +78,11 @@ class Report:
         view = View.of(document, scored.gold, decoding, self._colours, self._single)
         return replace(view, pictures=self._pictures(document))
 
-    def foot(self, totals: Counter[str]) -> str:
-        """The HTML after the last card."""
+    def foot(self, totals: Counter[str], failed: int = 0) -> str:
+        """The HTML after the last card, with the totals and the number of ``failed`` documents."""
         rules = None if self._rules is None else len(self._rules.rules)
         script = f"<script>{self._script}</script>"
-        summary = _totals(totals, rules, self._promise)
+        summary = _totals(totals + Counter({FAILED: failed}), rules, self._promise)
         return f"</main>\n{summary}\n{_VIEWER}{script}\n</body>\n</html>\n"
 
 
@@ -153,12 +160,18 @@ def tile(number: str, what: str, *parts: tuple[str, str, int], more: str = "") -
 def _totals(totals: Counter[str], rules: int | None, promise: Promise | None) -> str:
     """What the report says about all documents, and the choice of those to show."""
     documents, corrected = totals["documents"], totals["corrected"]
+    failed = totals[FAILED]
     found, implied = RuleCounts.summed(totals), totals["implied violated"]
     row_checks = f"{found.rows_checked:,} of {counted(found.row_checks, 'row check')} made"
     others = f"{other_checks(implied)}: conditions that fields imply"
     more = [text for text, n in ((row_checks, found.row_checks), (others, implied)) if n]
     statuses = ((name, words, totals[name]) for name, (words, _) in STATUSES.items())
-    tiles = tile(f"{documents:,}", plural(documents, "document"), *statuses)
+    tiles = tile(
+        f"{documents + failed:,}",
+        plural(documents + failed, "document"),
+        *statuses,
+        ("violated", "no result", failed),
+    )
     tiles += tile(
         f"{found.checked:,}",
         f"{plural(found.checked, 'rule')} checked",
@@ -175,7 +188,9 @@ def _totals(totals: Counter[str], rules: int | None, promise: Promise | None) ->
     )
     if totals["gold passed"] + totals["gold person"]:
         tiles += tile(words_wrong(totals), "words wrong, before and after", more=_gold(totals))
-    tools = _TOOLS.format(documents=documents, person=totals["person"], corrected=corrected)
+    tools = _TOOLS.format(
+        documents=documents + failed, person=totals["person"] + failed, corrected=corrected
+    )
     lead = f'<p class="lead">{_lead(totals, rules, promise)}</p>'
     lead += _risk(totals, promise)
     return f'<section id="totals" aria-label="summary">{lead}<div>{tiles}</div>{tools}</section>'
@@ -184,15 +199,18 @@ def _totals(totals: Counter[str], rules: int | None, promise: Promise | None) ->
 def _lead(totals: Counter[str], rules: int | None, promise: Promise | None) -> str:
     """What this is, how many documents passed, and how many need a person."""
     under = "" if rules is None else f", under {counted(rules, 'rule')}"
-    what = f"The fields found in {counted(totals['documents'], 'document')}{under}."
-    passed, person = totals["passed"], totals["person"]
+    passed, person, failed = totals["passed"], totals["person"], totals[FAILED]
+    of = f"{passed + person:,} of " * bool(failed)
+    what = f"The fields found in {of}{counted(passed + person + failed, 'document')}{under}."
     fine = (
         f"<b>{passed:,} passed</b>: every rule that could be checked holds, and the values are "
         "proven to be the best ones, by model and rules together."
     )
     if promise is not None:
         fine = f"<b>{promise.headline(passed, passed + person)}</b>."
-    reasons = [(totals[f"doubt {name}"], words) for name, words in DOUBTS.items()]
+    person += failed
+    reasons = [(failed, "that could not be read or decoded")]
+    reasons += [(totals[f"doubt {name}"], words) for name, words in DOUBTS.items()]
     listed = ", ".join(f"{number:,} {words}" for number, words in reasons if number)
     needs = f"<b>{person:,} need{'s' * (person == 1)} a person</b>: {listed}."
     return f"{what} {fine} {needs if person else '<b>None needs a person.</b>'}"
