@@ -236,6 +236,16 @@ def test_totals_add_up():
     assert "not finished r1 no rules · 1 correction" in text
 
 
+def test_the_number_of_rules_is_said_where_there_is_one():
+    # Receipts and invoices told apart are under the rules of two files, and those of all have none.
+    item = scored(["x"])
+    one = (item, decoding(item, checks=(Check("a", "satisfied", ""),)))
+    assert f"under {len(RULES.rules)} rule" in shown(report(one, rules=RULES))
+    every = shown(report(one, rules=Rules(RULES.fields)))
+    assert "The fields found in 1 document. " in every
+    assert "1 rule checked" in every
+
+
 def test_alternatives_are_told_with_how_far_behind_they_are():
     item, best = corrected()
     amounts = {"total": [FieldValue("66.000", 66000, (1, 2))]}

@@ -80,7 +80,7 @@ class Report:
 
     def foot(self, totals: Counter[str], failed: int = 0) -> str:
         """The HTML after the last card, with the totals and the number of ``failed`` documents."""
-        rules = None if self._rules is None else len(self._rules.rules)
+        rules = len(self._rules.rules) if self._rules else 0
         script = f"<script>{self._script}</script>"
         summary = _totals(totals + Counter({FAILED: failed}), rules, self._promise)
         return f"</main>\n{summary}\n{_VIEWER}{script}\n</body>\n</html>\n"
@@ -157,7 +157,7 @@ def tile(number: str, what: str, *parts: tuple[str, str, int], more: str = "") -
     return f'<div class="tile"><p><b>{number}</b> {what}</p>{shares}{note}</div>'
 
 
-def _totals(totals: Counter[str], rules: int | None, promise: Promise | None) -> str:
+def _totals(totals: Counter[str], rules: int, promise: Promise | None) -> str:
     """What the report says about all documents, and the choice of those to show."""
     documents, corrected = totals["documents"], totals["corrected"]
     failed = totals[FAILED]
@@ -196,9 +196,9 @@ def _totals(totals: Counter[str], rules: int | None, promise: Promise | None) ->
     return f'<section id="totals" aria-label="summary">{lead}<div>{tiles}</div>{tools}</section>'
 
 
-def _lead(totals: Counter[str], rules: int | None, promise: Promise | None) -> str:
+def _lead(totals: Counter[str], rules: int, promise: Promise | None) -> str:
     """What this is, how many documents passed, and how many need a person."""
-    under = "" if rules is None else f", under {counted(rules, 'rule')}"
+    under = f", under {counted(rules, 'rule')}" * bool(rules)
     passed, person, failed = totals["passed"], totals["person"], totals[FAILED]
     of = f"{passed + person:,} of " * bool(failed)
     what = f"The fields found in {of}{counted(passed + person + failed, 'document')}{under}."
