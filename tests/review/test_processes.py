@@ -21,6 +21,7 @@ import pytest
 pytest.importorskip("starlette")
 
 from lawful.review.store import Store
+from tests.fixtures import pdfs
 from tests.helpers import DOCUMENTS, RULES, demo_lines, run
 from tests.review.process import reviewing
 
@@ -235,6 +236,32 @@ def test_an_interrupt_ends_it_and_its_workers(db, tmp_path):
         children = _children(server.process.pid)
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(60) == 0
+    _await_end(children)
+
+
+@pytest.mark.parametrize("wait", [0, 3])
+def test_ctrl_c_in_a_terminal_is_quiet(db, tmp_path, wait):
+    """A terminal sends it to all processes, also to those that draw pages or just begin."""
+    (tmp_path / "scans").mkdir()
+    for number in range(3):
+        (tmp_path / "scans" / f"{number}.pdf").write_bytes(pdfs.text_pdf(["Total 1.00"]))
+    options = ["--images-from", tmp_path / "scans"]
+    with reviewing(DOCUMENTS, db, *options, start_new_session=True) as server:
+        for _ in range(100):
+            if len(_children(server.process.pid)) > 2:
+                break
+            time.sleep(0.05)
+        children = _children(server.process.pid)
+        assert len(children) > 2
+        time.sleep(wait)
+        os.killpg(server.process.pid, signal.SIGINT)
+        assert server.process.wait(60) == 0
+        said = server.process.stderr.read()
+    assert said.splitlines() == [f"ended; reviews are in {db}"]
+    _await_end(children)
+
+
+def _await_end(children):
     for _ in range(100):
         if not any(map(_lives, children)):
             break

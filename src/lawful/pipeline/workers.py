@@ -229,7 +229,7 @@ class _Pool:
             target=_work,
             args=(theirs, at, self._task.start, os.getpid() if in_main else None, inherited),
         )
-        with _signals_held():
+        with signals_held():
             process.start()
             self._workers.append(_Worker(process, ours, at))
         theirs.close()
@@ -342,7 +342,7 @@ def _cause(code: int | None) -> str:
 
 
 @contextmanager
-def _signals_held() -> Iterator[None]:
+def signals_held() -> Iterator[None]:
     """Blocks signals, so that a new process gets them only after setting its own handlers."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -354,6 +354,14 @@ def _signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def leave_signals_to_parent() -> None:
+    """Ignores Ctrl-C in a new process, begun with ``signals_held``: its parent ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+
+
 def _work(
     pipe: Connection,
     at: Any,
@@ -362,10 +370,7 @@ def _work(
     inherited: list[Connection],
 ) -> None:
     """The main function of a worker, which runs until it is killed or the parent has ended."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets Ctrl-C and ends the workers
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+    leave_signals_to_parent()
     for other in inherited:
         other.close()  # ends of the parent: a worker sees the parent end once all copies are closed
     if parent is not None:

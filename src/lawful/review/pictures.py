@@ -18,11 +18,12 @@ from hashlib import sha256
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lawful.base.errors import InputError
 from lawful.documents.document import Document
 from lawful.io.atomic import atomic_path
+from lawful.pipeline.workers import leave_signals_to_parent, signals_held
 from lawful.readers.images import SUFFIXES, picture_of
 
 WIDTH = 1600
@@ -173,7 +174,7 @@ class _Artists:
         with self._lock:
             work = self._drawing.get(reference)
             if work is None:
-                work = self._opened().submit(picture_of, reference, WIDTH, None, password)
+                work = self._submit(partial(picture_of, reference, WIDTH, None, password))
                 self._drawing[reference] = work
         try:
             return work.result()
@@ -185,9 +186,14 @@ class _Artists:
             with self._lock:
                 self._drawing.pop(reference, None)
 
+    def _submit(self, work: Callable[[], Any]) -> Future[Any]:
+        pool = self._opened()  # begins multiprocessing's tracker, which lets signals through
+        with signals_held():
+            return pool.submit(work)
+
     def _opened(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            begin = _be_polite if self._polite else None
+            begin = partial(_begin, polite=self._polite)
             self._pool = ProcessPoolExecutor(self._number, get_context("spawn"), begin)
         return self._pool
 
@@ -195,7 +201,7 @@ class _Artists:
         """Starts the processes, so that the first page does not wait for that."""
         with self._lock:
             for _ in range(self._number):
-                self._opened().submit(_load)
+                self._submit(_load)
 
     def close(self) -> None:
         """Ends the processes."""
@@ -211,9 +217,11 @@ def _load() -> None:
         import_module("PIL.Image")
 
 
-def _be_polite() -> None:
-    """Lets everybody else go first."""
-    os.nice(10)
+def _begin(*, polite: bool) -> None:
+    """Prepares a process; a polite one lets everybody else go first."""
+    leave_signals_to_parent()
+    if polite:
+        os.nice(10)
 
 
 class _Kept:
