@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import subprocess
@@ -170,6 +171,23 @@ def test_the_command_reads_all_kinds_of_a_folder(folder):
     assert len(columns) == len(set(columns))
     assert {"kind", "total", "gross", "number", "shop"} <= set(columns)
     assert len(rows) == 3
+
+
+def test_rows_are_of_the_documents_that_have_such(folder):
+    def table(rows):
+        files = (str(folder / f"{name}.pdf") for name in ("german", "receipt"))
+        more = ("--quiet", "--format", "csv", "--rows", rows)
+        command = [sys.executable, "-m", "lawful", "extract", *files, *more]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    for rows, name, count in (("line", "german", 2), ("item", "receipt", 3)):
+        found = list(csv.DictReader(table(rows).stdout.splitlines()))
+        assert [row["id"].split("/")[-1] for row in found] == [f"{name}.pdf"] * count
+        assert [row[rows] for row in found] == [str(number) for number in range(1, count + 1)]
+    refused = table("cell")
+    assert refused.returncode == 2
+    known = "rows of the rule file: line, allowance, charge, vat, item"
+    assert known in " ".join(refused.stderr.split())
 
 
 def test_the_model_for_rules_is_the_one_that_knows_their_labels():

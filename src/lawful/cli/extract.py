@@ -77,7 +77,7 @@ def extract(
     else:
         of_no_model(context)
         asked = None
-        if all(each is None for each in (rules, python, by.model, passing.trust, write.rows)):
+        if all(each is None for each in (rules, python, by.model, passing.trust)):
             call, weights = CallByKind.of_packs(how.call), invoice_model()
             trusting = Trusting.load(passing, call, (weights, None))
             scorer = load_kind_tagger(by.device, by.backend)

@@ -148,7 +148,8 @@ class CsvWriter(Writer):
 class RowWriter(CsvWriter):
     """One row per row of a kind, with the document's id, the row's number and its fields.
 
-    Before them are the number and the fields of each section that the row is in.
+    Before them are the number and the fields of each section that the row is in. Documents whose
+    rules have no such rows have none.
     """
 
     def __init__(self, kind: RowKind, rules: Rules, *, raw: bool) -> None:
@@ -162,6 +163,8 @@ class RowWriter(CsvWriter):
         return self._row(["id", "status", *outer, self._kind.name, *self._kind.fields])
 
     def write(self, scored: Scored, decoding: Decoding) -> tuple[str, dict[str, int]]:
+        name = self._kind.name
+        rows = decoding.rows(name) if name in decoding.row_kinds else []
         text = "".join(
             self._row(
                 [
@@ -175,7 +178,7 @@ class RowWriter(CsvWriter):
                     *self._cells(self._kind, number, row),
                 ]
             )
-            for number, row in enumerate(decoding.rows(self._kind.name), 1)
+            for number, row in enumerate(rows, 1)
         )
         return text, tallied(decoding)
 
@@ -242,13 +245,13 @@ def writer_for(
     """
     rules, rows, ranked = call.rules, options.rows, call.alternatives > 0
     if rows is not None:
-        kind = next((kind for kind in rules.rows if kind.name == rows), None)
-        if form != "csv" or kind is None:
-            known = ", ".join(kind.name for kind in rules.rows) or "none"
+        kinds = {kind.name: (kind, own) for own in call.rule_sets for kind in own.rows}
+        if form != "csv" or rows not in kinds:
+            known = ", ".join(kinds) or "none"
             raise InputError(
                 f"--rows {rows} needs --format csv and a kind of rows of the rule file: {known}"
             )
-        return RowWriter(kind, rules, raw=options.raw_csv)
+        return RowWriter(*kinds[rows], raw=options.raw_csv)
     if form == "csv":
         return CsvWriter(rules, ranked=ranked, raw=options.raw_csv)
     if form == "html":

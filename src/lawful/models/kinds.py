@@ -138,6 +138,10 @@ class CallByKind(Call):
             first.by_field, first.temperature, first.pool, calls,
         )  # fmt: skip
 
+    @property
+    def rule_sets(self) -> tuple[Rules, ...]:
+        return tuple(call.rules for call in self.calls.values())
+
     def given(self, scored: Scored) -> Scored:
         """What is decoded; an ``InputError`` says what to do about a page of another kind."""
         return self._call(scored).given(scored)

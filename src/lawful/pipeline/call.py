@@ -59,6 +59,11 @@ class Call:
         object.__setattr__(self, "chosen", chosen)
         check_temperature(self.temperature)
 
+    @property
+    def rule_sets(self) -> tuple[Rules, ...]:
+        """The rules of all documents: several if each document's kind decides."""
+        return (self.rules,)
+
     def given(self, scored: Scored) -> Scored:
         """What is decoded: the document in words, with its own scores or those of fields' spans."""
         if self.pool is not None:
