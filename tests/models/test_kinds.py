@@ -14,8 +14,10 @@ import pytest
 
 import lawful
 from lab.receipts.drawing import Text, pdf_of
-from lawful import FailedDocument, Rules
+from lawful import FailedDocument, Rules, RulesError
+from lawful.models.kinds import CallByKind
 from lawful.models.shipped import invoice_model, model_for, receipt_model
+from lawful.pipeline.call import DecodeOptions
 from lawful.rules.packs import PACKS
 
 pytest.importorskip("pypdfium2", reason="needs the 'pdf' extra")
@@ -188,6 +190,21 @@ def test_rows_are_of_the_documents_that_have_such(folder):
     assert refused.returncode == 2
     known = "rows of the rule file: line, allowance, charge, vat, item"
     assert known in " ".join(refused.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("needs", "said"),
+    [
+        ("total,issued", "(--rules receipt alone would do); invoice: needs: no field 'total'"),
+        ("gross", "(--rules invoice alone would do); receipt: needs: no field 'gross'"),
+        ("nothing", "the packs invoice and receipt; invoice: needs: no field 'nothing'"),
+    ],
+)
+def test_fields_that_one_kind_does_not_have_are_refused_with_the_rules_that_do(needs, said):
+    with pytest.raises(RulesError) as refused:
+        CallByKind.of_packs(DecodeOptions(needs=needs).call)
+    assert said in str(refused.value)
+    assert CallByKind.of_packs(DecodeOptions(needs="tax,issued").call).calls
 
 
 def test_the_model_for_rules_is_the_one_that_knows_their_labels():

@@ -107,7 +107,8 @@ def open_(
     ),
     needs: str | None = typer.Option(
         None, "--needs", metavar="NAMES", show_default="as the rules say",
-        help="The fields that matter, as in total,date: others are not asked about.",
+        help="The fields that matter, as in total,issued with --rules receipt: others are not "
+        "asked about.",
     ),
     passing: Annotated[PassOptions, Without("audit", "review_out")],
     error_cost: float = typer.Option(

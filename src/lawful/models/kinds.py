@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from lawful.base.errors import InputError
+from lawful.base.errors import InputError, RulesError
 from lawful.documents.document import Document
 from lawful.documents.records import Scored
 from lawful.documents.scores import Pooling
@@ -122,10 +122,21 @@ class CallByKind(Call):
     def of_packs(cls, made: Callable[[Rules], Call]) -> CallByKind:
         """Receipts and invoices under the rules of their packs, as ``made`` makes a call of them.
 
-        The class ``kind`` of a decoding says which it was.
+        The class ``kind`` of a decoding says which it was. What does not fit one of the packs is a
+        ``RulesError`` that names it, and the other one if that fits.
         """
         packs = rules_by_kind()
-        calls = {kind: made(rules) for kind, rules in packs.items()}
+        calls: dict[str, Call] = {}
+        wrong: dict[str, RulesError] = {}
+        for kind, rules in packs.items():
+            try:
+                calls[kind] = made(rules)
+            except RulesError as error:
+                wrong[kind] = error
+        for kind, why in wrong.items():
+            fits = "".join(f" (--rules {other} alone would do)" for other in calls)
+            both = f"without --rules, this must fit the packs {' and '.join(packs)}{fits}"
+            raise RulesError(f"{both}; {kind}: {why}")
         fields = {
             field.name: replace(field, label=f"{kind}.{field.name}")
             for kind in (RECEIPT, INVOICE)

@@ -52,7 +52,7 @@ COSTS = Costs()
 
 
 def with_needs(rules: Rules, path: Path, needs: str | None = None) -> Rules:
-    """The rules with what is needed, as somebody says (``total,date``), or usual for the pack."""
+    """The rules with what is needed, as somebody says (``total,issued``), or usual for the pack."""
     if needs is not None:
         names = tuple(name.strip() for name in needs.split(",") if name.strip())
         return replace(rules, needs=names)
