@@ -19,18 +19,11 @@ from lawful.readers import Reader
 from lawful.results.promise import Promise
 from lawful.rules.packs import rules_named
 from tests.fixtures import pdfs
-from tests.fixtures.einvoices import PRINTED, UBL, XML
+from tests.fixtures.einvoices import PARTY, PRINTED, UBL, XML
 
 pytest.importorskip("pypdfium2", reason="needs the 'pdf' extra")
 pytest.importorskip("onnxruntime", reason="needs the 'onnx' extra")
 
-PARTY = b"""<ram:ApplicableHeaderTradeAgreement><ram:SellerTradeParty><ram:Name>Tee GmbH</ram:Name>
-<ram:PostalTradeAddress><ram:PostcodeCode>10115</ram:PostcodeCode><ram:LineOne>Weg 1</ram:LineOne>
-<ram:CityName>Berlin</ram:CityName></ram:PostalTradeAddress>
-<ram:SpecifiedTaxRegistration><ram:ID schemeID="FC">1/2</ram:ID></ram:SpecifiedTaxRegistration>
-<ram:SpecifiedTaxRegistration><ram:ID schemeID="VA">DE1</ram:ID></ram:SpecifiedTaxRegistration>
-</ram:SellerTradeParty></ram:ApplicableHeaderTradeAgreement><ram:ApplicableHeaderTradeSettlement>
-<ram:InvoiceCurrencyCode>EUR</ram:InvoiceCurrencyCode>"""
 FULL = XML.replace(b"<ram:ApplicableHeaderTradeSettlement>", PARTY, 1).replace(
     b"12.5000<", b"12.345<"
 )

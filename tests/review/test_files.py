@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import time
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("starlette")
 pytest.importorskip("onnxruntime")
 pytest.importorskip("pypdfium2")
 
+import lawful
 from lab import receipts as demo
 from lab.receipts.drawing import draw_pdf
+from lawful.io.jsonl import encode
 from lawful.rules.packs import PACKS
+from tests.fixtures import pdfs
+from tests.fixtures.einvoices import PARTY, PRINTED, XML
 from tests.helpers import demo_lines, run
 from tests.review.process import reviewing
 
@@ -44,6 +52,42 @@ def test_files_need_no_rules_and_scored_documents_do(tmp_path):
     found = run("review", tmp_path / "a.jsonl", "--db", tmp_path / "r.db", "--no-browser")
     assert found.returncode == 2
     assert "give --rules" in found.stderr
+
+
+def test_e_invoices_have_the_values_of_their_xml(tmp_path):
+    """Also where the page says something else, or one word is the print of two of them."""
+    scans = tmp_path / "scans"
+    scans.mkdir()
+    xml = XML.replace(b"<ram:ApplicableHeaderTradeSettlement>", PARTY, 1)
+    page, wrong = (pdfs.text_pdf([line.replace("21,85", tax) for line in PRINTED])
+                   for tax in ("21,85", "28,15"))  # fmt: skip
+    pdfs.attached(scans / "good.pdf", page, factur__x_xml=xml)
+    pdfs.attached(scans / "other.pdf", wrong, factur__x_xml=xml)
+    xml = xml.replace(b"<ram:GrandTotalAmount>136", b"<ram:GrandTotalAmount>139")
+    pdfs.attached(scans / "sums.pdf", page, factur__x_xml=xml)
+    with reviewing(scans, tmp_path / "review.db", rules=None) as server:
+        until = time.monotonic() + 60
+        queue = server.documents()
+        while None in [each["confidence"] for each in queue]:
+            assert time.monotonic() < until, queue
+            time.sleep(0.1)
+            queue = server.documents()
+        entries = {Path(each["id"]).stem: each for each in queue}
+        answers = {
+            name: server.ask(f"/api/documents/{each['n']}")[1]["answer"]
+            for name, each in entries.items()
+        }
+    for name, answer in answers.items():
+        known = json.loads(encode(lawful.extract(scans / f"{name}.pdf").to_dict()))
+        assert _values(answer) == _values(known)
+    assert entries["good"]["passes"]
+    assert not entries["other"]["passes"]
+    assert not entries["sums"]["passes"]
+    assert entries["other"]["reasons"] == ["look at net, tax, gross"]
+
+
+def _values(answer):
+    return {name: [each["value"] for each in found] for name, found in answer["fields"].items()}
 
 
 def test_several_files_of_lines_are_refused(tmp_path):

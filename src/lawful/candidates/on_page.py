@@ -1,8 +1,8 @@
 """What was chosen among candidates as spans of the page's own words, for people to look at.
 
 A candidate is a span of the words at which it is printed. One whose print says something else, or
-that is printed nowhere, is a word of its own behind those of the page: with the box of its print,
-or on a page behind the last one, without a box.
+belongs to another value that must be taken, or that is printed nowhere, is a word of its own behind
+those of the page: with the box of its print, or on a page behind the last one, without a box.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from lawful.candidates.candidates import TOLERANCE
 from lawful.candidates.same import same
+from lawful.candidates.stated import Stated
 from lawful.documents.document import NOWHERE, Document
 from lawful.documents.labels import Span
 from lawful.documents.placed_texts import PlacedTexts
@@ -70,6 +71,7 @@ def on_page(scored: Scored, rules: Rules) -> OnPage | None:
     if not isinstance(scores, SpanScores) or not scores.slots:
         return None
     known = {f.name: f for f in rules.fields}
+    exactly = isinstance(scored, Stated)  # whose texts are what is true, whatever is printed
     placed = document if isinstance(document, PlacedTexts) else None
     page = None if placed is None else placed.around
     words = [] if page is None else list(page.words)
@@ -79,13 +81,18 @@ def on_page(scored: Scored, rules: Rules) -> OnPage | None:
     rows: list[int | None] = [None] * len(words)
     spans: dict[int, tuple[int, int]] = {}
     odds: dict[Span, float] = {}
+    held: dict[int, tuple[str, int | None]] = {}  # by word, whose value must be there
     ranked = sorted(zip(scores.log_odds.tolist(), scores.spans, strict=True), key=lambda e: e[0])
     for worth, span in ranked:  # the best one last: the row of its words counts
         own = range(span.start, scores.text_end(span.start))
         text = " ".join(document.words[i] for i in own)
         place = () if placed is None else placed.places[span.start]
-        if page is not None and _says(page, place, text, known[span.type]):
+        owner = span.type, None if document.rows is None else document.rows[span.start]
+        free = all(held.get(i, owner) == owner for i in place)
+        if page is not None and free and _says(page, place, text, known[span.type], exactly):
             found = place[0], place[-1] + 1
+            if scores.must_be_taken(span):
+                held.update(dict.fromkeys(place, owner))
         else:
             found = len(words), len(words) + len(own)
             words += (document.words[i] for i in own)
@@ -120,13 +127,13 @@ def on_page(scored: Scored, rules: Rules) -> OnPage | None:
     return OnPage(whole, SpanScores(likely, len(words), types, named), spans)
 
 
-def _says(page: Document, place: tuple[int, ...], text: str, f: Field) -> bool:
+def _says(page: Document, place: tuple[int, ...], text: str, f: Field, exactly: bool) -> bool:
     """Whether the words of a place follow each other, and say what a text does."""
     if not place or place[-1] - place[0] + 1 != len(place):
         return False
     printed = page.text(place[0], place[-1] + 1)
     if f.type == "text":
-        return same(printed) == same(text)
+        return printed == text if exactly else same(printed) == same(text)
     first = list(_first(printed, f.type))
     return bool(first) and first == list(_first(text, f.type))
 

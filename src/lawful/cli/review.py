@@ -157,7 +157,8 @@ def open_(
     else:
         store = Store(db)  # before a model runs for minutes
         tagger = model_of(sets, by.model, inputs, teach=teach)
-        arriving = scored(inputs, files.reader(), tagger)
+        xml = by.model is None and passing.trust is None and not teach
+        arriving = scored(inputs, files.reader(), tagger, sets if xml else None)
         found = Documents.arriving(arriving, inputs.files_after(0))
         if teach:
             learner = Learner(common.rules, teach_out or Path(f"{db}.model"), tagger)

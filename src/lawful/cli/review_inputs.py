@@ -4,29 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from lawful.base.errors import InputError
+from lawful.base.errors import InputError, LawfulError
+from lawful.candidates.on_page import on_page
 from lawful.cli.inputs import Inputs
 from lawful.cli.options import load_rules
 from lawful.cli.scoring import UnscoredFile, load_kind_tagger, load_tagger
 from lawful.cli.terminal import say, warn
-from lawful.documents.records import FailedDocument, Scored
+from lawful.documents.document import Document
+from lawful.documents.records import FailedDocument, Labelled, Scored
 from lawful.io.jsonl import LineParser, parse_documents
 from lawful.llm.schemas import load_schema, schema_file
 from lawful.models.extraction import check_labels
-from lawful.models.kinds import rules_by_kind
+from lawful.models.kinds import INVOICE, rules_by_kind
 from lawful.models.quick import QuickTagger
 from lawful.models.shipped import RULES, model_for, rules_for
+from lawful.models.stated import stated
 from lawful.models.tagger import Tagger
 from lawful.pipeline.batch import score_each
 from lawful.pipeline.workers import Idle
 from lawful.readers import Reader
 from lawful.review.answer import RuleSets
-from lawful.review.needed import with_needs
+from lawful.review.needed import BROKEN, with_needs
 from lawful.rules.packs import PACKS
 
 Arriving = Generator[Scored | FailedDocument | Idle, None, None]
@@ -86,19 +89,52 @@ def model_of(sets: RuleSets, model: str | None, inputs: Inputs, *, teach: bool) 
     return tagger
 
 
-def scored(inputs: Inputs, reader: Reader, tagger: Tagger) -> Arriving:
-    """Documents, scored by a model; what cannot be read is said, and listed."""
+def scored(inputs: Inputs, reader: Reader, tagger: Tagger, sets: RuleSets | None) -> Arriving:
+    """Documents, scored by a model; what cannot be read is said, and listed.
+
+    With rules, e-invoices have the values of their XML, as for ``lawful extract``.
+    """
+
+    def predict(documents: Iterable[Any]) -> Iterator[Scored]:
+        for document in documents:
+            known = sets and _stated(document, sets, inputs)
+            yield known or next(iter(tagger.predict([document], batch=1)))
+
     records: Iterable[Scored | FailedDocument | Idle]
     if isinstance(tagger, QuickTagger) and not tagger.models and not inputs.has_files:
         records = _as_they_are(inputs, tagger)
     else:
         found = inputs.documents(inputs.lines(), reader)
         unscored = UnscoredFile(tagger, keep_gold=False).records(found)
-        records = score_each(partial(tagger.predict, batch=1), unscored)
+        records = score_each(predict, unscored)
     for record in records:
         if isinstance(record, FailedDocument):
             warn(f"{inputs.name(record.line)}: {record.message}")
         yield record
+
+
+def _stated(document: Document | Labelled, sets: RuleSets, inputs: Inputs) -> Scored | None:
+    """The values of the XML in a document's file, on its page; what they contradict is said.
+
+    Then its amounts are as doubtful as those of a broken rule.
+    """
+    kind = None if "" in sets else INVOICE
+    rules = sets[kind or ""]
+    try:
+        known = stated(document, rules, kind)
+        placed = None if known is None else on_page(known, rules)
+    except LawfulError as error:
+        line = document.line if isinstance(document, Document) else document.document.line
+        warn(f"{inputs.name(line or 0)}: its page is read, not its XML: {error}")
+        return None
+    if known is None or placed is None:
+        return None
+    broken = [check for check in known.checks if check.state == "violated"]
+    for check in broken:
+        warn(f"{inputs.name(known.line or 0)}: {check.id}: {check.message}")
+    amounts = [f.label for f in rules.fields if f.type == "money"] if broken else []
+    placed.scores.named = dict.fromkeys(amounts, BROKEN)  # nobody guessed, as samples do
+    return placed.scored
 
 
 def _as_they_are(inputs: Inputs, nothing: QuickTagger) -> Iterator[Scored | FailedDocument]:
