@@ -178,3 +178,29 @@ def test_progress_is_said_where_there_is_no_terminal(monkeypatch, capsys):
     with Progress(quiet=True) as progress:
         list(progress.documents("abcdef"))
     assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.html", "x.parquet"])
+def test_a_run_that_reads_nothing_leaves_an_earlier_file_alone(tmp_path, name):
+    """A wrong name of a file made a table of thousands of documents a table of none."""
+    out = tmp_path / name
+    out.write_bytes(b"last month's")
+    (tmp_path / "bad.jsonl").write_text("no JSON\n")
+    done = run("decode", "bad.jsonl", "-r", RULES, "-o", name, cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"{name} stays as it was, since no document could be read" in done.stderr
+    assert out.read_bytes() == b"last month's"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.jsonl", name]
+    run("decode", DOCUMENTS, "-r", RULES, "-o", name, cwd=tmp_path)
+    assert out.read_bytes() != b"last month's"
+
+
+def test_files_of_other_kinds_are_named(tmp_path):
+    (tmp_path / "a.docx").write_bytes(b"PK\x03\x04")
+    one = run("read", "a.docx", cwd=tmp_path)
+    assert one.returncode == 2
+    assert "a.docx: it is of no known kind" in one.stderr
+    (tmp_path / "a.hocr").write_text("<html></html>")
+    (tmp_path / "notes").write_text("by hand")
+    several = run("read", ".", cwd=tmp_path)
+    assert "2 files of other kinds left out (no ending, .docx)" in several.stderr

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lawful import Document, Field, Rules, Scores
+from lawful import Candidates, Document, Field, Rules, Scores
 from lawful.base.errors import InputError
+from lawful.candidates.choose import laid_out
 from lawful.documents.records import Scored
 from lawful.documents.span_scores import SpanScores
 from lawful.evaluation.scoreboard import right_fields
@@ -172,6 +173,21 @@ def test_doubts_are_numbers_in_every_corner():
         for more in (0, 1):
             decoding = decoded(page, alternatives=more)
             assert np.isfinite(doubts_of(page, decoding, NEEDS)).all()
+
+
+def test_what_is_printed_nowhere_is_in_doubt_though_all_answers_agree():
+    """A total that five answers had, and the page had not, passed like a printed one."""
+    page = Document.from_text("Net 40.00 Tax 5.28 Total 45.28")
+    rules = Rules([Field("total", label="total", type="money")], needs=("total",))
+    doubts = []
+    for said in (45.28, 2):
+        candidates = Candidates.from_samples([{"total": said}] * 5)
+        found = laid_out(candidates, rules, page)
+        scored = Scored(found.document, found.scores)
+        decoding = Call(found.rules, confidence=True).decode(scored)
+        doubts.append(doubts_of(scored, decoding, rules)[0])
+    assert np.exp(doubts[0]) < 0.1
+    assert np.exp(doubts[1]) > 0.7
 
 
 def test_what_a_person_must_see_does_not_pass():

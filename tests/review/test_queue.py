@@ -13,8 +13,10 @@ pytest.importorskip("starlette")
 from lab import receipts as demo
 from lawful import Rules
 from lawful.review import phrases
+from lawful.review.needed import described
 from lawful.review.queue import Entry
-from tests.helpers import demo_lines
+from lawful.rules.packs import rules_named
+from tests.helpers import ROOT, demo_lines
 from tests.review.client import client_of, desk_of
 
 
@@ -327,3 +329,10 @@ def test_an_unproven_answer_is_no_worse_than_the_one_before_with_the_pin(tmp_pat
         kept = {name: [v.words for v in found] for name, found in before.fields.items()}
         for name in ("subtotal", "item"):
             assert [tuple(each["words"]) for each in after["fields"][name]] == kept[name]
+
+
+def test_every_field_has_a_colour_of_the_style_sheet():
+    """Fields of long rule files, such as the totals of invoices, were drawn as black boxes."""
+    colours = {each["colour"] for each in described(rules_named("invoice"))["fields"]}
+    look = (ROOT / "src/lawful/report/look.css").read_text(encoding="utf-8")
+    assert all(f".c{colour}" in look for colour in colours)

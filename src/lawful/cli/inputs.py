@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -11,13 +12,18 @@ import msgspec
 
 from lawful.base.errors import InputError
 from lawful.cli.folders import Files, digest_of
-from lawful.cli.terminal import warn
+from lawful.cli.output import plural
+from lawful.cli.terminal import say, warn
 from lawful.io.jsonl import Line, parse_documents, read_lines
 from lawful.pipeline.workers import Idle
 from lawful.readers import Item, Limits, Reader, files_in, kind_of
+from lawful.readers.einvoice import START
 from lawful.readers.many import Found, read_files_or_idle
 from lawful.readers.parts import split_each
-from lawful.readers.reader import FileDocument
+from lawful.readers.reader import IN_FOLDERS, FileDocument
+
+LINES = (".jsonl", ".ndjson", ".json", ".gz", "")
+"""Endings of files with lines of documents, whatever they begin with."""
 
 
 class _Id(msgspec.Struct):
@@ -36,7 +42,9 @@ class Inputs:
             found = [(str(path), True) for path in files_in(Path(each))] if folder else []
             if folder and not found:
                 raise InputError(f"no PDF file, image or hOCR file in {each}")
-            is_file = each != "-" and kind_of(Path(each)) is not None
+            if folder:
+                _say_others(Path(each))
+            is_file = each != "-" and (kind_of(Path(each)) is not None or _is_other(Path(each)))
             self._paths += found or [(each, is_file)]
             below = Path(each) if folder else Path(each).parent
             self._names += [
@@ -142,3 +150,21 @@ class Inputs:
         number, text = line
         path, _ = self._paths[bisect_right(self._starts, number - 1) - 1]
         return Item(number, path=path) if self.is_file(number) else Item(number, text)
+
+
+def _is_other(path: Path) -> bool:
+    """Whether a file is of a kind that nothing here reads, such as one of a word processor."""
+    if path.suffix.lower() in LINES or not path.is_file():
+        return False
+    with suppress(OSError), path.open("rb") as file:
+        return not file.read(START).lstrip().startswith((b"{", b"\x1f\x8b"))
+    return False
+
+
+def _say_others(folder: Path) -> None:
+    """Says how many files of a folder are not read."""
+    every = Counter(path.suffix.lower() for path in files_in(folder, None))
+    others = {ending: n for ending, n in every.items() if ending not in IN_FOLDERS}
+    if others:
+        endings = ", ".join(ending or "no ending" for ending in sorted(others))
+        say(f"{folder}: {plural(sum(others.values()), 'file')} of other kinds left out ({endings})")

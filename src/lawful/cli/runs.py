@@ -77,6 +77,14 @@ class Split(Output):
         self._review.finish(foot)
         self._automatic.finish(foot)
 
+    @property
+    def earlier(self) -> Path | None:
+        return self._automatic.earlier or self._review.earlier
+
+    def drop(self) -> None:
+        self._review.drop()
+        self._automatic.drop()
+
 
 @contextmanager
 def _outputs(
@@ -200,11 +208,14 @@ def write_results(
 
     ``render`` gives the text of a result, and what it adds to the counts; ``bad`` that of a bad
     line. ``name`` is what messages call a line. If a line may have ``several`` results, they are
-    written together, so that a run resumes after all of them.
+    written together, so that a run resumes after all of them. If no document could be read, an
+    earlier output file stays as it is.
     """
     repeated = _RepeatedIds(name)
+    nothing = True
     for entry in output.entries():
         repeated.add(entry.line, entry.id)
+        nothing = nothing and BAD in entry.counts
     add = _Together(output) if several else output
     with Complaints(bad_lines, Counter(), name) as complaints:
         for result in results:
@@ -218,6 +229,7 @@ def write_results(
             if output.is_done(line := document.line or 0):
                 continue
             repeated.add(line, document.id)
+            nothing = False
             text, counts = render(*result)
             if rest and _has_pieces(document):
                 counts[_PIECES] = 1
@@ -230,7 +242,11 @@ def write_results(
             f"{plural(pieces)} of word pieces, which were labelled one by one: --pool mean merges "
             "them into words before decoding"
         )
-    output.finish(foot)
+    if nothing and output.counts[BAD] and (earlier := output.earlier) is not None:
+        warn(f"{earlier.name} stays as it was, since no document could be read")
+        output.drop()
+    else:
+        output.finish(foot)
     return Tally(output.counts)
 
 

@@ -8,6 +8,9 @@ from typing import Any
 
 from lawful.documents.document import Box, Document
 
+NOT_PRINTED = 0.7
+"""Probability that a value is wrong that somebody said, and that is printed nowhere."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlacedTexts(Document):
@@ -47,3 +50,7 @@ class PlacedTexts(Document):
     def page(self, start: int) -> int | None:
         """The page of a text."""
         return None if self.lines[start] is None else Document.page(self, start)
+
+    def is_printed(self, start: int) -> bool:
+        """Whether a text stands on the page."""
+        return self.lines[start] is not None

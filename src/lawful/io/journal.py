@@ -106,6 +106,14 @@ class Output:
         """Writes what comes after all results, by their counts; makes the output file appear."""
         self._file.write(foot(self.counts))
 
+    @property
+    def earlier(self) -> Path | None:
+        """The file that ``finish`` replaces, if there is one."""
+        return None
+
+    def drop(self) -> None:
+        """Ends the run without an output: an earlier file stays as it is."""
+
 
 class Journal(Output):
     """An output file that appears at the end; until then, its run can be resumed."""
@@ -313,6 +321,13 @@ class Journal(Output):
             _sync_folder(self._out.parent)
         self._journal_path.unlink()
         self._started = False  # the names may be another run's from now on
+        self._lines = 0
+
+    @property
+    def earlier(self) -> Path | None:
+        return self._out if self._out.is_file() else None
+
+    def drop(self) -> None:
         self._lines = 0
 
     def close(self) -> None:

@@ -27,6 +27,7 @@ import msgspec
 import numpy as np
 
 from lawful.base.errors import InputError, shown
+from lawful.documents.placed_texts import NOT_PRINTED, PlacedTexts
 from lawful.documents.records import Scored
 from lawful.documents.span_scores import SpanScores
 from lawful.io.atomic import atomic_text
@@ -93,7 +94,7 @@ def doubts_of(scored: Scored, decoding: Decoding, rules: Rules) -> Vector:
     # A field that is surely missing has no confidence; nor have values, by some decoders.
     unknown = {name: float(not decoding.fields.get(name)) for name in needs}
     known = {name: found.low for name, found in decoding.confidence.items()}
-    sure = [known.get(name, unknown[name]) for name in needs]
+    sure = [_sure(scored, decoding, name, known.get(name, unknown[name])) for name in needs]
     readers = {rule.id: frozenset(rule.names) for rule in rules.parsed}
     needed, other = 0, 0
     supported: set[str] = set()
@@ -119,6 +120,16 @@ def doubts_of(scored: Scored, decoding: Decoding, rules: Rules) -> Vector:
             float(not decoding.optimal),
         ]
     )
+
+
+def _sure(scored: Scored, decoding: Decoding, name: str, confidence: float) -> float:
+    """The confidence of a field, less if somebody said a value of it that is printed nowhere."""
+    texts = scored.document
+    if isinstance(texts, PlacedTexts) and not all(
+        texts.is_printed(value.words[0]) for value in decoding.fields.get(name, ())
+    ):
+        return confidence * (1 - NOT_PRINTED)
+    return confidence
 
 
 def _doubtful_words(scored: Scored, decoding: Decoding, rules: Rules) -> float:

@@ -18,6 +18,7 @@ from lawful.candidates.answers import read_answer
 from lawful.candidates.choose import LaidOut
 from lawful.candidates.grounding.leaves import fields_of
 from lawful.candidates.samples import Path
+from lawful.documents.placed_texts import NOT_PRINTED
 from lawful.documents.records import Scored
 from lawful.documents.span_scores import SpanScores
 from lawful.llm.page_text import Line
@@ -35,9 +36,6 @@ MAX_FIELDS = 3
 
 MAX_TRIED = 3
 """Other values of a field that are pinned."""
-
-NOT_PRINTED = 0.7
-"""Probability that a value is wrong that is printed nowhere."""
 
 CHECKED = 0.1
 """Factor of the probability that a value is wrong, if a rule that reads it holds."""

@@ -54,13 +54,17 @@ def kind_of(path: Path) -> str | None:
     return next((kind for kind, pattern in _STARTS.items() if pattern.search(start)), None)
 
 
-def files_in(folder: Path, endings: tuple[str, ...] = IN_FOLDERS) -> Iterator[Path]:
-    """The files of a folder and its subfolders with these endings, by name; no hidden ones."""
+def files_in(folder: Path, endings: tuple[str, ...] | None = IN_FOLDERS) -> Iterator[Path]:
+    """The files of a folder and its subfolders with these endings, by name; no hidden ones.
+
+    Without ``endings``, all of them.
+    """
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(where, name)
-            if not name.startswith(".") and path.suffix.lower() in endings and path.is_file():
+            wanted = endings is None or path.suffix.lower() in endings
+            if wanted and not name.startswith(".") and path.is_file():
                 yield path
 
 

@@ -12,6 +12,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from lawful.report.page import COLOURS
 from lawful.results.decoding import Decoding
 from lawful.rules.definitions import Field
 from lawful.rules.packs import PACKS
@@ -83,7 +84,7 @@ def headline(rules: Rules) -> tuple[str, ...]:
 def described(rules: Rules) -> dict[str, Any]:
     """The fields of rules by use, with their keys, and the kinds of rows."""
     kinds = {name: kind.name for kind in rules.rows for name in kind.fields}
-    colours = {f.name: colour for colour, f in enumerate(rules.fields)}
+    colours = {f.name: i % COLOURS for i, f in enumerate(rules.fields)}
     return {
         "fields": [
             {
