@@ -264,6 +264,7 @@ def _propose(teacher: Teacher, rules: Rules, out: Path) -> None:
     if found:
         with atomic_text(out / PROPOSED) as file:
             file.write(mined_text(found, rules, ["Rules that hold in the true values: choose."]))
-        say(f"{plural(len(found), 'rule')} that hold in the values, in {out / PROPOSED}:")
+        hold = "holds" if len(found) == 1 else "hold"
+        say(f"{plural(len(found), 'rule')} that {hold} in the values, in {out / PROPOSED}:")
         for each in found[:SHOWN]:
             say(f"  {each.proposal.text} ({each.pages.holds:,} of {each.pages.of:,})")
