@@ -66,6 +66,17 @@ def test_documents_go_to_the_model_and_rules_choose(folder):
     assert {body["n"] for body in server.requests} == {3}
 
 
+def test_answers_that_cannot_be_read_are_counted(folder):
+    """Three of five answers were lost without a word."""
+
+    def script(body):
+        return completion("sorry", "I cannot", *[json.dumps(GOOD)] * 3)
+
+    done, _ = extract(folder, code=0, script=script)
+    assert "8 answers could not be read: " in done.stderr
+    assert totals(done) == dict.fromkeys(("d0", "d1", "d2", "d3"), 53.28)
+
+
 def test_a_record_is_replayed_without_a_server(folder):
     first, _ = extract(folder, "--record", "r.jsonl")
     done, server = extract(folder, "--replay", "r.jsonl")

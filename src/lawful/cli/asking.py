@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import partial
@@ -150,6 +151,7 @@ class Model:
         given["llm"] = True
         given["schema"] = msgspec.json.encode(schema, order="deterministic").decode()
         self._nowhere = 0
+        self._unread: list[str] = []
 
     def results(
         self, found: Iterable[Document | Labelled | FailedDocument | Idle], *, quiet: bool
@@ -157,6 +159,7 @@ class Model:
         """The results of documents, in order; says which values are printed nowhere."""
         with self._client:
             for settled in settle_each(found, self._asking):
+                self._unread += settled.unread
                 if settled.not_printed and not quiet:
                     self._say(settled.result, settled.not_printed)
                 yield settled.result
@@ -170,7 +173,11 @@ class Model:
         warn(f"{result[0].document.id}: printed nowhere: {some}{more}")
 
     def summarise(self) -> None:
-        """Says how many calls there were, and what they cost."""
+        """Says which answers were of no use, how many calls there were, and what they cost."""
+        if self._unread:
+            why = Counter(each.partition(": ")[2] or each for each in self._unread)
+            some = "; ".join(f"{n} × {what}" for what, n in why.most_common(3))
+            warn(f"{plural(len(self._unread), 'answer')} could not be read: {some}")
         if self._nowhere > _MOST_SAID:
             warn(f"{plural(self._nowhere)} with values that are printed nowhere")
         say(spent(self._client.usage, self._prices))

@@ -74,10 +74,14 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What became of a document, and which of its values are printed nowhere: field and text."""
+    """What became of a document, and which of its values are printed nowhere: field and text.
+
+    ``unread`` says of which answers nothing could be read, and why.
+    """
 
     result: Result
     not_printed: tuple[tuple[str, str], ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +206,11 @@ class Asking:
             parts = [Candidates.from_samples(texts, **of) for texts in answers]
             if tagged:
                 parts.append(Candidates.from_sources(tagged, document=page, rules=rules, **of))
-        found = ready(Candidates.of_parts(parts), rules, page)
+        whole = Candidates.of_parts(parts)
+        found = ready(whole, rules, page)
         scored = Scored(found.document, found.scores)
-        return Chosen(found, replace(self.call, rules=found.rules).decode(scored))
+        decoding = replace(self.call, rules=found.rules).decode(scored)
+        return Chosen(found, decoding, whole.failed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +219,7 @@ class Chosen:
 
     found: LaidOut
     decoding: Decoding
+    unread: tuple[str, ...] = ()
 
     def doubts(self, call: Call, samples: int, known: Container[str]) -> list[Doubt]:
         """The fields to ask for again, other than those that are known."""
@@ -227,7 +234,7 @@ class Chosen:
                 if found.spots and not found.spots[value.words[0]].words:
                     nowhere.append((name, value.text))
         scored = Scored(found.document, found.scores)
-        return Settled((scored, found.on_page(self.decoding)), tuple(nowhere))
+        return Settled((scored, found.on_page(self.decoding)), tuple(nowhere), self.unread)
 
 
 def settle_each(
