@@ -75,7 +75,9 @@ def learning(tmp_path, some, db="review.db"):
     path = tmp_path / "pages.jsonl"
     path.write_text("".join(unscored(page) + "\n" for page in some))
     loaded = Rules.load(rules)
-    documents = Documents.arriving(scored(Inputs([str(path)]), Reader(), QuickTagger(())), None)
+    documents = Documents.arriving(
+        scored(Inputs([str(path)]), Reader(), QuickTagger(()), None), None
+    )
     learner = Learner(loaded, tmp_path / "model")
     common = shared(loaded, "rules")
     with open_desk(documents, Store(tmp_path / db), common, Pictures(), learner=learner) as desk:
